@@ -158,6 +158,7 @@ fn layout_field(
         LayoutFieldKind::Numbers { element, .. } => {
             (pointer(Kind::Array), 0, Some(number(element)))
         }
+        LayoutFieldKind::Pointers { .. } => (pointer(Kind::Array), 0, Some(pointer(Kind::Pointer))),
         LayoutFieldKind::Layouts { element, .. } => {
             (pointer(Kind::Struct(element.0 as u16)), 0, None)
         }

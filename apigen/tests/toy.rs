@@ -46,7 +46,7 @@ fn command_is_followed_for_the_arguments_for_which_it_does_anything() {
     let text = generated("shim/src/generated/trackers.rs");
     assert_eq!(text.matches("matches!(").count(), 1, "{text}");
     assert!(
-        text.contains("if !matches!(pname, 0x1004) {\n        return driver(pname);"),
+        text.contains("if !matches!(pname, 0x1004) {\n        return driver()(pname);"),
         "{text}"
     );
     let text = generated("shim/src/generated/handlers_gl_es2.rs");

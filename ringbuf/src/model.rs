@@ -2,6 +2,8 @@
 //!
 //! Only for models. A record here is a header and perhaps a stamp: there are no bytes for payloads.
 
+use std::ptr::NonNull;
+
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
@@ -72,8 +74,8 @@ impl RingBytes for ModelBytes {
         }
     }
 
-    unsafe fn payload(self, _position: u64) -> *mut u8 {
-        std::ptr::null_mut()
+    unsafe fn payload(self, _position: u64) -> NonNull<u8> {
+        NonNull::dangling()
     }
 }
 

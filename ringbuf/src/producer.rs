@@ -4,6 +4,7 @@
 //! call, no allocation, no panic. It believes nothing that would let it write outside its ring: the
 //! position is masked and no record crosses the end of a lap, whatever the shared words say.
 
+use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use crate::futex;
@@ -41,8 +42,6 @@ pub struct Producer<B: RingBytes = MappedBytes> {
     /// The highest stamp said. The counter goes back only if somebody who may write to it lies, and then
     /// it costs the order, and not the ring.
     floor: u64,
-    /// Records written, what [`Slot`] has as `produced`.
-    produced: u64,
     /// One more than `write` was when the last wait began; 0 before the first.
     waited: u64,
     slot: *const Slot,
@@ -56,8 +55,9 @@ const _: () = assert!(size_of::<Producer>() <= 128);
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a reservation that is not published is lost"]
 pub struct Reservation {
-    /// Where the payload goes; aligned to 8, and as long as the header said.
-    pub payload: *mut u8,
+    /// Where the payload goes; aligned to 8, and as long as the header said. Never null, so that what may
+    /// be no reservation is returned in registers: a handler waits for what it has just put on its stack.
+    pub payload: NonNull<u8>,
     /// Index just past the record.
     pub end: u64,
 }
@@ -93,7 +93,6 @@ impl<B: RingBytes> Producer<B> {
             mode: std::ptr::null(),
             last_stamp: 0,
             floor: 0,
-            produced: 0,
             waited: 0,
             slot: std::ptr::null(),
             held_limit: 0,
@@ -118,7 +117,6 @@ impl<B: RingBytes> Producer<B> {
     ) -> bool {
         // Relaxed: CLAIM has ordered the last owner's stores before ours.
         let write = slot.head.load(Ordering::Relaxed);
-        let produced = slot.produced.load(Ordering::Relaxed);
         if write >= INDEX_MAX || !write.is_multiple_of(RECORD_ALIGN as u64) {
             return false;
         }
@@ -134,7 +132,6 @@ impl<B: RingBytes> Producer<B> {
             mode,
             last_stamp: NO_STAMP,
             floor: 0,
-            produced,
             waited: 0,
             slot,
             held_limit: 0,
@@ -225,31 +222,40 @@ impl<B: RingBytes> Producer<B> {
     /// What [`Self::attach_at`] asked for still holds. `header` claims at least 8 bytes.
     #[inline(always)]
     pub unsafe fn reserve(&mut self, header: Header) -> Option<Reservation> {
+        let (write, span) = (self.write, header.span_untrusted());
         // Room for the stamp is asked for before the counter says whether there will be one.
-        if self.write + header.span_untrusted() + STAMP_LEN > self.limit {
-            return None;
+        if write + span + STAMP_LEN > self.limit {
+            return none_at_hand();
         }
         // SAFETY: a limit above zero is set by `make_room`, attached, and cleared by `detach`.
         let counter = unsafe { &*self.counter };
-        let position = self.write & self.mask;
+        let (bytes, position) = (self.bytes, write & self.mask);
+        bytes.expect_beyond(position);
         // Relaxed, here and in `next_stamp`: STAMP needs one variable's coherence and no more.
-        if counter.stamp.load(Ordering::Relaxed) == self.last_stamp {
+        if counter.stamp.load(Ordering::Relaxed) != self.last_stamp {
+            let stamp = self.take_stamp(counter);
             // SAFETY: `limit` is within the lap and within what was released.
-            unsafe { self.bytes.write_word(position, header.0) };
-            // SAFETY: a record is at least 8 bytes long, so its end is within the ring too.
-            let payload = unsafe { self.bytes.payload(position + HEADER_LEN as u64) };
-            return Some(Reservation { payload, end: self.write + header.span_untrusted() });
+            unsafe { bytes.write_word(position, header.with_stamp().0) };
+            // SAFETY: as above; room for the stamp was asked for.
+            unsafe { bytes.write_word(position + HEADER_LEN as u64, stamp) };
+            // SAFETY: as above.
+            let payload = unsafe { bytes.payload(position + HEADER_LEN as u64 + STAMP_LEN) };
+            return Some(Reservation { payload, end: write + span + STAMP_LEN });
         }
-        let header = header.with_stamp();
+        // SAFETY: as above.
+        unsafe { bytes.write_word(position, header.0) };
+        // SAFETY: a record is at least 8 bytes long, so its end is within the ring too.
+        let payload = unsafe { bytes.payload(position + HEADER_LEN as u64) };
+        Some(Reservation { payload, end: write + span })
+    }
+
+    /// Of a thread that is not alone; one that is has its code in one piece.
+    #[cold]
+    #[inline]
+    fn take_stamp(&mut self, counter: &CounterPage) -> u64 {
         self.floor = counter.next_stamp().max(self.floor);
         self.last_stamp = self.floor;
-        // SAFETY: as above, with the stamp's 8 bytes included.
-        unsafe { self.bytes.write_word(position, header.0) };
-        // SAFETY: as above.
-        unsafe { self.bytes.write_word(position + HEADER_LEN as u64, self.last_stamp) };
-        // SAFETY: as above.
-        let payload = unsafe { self.bytes.payload(position + HEADER_LEN as u64 + STAMP_LEN) };
-        Some(Reservation { payload, end: self.write + header.span_untrusted() })
+        self.floor
     }
 
     /// Lets the consumer see the record. Never batched: the driver is called after this. False, and
@@ -264,13 +270,34 @@ impl<B: RingBytes> Producer<B> {
         // A fork between the two detached us, if at all: a child does not publish.
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
-        self.write = reservation.end;
-        self.produced += 1;
-        // ADOPT: pairs with the acquire in Consumer::head_of_dead_untrusted.
-        slot.produced.store(self.produced, Ordering::Release);
-        // PUBLISH: pairs with the acquire in Consumer::head_untrusted.
-        slot.head.store(self.write, Ordering::Release);
+        self.publish_in(slot, reservation);
         true
+    }
+
+    /// [`Self::publish`] and [`Self::finish`] of a command's last record.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Self::publish`].
+    #[inline(always)]
+    pub unsafe fn publish_last(&mut self, reservation: Reservation) -> bool {
+        // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
+        let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
+        self.publish_in(slot, reservation);
+        // Relaxed: as in `finish`.
+        slot.finished.store(reservation.end, Ordering::Relaxed);
+        true
+    }
+
+    #[inline(always)]
+    fn publish_in(&mut self, slot: &Slot, reservation: Reservation) {
+        self.write = reservation.end;
+        // Relaxed: nobody else writes it, and if somebody does, it is a wrong count.
+        let produced = slot.produced.load(Ordering::Relaxed).wrapping_add(1);
+        // ADOPT: pairs with the acquire in Consumer::head_of_dead_untrusted.
+        slot.produced.store(produced, Ordering::Release);
+        // PUBLISH: pairs with the acquire in Consumer::head_untrusted.
+        slot.head.store(reservation.end, Ordering::Release);
     }
 
     /// Says that the driver has returned from the command whose records are all published. False,
@@ -372,7 +399,13 @@ impl<B: RingBytes> Producer<B> {
     }
 }
 
-/// Of a producer that is on hold or detached. The compiler lays out what comes of it apart.
+/// Of a producer that is on hold, detached, or at its limit. The compiler lays out what comes of it apart.
+#[cold]
+fn none_at_hand() -> Option<Reservation> {
+    None
+}
+
+/// Of a producer that is on hold or detached; as above.
 #[cold]
 fn refused() -> bool {
     false

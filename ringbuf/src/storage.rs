@@ -3,8 +3,15 @@
 //! Both halves of a ring reach its bytes only through [`RingBytes`], so what the models check is
 //! what runs. Positions are byte offsets into the ring, always a multiple of 8.
 
+use std::arch::asm;
+use std::ptr::NonNull;
+
 use crate::layout::Slot;
 use crate::sync::{AtomicU64, Ordering};
+
+/// How far ahead of the record that is written memory is asked for, in bytes. The consumer's core has what it
+/// has read last, and to get a line of that back takes as long as to write some records.
+const AHEAD_BYTES: usize = 2048;
 
 /// The bytes of one ring.
 pub trait RingBytes: Copy {
@@ -15,6 +22,10 @@ pub trait RingBytes: Copy {
     /// The word lies in the ring, the ring is still there, and it is the producer's turn: the
     /// consumer has released the word and nobody else writes it.
     unsafe fn write_word(self, position: u64, word: u64);
+
+    /// Says that what lies some way beyond `position`, perhaps beyond the ring, will be written soon.
+    #[inline(always)]
+    fn expect_beyond(self, _position: u64) {}
 
     /// Copies `out.len()` bytes, a multiple of 8, out of the ring.
     ///
@@ -28,7 +39,7 @@ pub trait RingBytes: Copy {
     /// # Safety
     ///
     /// The position lies in the ring and the ring is still there.
-    unsafe fn payload(self, position: u64) -> *mut u8;
+    unsafe fn payload(self, position: u64) -> NonNull<u8>;
 }
 
 /// One ring as its consumer holds it: it stays where it is as long as the value lives.
@@ -61,6 +72,31 @@ impl RingBytes for MappedBytes {
         unsafe { at.write(word) };
     }
 
+    #[inline(always)]
+    fn expect_beyond(self, position: u64) {
+        let at = self.0.addr() + position as usize;
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a hint, which is good for any address, and passed over by processors that do not know it.
+        unsafe {
+            asm!(
+                "prefetchw [{at} + {ahead}]",
+                at = in(reg) at,
+                ahead = const AHEAD_BYTES,
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+        #[cfg(target_arch = "aarch64")]
+        // SAFETY: as above.
+        unsafe {
+            asm!(
+                "prfm pstl1keep, [{at}, #{ahead}]",
+                at = in(reg) at,
+                ahead = const AHEAD_BYTES,
+                options(nomem, nostack, preserves_flags),
+            );
+        }
+    }
+
     unsafe fn read_words(self, position: u64, out: &mut [u8]) {
         // SAFETY: the caller says that the range lies in the ring.
         let first = unsafe { self.0.add(position as usize) }.cast::<AtomicU64>();
@@ -77,8 +113,10 @@ impl RingBytes for MappedBytes {
     }
 
     #[inline(always)]
-    unsafe fn payload(self, position: u64) -> *mut u8 {
+    unsafe fn payload(self, position: u64) -> NonNull<u8> {
         // SAFETY: the caller says that the position lies in the ring.
-        unsafe { self.0.add(position as usize) }
+        let at = unsafe { self.0.add(position as usize) };
+        // SAFETY: in the ring, so it is not null.
+        unsafe { NonNull::new_unchecked(at) }
     }
 }

@@ -10,7 +10,9 @@ mod common;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{Random, Record, Session, drain_to, parse, produce_checked, try_produce};
+use common::{
+    Random, Record, Session, drain_to, parse, produce_checked, try_produce, try_produce_last,
+};
 use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRing};
 
 /// A child process; killed and reaped when dropped.
@@ -134,7 +136,12 @@ fn process_killed_at_any_instruction_leaves_a_lawful_ring() {
             // SAFETY: as above.
             unsafe { libc::raise(libc::SIGSTOP) };
             for seq in 0..3 {
-                if try_produce(&mut producer, seq, 0, &[seq as u8; 24]) != Room::Ready {
+                let payload = [seq as u8; 24];
+                let is_published = match seq {
+                    1 => try_produce_last(&mut producer, seq, &payload),
+                    _ => try_produce(&mut producer, seq, 0, &payload),
+                };
+                if is_published != Room::Ready {
                     return 1;
                 }
                 producer.finish();

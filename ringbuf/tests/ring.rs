@@ -116,6 +116,8 @@ fn producer_on_hold_refuses_and_goes_on_where_it_was() {
     producer.hold();
     // SAFETY: the last reservation, which has no payload.
     assert!(!unsafe { producer.publish(room) });
+    // SAFETY: as above.
+    assert!(!unsafe { producer.publish_last(room) });
     assert_eq!(drain(&mut consumer).len(), 1);
     producer.resume();
     // SAFETY: as above.
@@ -124,6 +126,23 @@ fn producer_on_hold_refuses_and_goes_on_where_it_was() {
     producer.detach();
     producer.hold();
     assert!(!producer.is_on_hold());
+}
+
+#[test]
+fn last_record_of_a_command_is_published_and_finished() {
+    let session = Session::new(1, RING);
+    let (slot, mut producer) = session.producer();
+    let mut consumer = session.consumer(slot);
+    assert_eq!(try_produce(&mut producer, 1, 0, &[]), Room::Ready);
+    assert_eq!(consumer.finished_untrusted(), 0);
+    // SAFETY: attached as `Session::producer` says; the header claims 8 bytes.
+    let last = unsafe { producer.reserve(Header::new(1, 2, 8)) }.expect("there is room");
+    // SAFETY: the last reservation, which has no payload.
+    assert!(unsafe { producer.publish_last(last) });
+    assert_eq!(consumer.finished_untrusted(), consumer.head_untrusted());
+    assert_eq!(drain(&mut consumer).len(), 2);
+    let counts = session.segment.slot(slot).expect("exists").counts_untrusted();
+    assert_eq!((counts.produced, consumer.consumed()), (2, 2));
 }
 
 #[test]

@@ -186,7 +186,7 @@ impl Thread {
         // SAFETY: the payload goes on behind the two words.
         let out = unsafe { record.payload.add(PIECE_HEADER_BYTES) };
         // SAFETY: the piece's length is reserved; the ring is apart from the thread's own buffer.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out, bytes.len()) };
+        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_ptr(), bytes.len()) };
         // SAFETY: the payload is whole.
         unsafe { self.publish(record) };
         Ok(())

@@ -150,6 +150,18 @@ impl Entering {
         unsafe { at.cast::<T>().write_unaligned(value) };
     }
 
+    /// As [`Entering::put`], of an argument that no other shares its word with: clears the rest of that.
+    ///
+    /// # Safety
+    /// As for [`Entering::put`]; `offset` is a multiple of 8.
+    #[inline(always)]
+    pub unsafe fn put_word<T: Scalar>(&self, offset: usize, value: T) {
+        // SAFETY: inside the reserved payload.
+        let at = unsafe { self.record.payload.add(offset) };
+        // SAFETY: payloads are 8-aligned, and reserved in whole words.
+        unsafe { at.cast::<u64>().write(word_of(value)) };
+    }
+
     /// Publishes the enter record. From here on it survives whatever the driver does.
     ///
     /// # Safety
@@ -172,7 +184,9 @@ impl Entering {
         reads: &[Observation; N],
     ) -> InFlight {
         // SAFETY: the payload was asked for with room for these observations.
-        unsafe { write_observations(self.thread, self.record.payload, fixed_bytes, reads) };
+        unsafe {
+            write_observations(self.thread, self.record.payload.as_ptr(), fixed_bytes, reads)
+        };
         // SAFETY: now the whole payload is written.
         unsafe { self.publish() }
     }
@@ -223,9 +237,49 @@ impl InFlight {
             // SAFETY: the payload begins with room for the result.
             unsafe { record.payload.cast::<R>().write_unaligned(result) };
             // SAFETY: then room for the observations.
-            unsafe {
-                write_observations(self.thread, record.payload, fixed_bytes as usize, writes)
-            };
+            let payload = record.payload.as_ptr();
+            // SAFETY: as above.
+            unsafe { write_observations(self.thread, payload, fixed_bytes as usize, writes) };
+            // SAFETY: the payload is whole.
+            unsafe { self.thread.publish(record) };
+        }
+        // SAFETY: the command is over.
+        unsafe { self.finish() };
+    }
+
+    /// The driver has returned, and has written nothing: writes the leave record, which is the result alone.
+    ///
+    /// # Safety
+    /// In the thread that entered; no ranges were named since, and [`Self::returned`] was not called.
+    #[inline(always)]
+    pub unsafe fn leave_result<R: Scalar>(self, id: u16, flags: u16, result: R) {
+        let word = word_of(result);
+        let header = Header::new(id, flags | LEAVE, HEADER_LEN + size_of::<R>() as u32);
+        // SAFETY: the producer is this thread's.
+        let Some(record) = (unsafe { self.thread.producer.reserve(header) }) else {
+            // SAFETY: passed on.
+            return unsafe { self.leave_slowly(header, word) };
+        };
+        if size_of::<R>() > 0 {
+            // SAFETY: the payload is the result, and payloads are reserved in whole words.
+            unsafe { record.payload.cast::<u64>().write(word) };
+        }
+        // SAFETY: the record is this thread's last reservation, and written.
+        unsafe { self.thread.publish_last(record) };
+        end(self.thread);
+    }
+
+    /// The same where there is no room at hand, or the time is measured.
+    #[cold]
+    #[inline(never)]
+    unsafe fn leave_slowly(mut self, header: Header, result: u64) {
+        self.returned();
+        // SAFETY: this call has the thread since `begin`.
+        if let Some(record) = unsafe { self.thread.reserve(header) } {
+            if header.len_untrusted() > HEADER_LEN {
+                // SAFETY: the payload is the result, and payloads are reserved in whole words.
+                unsafe { record.payload.cast::<u64>().write(result) };
+            }
             // SAFETY: the payload is whole.
             unsafe { self.thread.publish(record) };
         }
@@ -287,6 +341,16 @@ unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
 fn end(thread: &mut Thread) {
     compiler_fence(SeqCst);
     thread.set_ready(thread.idle);
+}
+
+/// A value and zeros behind it.
+#[inline(always)]
+fn word_of<T: Scalar>(value: T) -> u64 {
+    const { assert!(size_of::<T>() <= size_of::<u64>()) };
+    let mut word = 0;
+    // SAFETY: it is no longer than the word.
+    unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
+    word
 }
 
 /// Whether the record needs nothing sent ahead and has no ranges.

@@ -130,6 +130,20 @@ impl Thread {
         }
     }
 
+    /// [`Thread::publish`] and [`Thread::finish`] of a command's last record.
+    ///
+    /// # Safety
+    /// As for [`Thread::publish`].
+    #[inline(always)]
+    pub unsafe fn publish_last(&mut self, record: Reservation) {
+        // SAFETY: passed on.
+        if !unsafe { self.producer.publish_last(record) } {
+            // SAFETY: passed on.
+            unsafe { self.publish_timed(record) };
+            self.finish_timed();
+        }
+    }
+
     /// The driver has returned.
     #[inline(always)]
     pub fn returned(&mut self) {
@@ -557,7 +571,7 @@ fn write_meta_untimed(thread: &mut Thread, id: u16, payload: &[u8]) {
     // SAFETY: in the thread itself, inside the shim.
     let Some(record) = (unsafe { thread.reserve(header) }) else { return };
     // SAFETY: as many bytes are reserved, in memory that is not the payload's.
-    unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), record.payload, payload.len()) };
+    unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), record.payload.as_ptr(), payload.len()) };
     // SAFETY: the payload is whole.
     unsafe { thread.producer.publish(record) };
     thread.producer.finish();

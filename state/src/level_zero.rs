@@ -17,7 +17,10 @@ const SYNCHRONOUS: u32 = 1;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Program,
-    Api,
+    /// It was allocated, and the host sees it.
+    Host,
+    /// Only devices see it.
+    Device,
 }
 
 impl ProcessState {
@@ -26,9 +29,10 @@ impl ProcessState {
             let below = sizes.range(..=address).next_back();
             below.is_some_and(|(base, size)| address - base < size.unsigned_abs())
         };
-        match is_in(&self.visible_memory) || is_in(&self.device_memory) {
-            true => Owner::Api,
-            false => Owner::Program,
+        match (is_in(&self.visible_memory), is_in(&self.device_memory)) {
+            (true, _) => Owner::Host,
+            (false, true) => Owner::Device,
+            (false, false) => Owner::Program,
         }
     }
 
@@ -49,7 +53,7 @@ impl ProcessState {
     }
 }
 
-/// Memory that a list copies from, where that is the program's own and happens at once.
+/// Memory that a list copies from, where the host sees it and that happens at once.
 pub fn source_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread,
     _memory: &M,
@@ -60,7 +64,7 @@ pub fn source_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
     size: i64,
 ) {
     let state = thread.process.lock();
-    let is_read = state.is_immediate(list) && state.owner_of(from) == Owner::Program;
+    let is_read = state.is_immediate(list) && state.owner_of(from) != Owner::Device;
     drop(state);
     if is_read {
         observe(seen, param, &Piece { address: from, size });
@@ -154,6 +158,19 @@ pub fn submitted_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
             pieces.extend(list.read_memory.iter().cloned());
         }
     }
+    drop(state);
+    pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
+}
+
+/// All memory that the host sees, where what is appended to the list happens at once.
+pub fn memory_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    list: u64,
+) {
+    let state = thread.process.lock();
+    let pieces = if state.is_immediate(list) { visible(&state) } else { Vec::new() };
     drop(state);
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
@@ -293,8 +310,12 @@ mod tests {
         let mut thread = thread(true);
         let mut seen = Seen::default();
         source_of_immediate(&mut thread, &Nothing, &mut seen, 2, 0x5000, LIST, 8);
+        source_of_immediate(&mut thread, &Nothing, &mut seen, 2, SHARED + 8, LIST, 4);
         append_copy(&mut thread, &Nothing, LIST, 0x6000, 0x5000, 8);
-        assert_eq!(seen.0, [(2, 0x5000, 8)]);
+        assert_eq!(seen.0, [(2, 0x5000, 8), (2, SHARED + 8, 4)]);
+        let mut seen = Seen::default();
+        memory_of_immediate(&mut thread, &Nothing, &mut seen, LIST);
+        assert_eq!(seen.0, [VISIBLE]);
         let mut seen = Seen::default();
         completed_memory(&mut thread, &Nothing, &mut seen);
         assert_eq!(seen.0, [VISIBLE, (NO_PARAM, 0x6000, 8)]);

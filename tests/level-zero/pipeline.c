@@ -17,7 +17,7 @@ enum { BYTES = 2048 };
 static ze_command_queue_handle_t queue;
 static ze_command_list_handle_t list;
 static ze_kernel_handle_t kernel;
-static ze_event_handle_t copied;
+static ze_event_handle_t copied, finished;
 static unsigned char *shared, *on_device;
 static unsigned char source[BYTES], target[BYTES];
 static int is_immediate, is_synchronous;
@@ -61,6 +61,7 @@ static void set_up(void)
     done(zeModuleCreate(context, device, &module_desc, &module, NULL), "a module");
     done(zeKernelCreate(module, &kernel_desc, &kernel), "a kernel");
     copied = new_event();
+    finished = new_event();
 }
 
 /* From the program's memory to the device, on to shared memory, and back into the program's. */
@@ -84,9 +85,9 @@ static void step(int number)
             done(zeCommandQueueSynchronize(queue, UINT64_MAX), "the queue");
         done(zeCommandListReset(list), "to reset");
     } else {
-        done(zeCommandListAppendSignalEvent(list, copied), "to signal");
-        done(zeEventHostSynchronize(copied, UINT64_MAX), "the event");
-        done(zeEventHostReset(copied), "to reset");
+        done(zeCommandListAppendSignalEvent(list, finished), "to signal");
+        done(zeEventHostSynchronize(finished, UINT64_MAX), "the event");
+        done(zeEventHostReset(finished), "to reset");
     }
 }
 

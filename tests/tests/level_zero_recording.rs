@@ -85,6 +85,10 @@ fn structs_are_shown_by_field_with_what_they_point_at() {
     assert_eq!(module["pInputModule"]["values"], json!([7, 7, 7, 7]));
     assert_eq!(module["pBuildFlags"], "-fast");
     assert_eq!(module["pConstants"]["pConstantIds"]["values"], json!([3]));
+    // The constants' ids and addresses, and the one itself.
+    let reads = memory(&trace, "zeModuleCreate", "reads");
+    let sizes: Vec<_> = reads[0].iter().map(|piece| piece.0).collect();
+    assert_eq!(sizes[sizes.len() - 3..], [4, 8, 8]);
     assert_eq!(first(&commands, "zeKernelCreate").argument("desc")["pKernelName"], "twice");
     let launch = first(&commands, "zeCommandListAppendLaunchKernel");
     let groups = json!({"groupCountX": 1, "groupCountY": 2, "groupCountZ": 3});
@@ -146,8 +150,10 @@ fn immediate_lists_copy_at_once() {
     let (_session, trace) = recorded(&[], &["2", "immediate"]);
     let copies = memory(&trace, "zeCommandListAppendMemoryCopy", "reads");
     let sizes: Vec<_> = copies.iter().map(|pieces| pieces.len()).collect();
-    // Each step copies from the program's memory first, and then from the API's.
-    assert_eq!(sizes, [1, 0, 0, 1, 0, 0]);
+    // Each step copies from the program's memory first, then from the device's, then from shared memory.
+    assert_eq!(sizes, [1, 0, 1, 1, 0, 1]);
+    let launches = memory(&trace, "zeCommandListAppendLaunchKernel", "reads");
+    assert_eq!(launches.iter().map(|pieces| pieces.len()).collect::<Vec<_>>(), [1, 1]);
     let completed = memory(&trace, "zeEventHostSynchronize", "writes");
     assert_eq!(completed.iter().map(|pieces| pieces.len()).collect::<Vec<_>>(), [2, 2]);
 }
@@ -210,6 +216,8 @@ fn running_program_is_attached_to_at_a_submit() {
     // What the lists copy was known before: at rest state is followed.
     let submitted = memory(&trace, "zeCommandQueueExecuteCommandLists", "reads");
     assert!(submitted.iter().all(|pieces| pieces.len() == 2), "{submitted:?}");
+    let missing = "objects of Level Zero that were there before, and what is in their memory";
+    assert_eq!(trace.info()["missing"], json!([missing]));
 }
 
 #[test]

@@ -113,7 +113,7 @@ fn handler(function: &Function) -> String {
     };
     quote! {
         pub unsafe extern "C" fn #name(#(#params),*) #result {
-            let driver: unsafe extern "C" fn(#(#types),*) #result = driver!(#id);
+            let driver = || -> unsafe extern "C" fn(#(#types),*) #result { driver!(#id) };
             #places
             #body
         }
@@ -171,8 +171,9 @@ fn plain_body(function: &Function) -> TokenStream {
     let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
     let pass_on = &parts.call_driver;
     let result = function.result.as_ref().map(|_| quote!(result));
-    let mutable = function.leaves().then(|| quote!(mut));
-    let returned = function.leaves().then(|| quote!(call.returned();));
+    let does_more = !leaves_at_once(function);
+    let mutable = does_more.then(|| quote!(mut));
+    let returned = does_more.then(|| quote!(call.returned();));
     quote! {
         let Some(call) = #begin else { return #pass_on };
         #reads
@@ -207,7 +208,7 @@ fn stateful_body(function: &Function, state: StateParts) -> TokenStream {
         quote!(else if let Some(mut tracker) = #begin { #update })
     });
     let mutable = state.enter.then(|| quote!(mut));
-    let does_more = state.leave || function.leaves();
+    let does_more = !leaves_at_once(function);
     let mutable_again = does_more.then(|| quote!(mut));
     let returned = does_more.then(|| quote!(call.returned();));
     quote! {
@@ -280,20 +281,26 @@ impl Parts {
         let enter_flags = enter_flags(function);
         let fixed = Literal::u16_unsuffixed(function.fixed_len);
         let observed = observations(function, Direction::In);
-        let clears = words_with_gaps(function).into_iter().map(|offset| {
-            let offset = Literal::u16_unsuffixed(offset);
+        let has_gaps = words_with_gaps(function);
+        let shared = has_gaps.iter().filter(|word| !has_one_argument(function, **word));
+        let clears = shared.map(|offset| {
+            let offset = Literal::u16_unsuffixed(*offset);
             quote!(call.clear(#offset);)
         });
         let puts = function.params.iter().map(|param| {
             let (offset, name) = (Literal::u16_unsuffixed(param.offset), ident(&param.ident));
+            let is_alone =
+                has_gaps.contains(&param.offset) && has_one_argument(function, param.offset);
             match param.by_value {
                 // Where the copy is means nothing.
                 Some(_) => quote!(call.put(#offset, core::ptr::null::<c_void>());),
+                None if is_alone => quote!(call.put_word(#offset, #name);),
                 None => quote!(call.put(#offset, #name);),
             }
         });
         let arguments = function.params.iter().map(Param::passed);
-        let call_driver = quote!(driver(#(#arguments),*));
+        // Read where it is called: a handler that kept it would have one register more to save.
+        let call_driver = quote!(driver()(#(#arguments),*));
         let reads_ranges = function.state.is_some_and(|state| state.reads_ranges);
         let (reads, reserve, publish) = if observed.is_empty() && !reads_ranges {
             let reserve = quote!(call.reserve(#enter_flags, #fixed));
@@ -317,14 +324,21 @@ impl Parts {
     }
 }
 
-/// Offsets of the fixed part's words that the arguments do not fill. They are cleared first, so that
-/// nothing of an older record is left between arguments or behind them.
+/// Offsets of the fixed part's words that the arguments do not fill. They are cleared first, or written
+/// whole, so that nothing of an older record is left between arguments or behind them.
 fn words_with_gaps(function: &Function) -> Vec<u16> {
     let filled = |word: u16| -> u16 {
-        let in_word = function.params.iter().filter(|param| param.offset & !7 == word);
-        in_word.map(|param| param.value.ty.repr.size()).sum()
+        in_word(function, word).map(|param| param.value.ty.repr.size()).sum()
     };
     (0..function.fixed_len).step_by(8).filter(|word| filled(*word) < 8).collect()
+}
+
+fn has_one_argument(function: &Function, word: u16) -> bool {
+    in_word(function, word).count() == 1
+}
+
+fn in_word(function: &Function, word: u16) -> impl Iterator<Item = &Param> {
+    function.params.iter().filter(move |param| param.offset & !7 == word)
 }
 
 fn leave(function: &Function) -> TokenStream {
@@ -338,6 +352,9 @@ fn leave(function: &Function) -> TokenStream {
     if function.observes_result() {
         observed.push(quote!(observe::c_string(result)));
     }
+    if leaves_at_once(function) {
+        return quote!(call.leave_result(#id, #flags, #result););
+    }
     if observed.is_empty() {
         return quote!(call.leave(#id, #flags, #result, &mut []););
     }
@@ -345,6 +362,13 @@ fn leave(function: &Function) -> TokenStream {
         let mut writes = [#(#observed),*];
         call.leave(#id, #flags, #result, &mut writes);
     }
+}
+
+/// Whether nothing is looked at between the driver's return and the command's end.
+fn leaves_at_once(function: &Function) -> bool {
+    let writes = function.observed(Direction::Out).next().is_some() || function.observes_result();
+    let touches = function.state.is_some_and(|state| state.leave);
+    !(writes || touches || function.hook.is_some())
 }
 
 fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {

@@ -56,7 +56,7 @@ fn tracker_of(function: &Function) -> String {
     };
     quote! {
         pub unsafe extern "C" fn #name(#(#params),*) #result_type {
-            let driver: unsafe extern "C" fn(#(#types),*) #result_type = driver!(#id);
+            let driver = || -> unsafe extern "C" fn(#(#types),*) #result_type { driver!(#id) };
             #guard
             let Some(mut tracker) = #begin else { return #call_driver };
             #enter

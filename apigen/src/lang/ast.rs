@@ -87,6 +87,8 @@ pub enum LayoutType {
     Strings(Expr),
     /// `read Item[count]`: a pointer to so many numbers or layouts.
     Read { element: Type, count: Expr },
+    /// `read Item[each][count]`: a pointer to so many pointers, each to `each` numbers.
+    ReadEach { element: Type, each: Expr, count: Expr },
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -202,6 +202,8 @@ pub enum LayoutFieldKind {
     Strings { count: Expr },
     /// Pointer to so many numbers. Counts are of constants and [`ExprKind::LayoutField`].
     Numbers { element: Type, count: Expr },
+    /// Pointer to `count` pointers to `each` numbers.
+    Pointers { element: Type, each: Expr, count: Expr },
     /// Pointer to so many layouts, with what they point at.
     Layouts { element: LayoutId, count: Expr },
 }

@@ -54,6 +54,10 @@ fn field_type(description: &Description, structure: &Struct, field: &Member) -> 
         (Some(Range::Elements(count)), 1) => {
             format!("read {}[{count}]", element_type(description, field))
         }
+        // Constants of a kernel: of what type only its code says, but eight bytes hold the largest.
+        (Some(Range::Elements(count)), 2) if field.ctype.base() == "void" => {
+            format!("read u8[8][{count}]")
+        }
         (Some(Range::Elements(count)), _) => format!("read address[{count}]"),
         (None, 0) => match field.array {
             Some(len) => format!("[{}; {len}]", element_type(description, field)),

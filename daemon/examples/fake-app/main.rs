@@ -256,7 +256,7 @@ impl App {
             // SAFETY: attached as `begin_thread` says; the header claims 8 bytes and the payload.
             if let Some(room) = unsafe { self.producer.reserve(header) } {
                 // SAFETY: the reservation has room for the payload, and nobody else writes there.
-                unsafe { room.payload.copy_from(payload.as_ptr(), payload.len()) };
+                unsafe { room.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
                 // SAFETY: the last reservation, whose payload is written.
                 unsafe { self.producer.publish(room) };
                 return Ok(());

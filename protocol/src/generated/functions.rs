@@ -17539,7 +17539,7 @@ pub static FUNCTIONS: [FunctionDesc; 1480] = [
         params: &[
             plain("hCommandList", ty(Repr::Pointer, Kind::Handle), 0),
             plain("hKernel", ty(Repr::Pointer, Kind::Handle), 8),
-            reads("pLaunchArgumentsBuffer", Kind::Struct(67), 16, None),
+            plain("pLaunchArgumentsBuffer", ty(Repr::Pointer, Kind::Struct(67)), 16),
             plain("hSignalEvent", ty(Repr::Pointer, Kind::Handle), 24),
             plain("numWaitEvents", ty(Repr::U32, Kind::Number), 32),
             reads("phWaitEvents", Kind::Array, 40, Some(ty(Repr::Pointer, Kind::Handle))),
@@ -17596,7 +17596,7 @@ pub static FUNCTIONS: [FunctionDesc; 1480] = [
             plain("numKernels", ty(Repr::U32, Kind::Number), 8),
             reads("phKernels", Kind::Array, 16, Some(ty(Repr::Pointer, Kind::Handle))),
             plain("pCountBuffer", ty(Repr::Pointer, Kind::Pointer), 24),
-            reads("pLaunchArgumentsBuffer", Kind::Struct(67), 32, None),
+            plain("pLaunchArgumentsBuffer", ty(Repr::Pointer, Kind::Struct(67)), 32),
             plain("hSignalEvent", ty(Repr::Pointer, Kind::Handle), 40),
             plain("numWaitEvents", ty(Repr::U32, Kind::Number), 48),
             reads("phWaitEvents", Kind::Array, 56, Some(ty(Repr::Pointer, Kind::Handle))),

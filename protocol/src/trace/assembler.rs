@@ -17,7 +17,7 @@ use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
 use crate::atom::frame_kind::{BLOB, HASH};
 use crate::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
-use crate::atom::{EFFECT, LEAVE, LEAVES, META_FIRST, SETUP};
+use crate::atom::{EFFECT, FRAME_END, LEAVE, LEAVES, META_FIRST, SETUP};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -142,6 +142,7 @@ struct Held {
     /// Was set aside; only its place in the queue is left.
     vacant: bool,
     is_setup: bool,
+    ends_frame: bool,
     enter: Span,
     leave: Span,
     frame_seen: Option<Box<ObservedFrame>>,
@@ -293,6 +294,7 @@ impl Assembler {
             driver_ns: held.driver_ns,
             in_flight: held.in_flight,
             is_setup: held.is_setup,
+            ends_frame: held.ends_frame,
             id: held.id,
             function: description.function(held.id),
             description,
@@ -369,6 +371,7 @@ impl Assembler {
             id: record.header.id(),
             ready: true,
             is_setup: record.header.flags() & SETUP != 0,
+            ends_frame: record.header.flags() & FRAME_END != 0,
             enter: Span::of(record),
             ..Held::default()
         };
@@ -695,6 +698,7 @@ impl Held {
     fn complete(&mut self, record: &Located, place: Place) {
         self.leave_stamp = Some(place.stamp);
         self.driver_ns = record.driver_ns;
+        self.ends_frame |= record.header.flags() & FRAME_END != 0;
         self.leave = Span::of(record);
         self.ready = true;
     }

@@ -38,6 +38,8 @@ pub struct Command<'a> {
     pub in_flight: bool,
     /// Nobody called it: it makes what there was when the capture began.
     pub is_setup: bool,
+    /// The frame of its process ended with it.
+    pub ends_frame: bool,
     /// Function id.
     pub id: u16,
     /// `None` for an id that the header does not describe.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use gapii_ringbuf::{
-    Batch, Consumer, CounterMap, Header, ModeWriter, Producer, Reading, Room, Segment,
+    Batch, Consumer, CounterMap, Header, ModeWriter, Producer, Reading, Reservation, Room, Segment,
     SegmentLayout, SegmentRing,
 };
 
@@ -64,16 +64,31 @@ impl Session {
 /// Writes a record whose payload is `payload`; allocates nothing.
 pub fn try_produce(producer: &mut Producer, id: u16, flags: u16, payload: &[u8]) -> Room {
     let header = Header::new(id, flags, 8 + payload.len() as u32);
+    try_produce_by(Producer::publish, producer, header, payload)
+}
+
+/// The same of a command's last record.
+pub fn try_produce_last(producer: &mut Producer, id: u16, payload: &[u8]) -> Room {
+    let header = Header::new(id, 0, 8 + payload.len() as u32);
+    try_produce_by(Producer::publish_last, producer, header, payload)
+}
+
+fn try_produce_by(
+    publish: unsafe fn(&mut Producer, Reservation) -> bool,
+    producer: &mut Producer,
+    header: Header,
+    payload: &[u8],
+) -> Room {
     // SAFETY: `Session::attach` keeps the promises that this needs.
     if let Some(reservation) = unsafe { producer.reserve(header) } {
         // SAFETY: the reservation is as long as the header said.
-        unsafe { reservation.payload.copy_from(payload.as_ptr(), payload.len()) };
+        unsafe { reservation.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
         // SAFETY: the last reservation, written.
-        unsafe { producer.publish(reservation) };
+        unsafe { publish(producer, reservation) };
         return Room::Ready;
     }
     match producer.make_room(header.len_untrusted().into()) {
-        Room::Ready => try_produce(producer, id, flags, payload),
+        Room::Ready => try_produce_by(publish, producer, header, payload),
         other => other,
     }
 }

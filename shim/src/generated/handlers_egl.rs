@@ -27,16 +27,15 @@ use crate::tracking;
 use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
-    let driver: unsafe extern "C" fn(u32) -> u32 = driver!(EGL_BIND_API);
-    let Some(scope) = hooks::enter() else { return driver(api) };
+    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(EGL_BIND_API) };
+    let Some(scope) = hooks::enter() else { return driver()(api) };
     let call = Call::begin(EGL_BIND_API);
     let mut call = call.and_then(|call| {
         let call = call.reserve(EFFECT | LEAVES, 4)?;
-        call.clear(0);
-        call.put(0, api);
+        call.put_word(0, api);
         Some(call.publish())
     });
-    let result = driver(api);
+    let result = driver()(api);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -54,10 +53,11 @@ pub unsafe extern "C" fn eglBindTexImage(
     surface: *mut c_void,
     buffer: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
-        driver!(EGL_BIND_TEX_IMAGE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
+        driver!(EGL_BIND_TEX_IMAGE)
+    };
     let Some(mut call) = Call::begin(EGL_BIND_TEX_IMAGE) else {
-        return driver(dpy, surface, buffer);
+        return driver()(dpy, surface, buffer);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglBindTexImage::enter(
@@ -71,31 +71,31 @@ pub unsafe extern "C" fn eglBindTexImage(
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, surface);
-        call.put(16, buffer);
+        call.put_word(16, buffer);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, surface, buffer);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_BIND_TEX_IMAGE, EFFECT, result, &mut []);
+    let result = driver()(dpy, surface, buffer);
+    if let Some(call) = call {
+        call.leave_result(EGL_BIND_TEX_IMAGE, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglBindWaylandDisplayWL(dpy: *mut c_void, display: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_BIND_WAYLAND_DISPLAY_WL);
-    let Some(call) = Call::begin(EGL_BIND_WAYLAND_DISPLAY_WL) else { return driver(dpy, display) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_BIND_WAYLAND_DISPLAY_WL)
+    };
+    let Some(call) = Call::begin(EGL_BIND_WAYLAND_DISPLAY_WL) else {
+        return driver()(dpy, display);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, display) };
     call.put(0, dpy);
     call.put(8, display);
-    let mut call = call.publish();
-    let result = driver(dpy, display);
-    call.returned();
-    call.leave(EGL_BIND_WAYLAND_DISPLAY_WL, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, display);
+    call.leave_result(EGL_BIND_WAYLAND_DISPLAY_WL, 0, result);
     result
 }
 
@@ -106,28 +106,21 @@ pub unsafe extern "C" fn eglChooseConfig(
     config_size: i32,
     num_config: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const i32,
-        *mut *mut c_void,
-        i32,
-        *mut i32,
-    ) -> u32 = driver!(EGL_CHOOSE_CONFIG);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const i32 , * mut * mut c_void , i32 , * mut i32) -> u32 { driver ! (EGL_CHOOSE_CONFIG) } ;
     let Some(call) = Call::begin(EGL_CHOOSE_CONFIG) else {
-        return driver(dpy, attrib_list, configs, config_size, num_config);
+        return driver()(dpy, attrib_list, configs, config_size, num_config);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(dpy, attrib_list, configs, config_size, num_config);
+        return driver()(dpy, attrib_list, configs, config_size, num_config);
     };
-    call.clear(24);
     call.put(0, dpy);
     call.put(8, attrib_list);
     call.put(16, configs);
-    call.put(24, config_size);
+    call.put_word(24, config_size);
     call.put(32, num_config);
     let mut call = call.publish_observing(40, &reads);
-    let result = driver(dpy, attrib_list, configs, config_size, num_config);
+    let result = driver()(dpy, attrib_list, configs, config_size, num_config);
     call.returned();
     let mut writes = [
         if num_config.is_null() {
@@ -146,22 +139,22 @@ pub unsafe extern "C" fn eglClientSignalSyncEXT(
     sync: *mut c_void,
     attrib_list: *const isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
-        driver!(EGL_CLIENT_SIGNAL_SYNC_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
+        driver!(EGL_CLIENT_SIGNAL_SYNC_EXT)
+    };
     let Some(call) = Call::begin(EGL_CLIENT_SIGNAL_SYNC_EXT) else {
-        return driver(dpy, sync, attrib_list);
+        return driver()(dpy, sync, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver(dpy, sync, attrib_list);
+        return driver()(dpy, sync, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(dpy, sync, attrib_list);
-    call.returned();
-    call.leave(EGL_CLIENT_SIGNAL_SYNC_EXT, 0, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(dpy, sync, attrib_list);
+    call.leave_result(EGL_CLIENT_SIGNAL_SYNC_EXT, 0, result);
     result
 }
 
@@ -171,10 +164,11 @@ pub unsafe extern "C" fn eglClientWaitSync(
     flags: i32,
     timeout: u64,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 =
-        driver!(EGL_CLIENT_WAIT_SYNC);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 {
+        driver!(EGL_CLIENT_WAIT_SYNC)
+    };
     let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC) else {
-        return driver(dpy, sync, flags, timeout);
+        return driver()(dpy, sync, flags, timeout);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglClientWaitSync::enter(
@@ -189,17 +183,15 @@ pub unsafe extern "C" fn eglClientWaitSync(
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, sync);
-        call.put(16, flags);
+        call.put_word(16, flags);
         call.put(24, timeout);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
+    let result = driver()(dpy, sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(EGL_CLIENT_WAIT_SYNC, EFFECT, result);
     }
     result
 }
@@ -210,10 +202,11 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
     flags: i32,
     timeout: u64,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 =
-        driver!(EGL_CLIENT_WAIT_SYNC_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 {
+        driver!(EGL_CLIENT_WAIT_SYNC_KHR)
+    };
     let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_KHR) else {
-        return driver(dpy, sync, flags, timeout);
+        return driver()(dpy, sync, flags, timeout);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglClientWaitSyncKHR::enter(
@@ -228,26 +221,25 @@ pub unsafe extern "C" fn eglClientWaitSyncKHR(
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, sync);
-        call.put(16, flags);
+        call.put_word(16, flags);
         call.put(24, timeout);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result, &mut []);
+    let result = driver()(dpy, sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, timeout: u64) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, u64) -> i32 =
-        driver!(EGL_CLIENT_WAIT_SYNC_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, u64) -> i32 {
+        driver!(EGL_CLIENT_WAIT_SYNC_NV)
+    };
     let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_NV) else {
-        return driver(sync, flags, timeout);
+        return driver()(sync, flags, timeout);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglClientWaitSyncNV::enter(
@@ -261,32 +253,29 @@ pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, time
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, sync);
-        call.put(8, flags);
+        call.put_word(8, flags);
         call.put(16, timeout);
         call.publish_observing(24, &reads)
     });
-    let result = driver(sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result, &mut []);
+    let result = driver()(sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglCompositorBindTexWindowEXT(external_win_id: i32) -> u32 {
-    let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32) -> u32 { driver!(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT) };
     let Some(call) = Call::begin(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT) else {
-        return driver(external_win_id);
+        return driver()(external_win_id);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(external_win_id) };
-    call.clear(0);
-    call.put(0, external_win_id);
-    let mut call = call.publish();
-    let result = driver(external_win_id);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, 0, result, &mut []);
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(external_win_id) };
+    call.put_word(0, external_win_id);
+    let call = call.publish();
+    let result = driver()(external_win_id);
+    call.leave_result(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, 0, result);
     result
 }
 
@@ -295,24 +284,22 @@ pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
     context_attributes: *const i32,
     num_entries: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(i32, *const i32, i32) -> u32 =
-        driver!(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *const i32, i32) -> u32 {
+        driver!(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT)
+    };
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT) else {
-        return driver(external_ref_id, context_attributes, num_entries);
+        return driver()(external_ref_id, context_attributes, num_entries);
     };
     let mut reads = [observe::array(context_attributes, num_entries as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
-        return driver(external_ref_id, context_attributes, num_entries);
+        return driver()(external_ref_id, context_attributes, num_entries);
     };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, external_ref_id);
+    call.put_word(0, external_ref_id);
     call.put(8, context_attributes);
-    call.put(16, num_entries);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(external_ref_id, context_attributes, num_entries);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT, 0, result, &mut []);
+    call.put_word(16, num_entries);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(external_ref_id, context_attributes, num_entries);
+    call.leave_result(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT, 0, result);
     result
 }
 
@@ -320,22 +307,21 @@ pub unsafe extern "C" fn eglCompositorSetContextListEXT(
     external_ref_ids: *const i32,
     num_entries: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*const i32, i32) -> u32 =
-        driver!(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT);
+    let driver = || -> unsafe extern "C" fn(*const i32, i32) -> u32 {
+        driver!(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT)
+    };
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT) else {
-        return driver(external_ref_ids, num_entries);
+        return driver()(external_ref_ids, num_entries);
     };
     let mut reads = [observe::array(external_ref_ids, num_entries as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 12, &mut reads) else {
-        return driver(external_ref_ids, num_entries);
+        return driver()(external_ref_ids, num_entries);
     };
-    call.clear(8);
     call.put(0, external_ref_ids);
-    call.put(8, num_entries);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(external_ref_ids, num_entries);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, 0, result, &mut []);
+    call.put_word(8, num_entries);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(external_ref_ids, num_entries);
+    call.leave_result(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, 0, result);
     result
 }
 
@@ -344,21 +330,20 @@ pub unsafe extern "C" fn eglCompositorSetSizeEXT(
     width: i32,
     height: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(i32, i32, i32) -> u32 = driver!(EGL_COMPOSITOR_SET_SIZE_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, i32) -> u32 { driver!(EGL_COMPOSITOR_SET_SIZE_EXT) };
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_SIZE_EXT) else {
-        return driver(external_win_id, width, height);
+        return driver()(external_win_id, width, height);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 12) else {
-        return driver(external_win_id, width, height);
+        return driver()(external_win_id, width, height);
     };
-    call.clear(8);
     call.put(0, external_win_id);
     call.put(4, width);
-    call.put(8, height);
-    let mut call = call.publish();
-    let result = driver(external_win_id, width, height);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_SET_SIZE_EXT, 0, result, &mut []);
+    call.put_word(8, height);
+    let call = call.publish();
+    let result = driver()(external_win_id, width, height);
+    call.leave_result(EGL_COMPOSITOR_SET_SIZE_EXT, 0, result);
     result
 }
 
@@ -367,24 +352,22 @@ pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
     window_attributes: *const i32,
     num_entries: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(i32, *const i32, i32) -> u32 =
-        driver!(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *const i32, i32) -> u32 {
+        driver!(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT)
+    };
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT) else {
-        return driver(external_win_id, window_attributes, num_entries);
+        return driver()(external_win_id, window_attributes, num_entries);
     };
     let mut reads = [observe::array(window_attributes, num_entries as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
-        return driver(external_win_id, window_attributes, num_entries);
+        return driver()(external_win_id, window_attributes, num_entries);
     };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, external_win_id);
+    call.put_word(0, external_win_id);
     call.put(8, window_attributes);
-    call.put(16, num_entries);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(external_win_id, window_attributes, num_entries);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT, 0, result, &mut []);
+    call.put_word(16, num_entries);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(external_win_id, window_attributes, num_entries);
+    call.leave_result(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT, 0, result);
     result
 }
 
@@ -393,41 +376,39 @@ pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
     external_win_ids: *const i32,
     num_entries: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(i32, *const i32, i32) -> u32 =
-        driver!(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *const i32, i32) -> u32 {
+        driver!(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT)
+    };
     let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT) else {
-        return driver(external_ref_id, external_win_ids, num_entries);
+        return driver()(external_ref_id, external_win_ids, num_entries);
     };
     let mut reads = [observe::array(external_win_ids, num_entries as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
-        return driver(external_ref_id, external_win_ids, num_entries);
+        return driver()(external_ref_id, external_win_ids, num_entries);
     };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, external_ref_id);
+    call.put_word(0, external_ref_id);
     call.put(8, external_win_ids);
-    call.put(16, num_entries);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(external_ref_id, external_win_ids, num_entries);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, 0, result, &mut []);
+    call.put_word(16, num_entries);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(external_ref_id, external_win_ids, num_entries);
+    call.leave_result(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglCompositorSwapPolicyEXT(external_win_id: i32, policy: i32) -> u32 {
-    let driver: unsafe extern "C" fn(i32, i32) -> u32 = driver!(EGL_COMPOSITOR_SWAP_POLICY_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32) -> u32 { driver!(EGL_COMPOSITOR_SWAP_POLICY_EXT) };
     let Some(call) = Call::begin(EGL_COMPOSITOR_SWAP_POLICY_EXT) else {
-        return driver(external_win_id, policy);
+        return driver()(external_win_id, policy);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 8) else {
-        return driver(external_win_id, policy);
+        return driver()(external_win_id, policy);
     };
     call.put(0, external_win_id);
     call.put(4, policy);
-    let mut call = call.publish();
-    let result = driver(external_win_id, policy);
-    call.returned();
-    call.leave(EGL_COMPOSITOR_SWAP_POLICY_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(external_win_id, policy);
+    call.leave_result(EGL_COMPOSITOR_SWAP_POLICY_EXT, 0, result);
     result
 }
 
@@ -436,9 +417,12 @@ pub unsafe extern "C" fn eglCopyBuffers(
     surface: *mut c_void,
     target: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_COPY_BUFFERS);
-    let Some(mut call) = Call::begin(EGL_COPY_BUFFERS) else { return driver(dpy, surface, target) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_COPY_BUFFERS)
+    };
+    let Some(mut call) = Call::begin(EGL_COPY_BUFFERS) else {
+        return driver()(dpy, surface, target);
+    };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglCopyBuffers::enter(
             tracked,
@@ -456,10 +440,9 @@ pub unsafe extern "C" fn eglCopyBuffers(
         call.put(16, target);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, surface, target);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_COPY_BUFFERS, 0, result, &mut []);
+    let result = driver()(dpy, surface, target);
+    if let Some(call) = call {
+        call.leave_result(EGL_COPY_BUFFERS, 0, result);
     }
     result
 }
@@ -470,14 +453,9 @@ pub unsafe extern "C" fn eglCreateContext(
     share_context: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_CONTEXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_CONTEXT) } ;
     let Some(scope) = hooks::enter() else {
-        return driver(dpy, config, share_context, attrib_list);
+        return driver()(dpy, config, share_context, attrib_list);
     };
     let call = Call::begin(EGL_CREATE_CONTEXT);
     let mut call = call.and_then(|call| {
@@ -489,7 +467,7 @@ pub unsafe extern "C" fn eglCreateContext(
         call.put(24, attrib_list);
         Some(call.publish_observing(32, &reads))
     });
-    let result = driver(dpy, config, share_context, attrib_list);
+    let result = driver()(dpy, config, share_context, attrib_list);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -515,8 +493,9 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
     dpy: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_DRM_IMAGE_MESA);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_DRM_IMAGE_MESA)
+    };
     let Some(call) = Call::begin(EGL_CREATE_DRM_IMAGE_MESA) else {
         return trackers::eglCreateDRMImageMESA(dpy, attrib_list);
     };
@@ -526,7 +505,7 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
         call.put(8, attrib_list);
         call.publish_observing(16, &reads)
     });
-    let result = driver(dpy, attrib_list);
+    let result = driver()(dpy, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -560,8 +539,9 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     condition: u32,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_FENCE_SYNC_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_FENCE_SYNC_NV)
+    };
     let Some(mut call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
         return trackers::eglCreateFenceSyncNV(dpy, condition, attrib_list);
     };
@@ -577,13 +557,12 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     });
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, dpy);
-        call.put(8, condition);
+        call.put_word(8, condition);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, condition, attrib_list);
+    let result = driver()(dpy, condition, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -621,13 +600,7 @@ pub unsafe extern "C" fn eglCreateImage(
     buffer: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut c_void,
-        *const isize,
-    ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_IMAGE) } ;
     let Some(mut call) = Call::begin(EGL_CREATE_IMAGE) else {
         return trackers::eglCreateImage(dpy, ctx, target, buffer, attrib_list);
     };
@@ -645,15 +618,14 @@ pub unsafe extern "C" fn eglCreateImage(
     });
     let mut reads = [observe::attributes_isize(attrib_list)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, ctx);
-        call.put(16, target);
+        call.put_word(16, target);
         call.put(24, buffer);
         call.put(32, attrib_list);
         call.publish_observing(40, &reads)
     });
-    let result = driver(dpy, ctx, target, buffer, attrib_list);
+    let result = driver()(dpy, ctx, target, buffer, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -695,13 +667,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     buffer: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_IMAGE_KHR) } ;
     let Some(mut call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
         return trackers::eglCreateImageKHR(dpy, ctx, target, buffer, attrib_list);
     };
@@ -719,15 +685,14 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     });
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, ctx);
-        call.put(16, target);
+        call.put_word(16, target);
         call.put(24, buffer);
         call.put(32, attrib_list);
         call.publish_observing(40, &reads)
     });
-    let result = driver(dpy, ctx, target, buffer, attrib_list);
+    let result = driver()(dpy, ctx, target, buffer, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -765,20 +730,20 @@ pub unsafe extern "C" fn eglCreateImageKHR(
 pub unsafe extern "C" fn eglCreateNativeClientBufferANDROID(
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*const i32) -> *mut c_void =
-        driver!(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID);
+    let driver = || -> unsafe extern "C" fn(*const i32) -> *mut c_void {
+        driver!(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID)
+    };
     let Some(call) = Call::begin(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID) else {
-        return driver(attrib_list);
+        return driver()(attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let Some(call) = call.reserve_observing(LEAVES, 8, &mut reads) else {
-        return driver(attrib_list);
+        return driver()(attrib_list);
     };
     call.put(0, attrib_list);
-    let mut call = call.publish_observing(8, &reads);
-    let result = driver(attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &mut []);
+    let call = call.publish_observing(8, &reads);
+    let result = driver()(attrib_list);
+    call.leave_result(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result);
     result
 }
 
@@ -789,13 +754,7 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     config: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) } ;
     let Some(call) = Call::begin(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) else {
         return trackers::eglCreatePbufferFromClientBuffer(
             dpy,
@@ -807,15 +766,14 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, dpy);
-        call.put(8, buftype);
+        call.put_word(8, buftype);
         call.put(16, buffer);
         call.put(24, config);
         call.put(32, attrib_list);
         call.publish_observing(40, &reads)
     });
-    let result = driver(dpy, buftype, buffer, config, attrib_list);
+    let result = driver()(dpy, buftype, buffer, config, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -855,8 +813,9 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     config: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_PBUFFER_SURFACE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_PBUFFER_SURFACE)
+    };
     let Some(call) = Call::begin(EGL_CREATE_PBUFFER_SURFACE) else {
         return trackers::eglCreatePbufferSurface(dpy, config, attrib_list);
     };
@@ -867,7 +826,7 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, config, attrib_list);
+    let result = driver()(dpy, config, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -904,12 +863,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
     pixmap: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PIXMAP_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PIXMAP_SURFACE) } ;
     let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE) else {
         return trackers::eglCreatePixmapSurface(dpy, config, pixmap, attrib_list);
     };
@@ -921,7 +875,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, pixmap, attrib_list);
+    let result = driver()(dpy, config, pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -959,8 +913,10 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     config: *mut c_void,
     pixmap: *mut c_void,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
-        driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void {
+            driver!(EGL_CREATE_PIXMAP_SURFACE_HI)
+        };
     let Some(mut call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
         return trackers::eglCreatePixmapSurfaceHI(dpy, config, pixmap);
     };
@@ -981,7 +937,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
         call.put(16, pixmap);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, config, pixmap);
+    let result = driver()(dpy, config, pixmap);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1018,12 +974,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     native_pixmap: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const isize,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_PIXMAP_SURFACE) } ;
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
         return trackers::eglCreatePlatformPixmapSurface(dpy, config, native_pixmap, attrib_list);
     };
@@ -1046,7 +997,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, native_pixmap, attrib_list);
+    let result = driver()(dpy, config, native_pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1085,12 +1036,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
     native_pixmap: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) } ;
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
         return trackers::eglCreatePlatformPixmapSurfaceEXT(
             dpy,
@@ -1118,7 +1064,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, native_pixmap, attrib_list);
+    let result = driver()(dpy, config, native_pixmap, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1157,12 +1103,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     native_window: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const isize,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_WINDOW_SURFACE) } ;
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
         return trackers::eglCreatePlatformWindowSurface(dpy, config, native_window, attrib_list);
     };
@@ -1185,7 +1126,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, native_window, attrib_list);
+    let result = driver()(dpy, config, native_window, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1224,12 +1165,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
     native_window: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) } ;
     let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
         return trackers::eglCreatePlatformWindowSurfaceEXT(
             dpy,
@@ -1257,7 +1193,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, native_window, attrib_list);
+    let result = driver()(dpy, config, native_window, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1294,21 +1230,21 @@ pub unsafe extern "C" fn eglCreateStreamAttribKHR(
     dpy: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *const isize) -> *mut c_void =
-        driver!(EGL_CREATE_STREAM_ATTRIB_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const isize) -> *mut c_void {
+        driver!(EGL_CREATE_STREAM_ATTRIB_KHR)
+    };
     let Some(call) = Call::begin(EGL_CREATE_STREAM_ATTRIB_KHR) else {
-        return driver(dpy, attrib_list);
+        return driver()(dpy, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver(dpy, attrib_list);
+        return driver()(dpy, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(dpy, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_STREAM_ATTRIB_KHR, EFFECT, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(dpy, attrib_list);
+    call.leave_result(EGL_CREATE_STREAM_ATTRIB_KHR, EFFECT, result);
     result
 }
 
@@ -1316,19 +1252,18 @@ pub unsafe extern "C" fn eglCreateStreamFromFileDescriptorKHR(
     dpy: *mut c_void,
     file_descriptor: i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, i32) -> *mut c_void =
-        driver!(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR);
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR) else {
-        return driver(dpy, file_descriptor);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> *mut c_void {
+        driver!(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR)
     };
-    let Some(call) = call.reserve(LEAVES, 12) else { return driver(dpy, file_descriptor) };
-    call.clear(8);
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR) else {
+        return driver()(dpy, file_descriptor);
+    };
+    let Some(call) = call.reserve(LEAVES, 12) else { return driver()(dpy, file_descriptor) };
     call.put(0, dpy);
-    call.put(8, file_descriptor);
-    let mut call = call.publish();
-    let result = driver(dpy, file_descriptor);
-    call.returned();
-    call.leave(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, EFFECT, result, &mut []);
+    call.put_word(8, file_descriptor);
+    let call = call.publish();
+    let result = driver()(dpy, file_descriptor);
+    call.leave_result(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, EFFECT, result);
     result
 }
 
@@ -1336,19 +1271,19 @@ pub unsafe extern "C" fn eglCreateStreamKHR(
     dpy: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_STREAM_KHR);
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_KHR) else { return driver(dpy, attrib_list) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_STREAM_KHR)
+    };
+    let Some(call) = Call::begin(EGL_CREATE_STREAM_KHR) else { return driver()(dpy, attrib_list) };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver(dpy, attrib_list);
+        return driver()(dpy, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, attrib_list);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(dpy, attrib_list);
-    call.returned();
-    call.leave(EGL_CREATE_STREAM_KHR, EFFECT, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(dpy, attrib_list);
+    call.leave_result(EGL_CREATE_STREAM_KHR, EFFECT, result);
     result
 }
 
@@ -1358,12 +1293,7 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     stream: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) } ;
     let Some(call) = Call::begin(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) else {
         return trackers::eglCreateStreamProducerSurfaceKHR(dpy, config, stream, attrib_list);
     };
@@ -1375,7 +1305,7 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, stream, attrib_list);
+    let result = driver()(dpy, config, stream, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1414,21 +1344,22 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     r#type: u32,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_STREAM_SYNC_NV);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void {
+            driver!(EGL_CREATE_STREAM_SYNC_NV)
+        };
     let Some(call) = Call::begin(EGL_CREATE_STREAM_SYNC_NV) else {
         return trackers::eglCreateStreamSyncNV(dpy, stream, r#type, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, stream);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, stream, r#type, attrib_list);
+    let result = driver()(dpy, stream, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1466,8 +1397,9 @@ pub unsafe extern "C" fn eglCreateSync(
     r#type: u32,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
-        driver!(EGL_CREATE_SYNC);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void {
+        driver!(EGL_CREATE_SYNC)
+    };
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC) else {
         return trackers::eglCreateSync(dpy, r#type, attrib_list);
     };
@@ -1483,13 +1415,12 @@ pub unsafe extern "C" fn eglCreateSync(
     });
     let mut reads = [observe::attributes_isize(attrib_list)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, dpy);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, r#type, attrib_list);
+    let result = driver()(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1525,8 +1456,9 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     r#type: u32,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
-        driver!(EGL_CREATE_SYNC64_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void {
+        driver!(EGL_CREATE_SYNC64_KHR)
+    };
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
         return trackers::eglCreateSync64KHR(dpy, r#type, attrib_list);
     };
@@ -1542,13 +1474,12 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     });
     let mut reads = [observe::attributes_isize(attrib_list)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, dpy);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, r#type, attrib_list);
+    let result = driver()(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1584,8 +1515,9 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     r#type: u32,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_SYNC_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_SYNC_KHR)
+    };
     let Some(mut call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
         return trackers::eglCreateSyncKHR(dpy, r#type, attrib_list);
     };
@@ -1601,13 +1533,12 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     });
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, dpy);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, r#type, attrib_list);
+    let result = driver()(dpy, r#type, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1642,18 +1573,18 @@ pub unsafe extern "C" fn eglCreateWaylandBufferFromImageWL(
     dpy: *mut c_void,
     image: *mut c_void,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void =
-        driver!(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL);
-    let Some(call) = Call::begin(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL) else {
-        return driver(dpy, image);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void {
+        driver!(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, image) };
+    let Some(call) = Call::begin(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL) else {
+        return driver()(dpy, image);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(dpy, image) };
     call.put(0, dpy);
     call.put(8, image);
-    let mut call = call.publish();
-    let result = driver(dpy, image);
-    call.returned();
-    call.leave(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, EFFECT, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, image);
+    call.leave_result(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, EFFECT, result);
     result
 }
 
@@ -1663,12 +1594,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
     win: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_WINDOW_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_WINDOW_SURFACE) } ;
     let Some(call) = Call::begin(EGL_CREATE_WINDOW_SURFACE) else {
         return trackers::eglCreateWindowSurface(dpy, config, win, attrib_list);
     };
@@ -1680,7 +1606,7 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, config, win, attrib_list);
+    let result = driver()(dpy, config, win, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1717,28 +1643,29 @@ pub unsafe extern "C" fn eglDebugMessageControlKHR(
     callback: *mut c_void,
     attrib_list: *const isize,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const isize) -> i32 =
-        driver!(EGL_DEBUG_MESSAGE_CONTROL_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const isize) -> i32 {
+        driver!(EGL_DEBUG_MESSAGE_CONTROL_KHR)
+    };
     let Some(call) = Call::begin(EGL_DEBUG_MESSAGE_CONTROL_KHR) else {
-        return driver(callback, attrib_list);
+        return driver()(callback, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(callback, attrib_list);
+        return driver()(callback, attrib_list);
     };
     call.put(0, callback);
     call.put(8, attrib_list);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(callback, attrib_list);
-    call.returned();
-    call.leave(EGL_DEBUG_MESSAGE_CONTROL_KHR, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(callback, attrib_list);
+    call.leave_result(EGL_DEBUG_MESSAGE_CONTROL_KHR, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_CONTEXT);
-    let Some(scope) = hooks::enter() else { return driver(dpy, ctx) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_CONTEXT)
+    };
+    let Some(scope) = hooks::enter() else { return driver()(dpy, ctx) };
     let mut call = Call::begin(EGL_DESTROY_CONTEXT);
     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglDestroyContext::enter(tracked, readable, observer, dpy as u64, ctx as u64)
@@ -1749,7 +1676,7 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
         call.put(8, ctx);
         Some(call.publish())
     });
-    let result = driver(dpy, ctx);
+    let result = driver()(dpy, ctx);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -1765,7 +1692,8 @@ pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -
 }
 
 pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_DESTROY_DISPLAY_EXT) };
     let Some(mut call) = Call::begin(EGL_DESTROY_DISPLAY_EXT) else {
         return trackers::eglDestroyDisplayEXT(dpy);
     };
@@ -1776,16 +1704,16 @@ pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
         call.put(0, dpy);
         call.publish()
     });
-    let result = driver(dpy);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_DISPLAY_EXT, 0, result, &mut []);
+    let result = driver()(dpy);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_DISPLAY_EXT, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_IMAGE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_DESTROY_IMAGE) };
     let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE) else {
         return trackers::eglDestroyImage(dpy, image);
     };
@@ -1797,17 +1725,17 @@ pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -
         call.put(8, image);
         call.publish()
     });
-    let result = driver(dpy, image);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_IMAGE, 0, result, &mut []);
+    let result = driver()(dpy, image);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_IMAGE, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_IMAGE_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_IMAGE_KHR)
+    };
     let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE_KHR) else {
         return trackers::eglDestroyImageKHR(dpy, image);
     };
@@ -1819,31 +1747,31 @@ pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void
         call.put(8, image);
         call.publish()
     });
-    let result = driver(dpy, image);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_IMAGE_KHR, 0, result, &mut []);
+    let result = driver()(dpy, image);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_IMAGE_KHR, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_STREAM_KHR);
-    let Some(call) = Call::begin(EGL_DESTROY_STREAM_KHR) else { return driver(dpy, stream) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_STREAM_KHR)
+    };
+    let Some(call) = Call::begin(EGL_DESTROY_STREAM_KHR) else { return driver()(dpy, stream) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_DESTROY_STREAM_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_DESTROY_STREAM_KHR, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_SURFACE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_SURFACE)
+    };
     let Some(mut call) = Call::begin(EGL_DESTROY_SURFACE) else {
         return trackers::eglDestroySurface(dpy, surface);
     };
@@ -1855,16 +1783,16 @@ pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_voi
         call.put(8, surface);
         call.publish()
     });
-    let result = driver(dpy, surface);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_SURFACE, 0, result, &mut []);
+    let result = driver()(dpy, surface);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_SURFACE, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_DESTROY_SYNC) };
     let Some(mut call) = Call::begin(EGL_DESTROY_SYNC) else {
         return trackers::eglDestroySync(dpy, sync);
     };
@@ -1876,17 +1804,17 @@ pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> 
         call.put(8, sync);
         call.publish()
     });
-    let result = driver(dpy, sync);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_SYNC, 0, result, &mut []);
+    let result = driver()(dpy, sync);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_SYNC, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_SYNC_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_SYNC_KHR)
+    };
     let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_KHR) else {
         return trackers::eglDestroySyncKHR(dpy, sync);
     };
@@ -1898,16 +1826,15 @@ pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) 
         call.put(8, sync);
         call.publish()
     });
-    let result = driver(dpy, sync);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_SYNC_KHR, 0, result, &mut []);
+    let result = driver()(dpy, sync);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_SYNC_KHR, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_DESTROY_SYNC_NV) };
     let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_NV) else {
         return trackers::eglDestroySyncNV(sync);
     };
@@ -1918,19 +1845,19 @@ pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
         call.put(0, sync);
         call.publish()
     });
-    let result = driver(sync);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DESTROY_SYNC_NV, 0, result, &mut []);
+    let result = driver()(sync);
+    if let Some(call) = call {
+        call.leave_result(EGL_DESTROY_SYNC_NV, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut c_void) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 =
-        driver!(EGL_DUP_NATIVE_FENCE_FD_ANDROID);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 {
+        driver!(EGL_DUP_NATIVE_FENCE_FD_ANDROID)
+    };
     let Some(mut call) = Call::begin(EGL_DUP_NATIVE_FENCE_FD_ANDROID) else {
-        return driver(dpy, sync);
+        return driver()(dpy, sync);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglDupNativeFenceFDANDROID::enter(
@@ -1947,10 +1874,9 @@ pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut
         call.put(8, sync);
         call.publish_observing(16, &reads)
     });
-    let result = driver(dpy, sync);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result, &mut []);
+    let result = driver()(dpy, sync);
+    if let Some(call) = call {
+        call.leave_result(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result);
     }
     result
 }
@@ -1962,15 +1888,9 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
     strides: *mut i32,
     offsets: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut i32,
-        *mut i32,
-        *mut i32,
-    ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_MESA);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut i32) -> u32 { driver ! (EGL_EXPORT_DMABUF_IMAGE_MESA) } ;
     let Some(mut call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
-        return driver(dpy, image, fds, strides, offsets);
+        return driver()(dpy, image, fds, strides, offsets);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglExportDMABUFImageMESA::enter(
@@ -1993,7 +1913,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageMESA(
         call.put(32, offsets);
         call.publish_observing(40, &reads)
     });
-    let result = driver(dpy, image, fds, strides, offsets);
+    let result = driver()(dpy, image, fds, strides, offsets);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2021,13 +1941,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
     num_planes: *mut i32,
     modifiers: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut i32,
-        *mut i32,
-        *mut u64,
-    ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut u64) -> u32 { driver ! (EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) } ;
     let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) else {
         return trackers::eglExportDMABUFImageQueryMESA(dpy, image, fourcc, num_planes, modifiers);
     };
@@ -2039,7 +1953,7 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
         call.put(32, modifiers);
         call.publish()
     });
-    let result = driver(dpy, image, fourcc, num_planes, modifiers);
+    let result = driver()(dpy, image, fourcc, num_planes, modifiers);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2082,15 +1996,9 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
     handle: *mut i32,
     stride: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut i32,
-        *mut i32,
-        *mut i32,
-    ) -> u32 = driver!(EGL_EXPORT_DRM_IMAGE_MESA);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut i32) -> u32 { driver ! (EGL_EXPORT_DRM_IMAGE_MESA) } ;
     let Some(mut call) = Call::begin(EGL_EXPORT_DRM_IMAGE_MESA) else {
-        return driver(dpy, image, name, handle, stride);
+        return driver()(dpy, image, name, handle, stride);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglExportDRMImageMESA::enter(
@@ -2113,7 +2021,7 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
         call.put(32, stride);
         call.publish_observing(40, &reads)
     });
-    let result = driver(dpy, image, name, handle, stride);
+    let result = driver()(dpy, image, name, handle, stride);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [
@@ -2127,8 +2035,8 @@ pub unsafe extern "C" fn eglExportDRMImageMESA(
 }
 
 pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_FENCE_NV);
-    let Some(mut call) = Call::begin(EGL_FENCE_NV) else { return driver(sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_FENCE_NV) };
+    let Some(mut call) = Call::begin(EGL_FENCE_NV) else { return driver()(sync) };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglFenceNV::enter(tracked, readable, observer, sync as u64)
     });
@@ -2137,10 +2045,9 @@ pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
         call.put(0, sync);
         call.publish_observing(8, &reads)
     });
-    let result = driver(sync);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_FENCE_NV, 0, result, &mut []);
+    let result = driver()(sync);
+    if let Some(call) = call {
+        call.leave_result(EGL_FENCE_NV, 0, result);
     }
     result
 }
@@ -2152,23 +2059,24 @@ pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
     names: *const i32,
     values: *mut i64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32, *mut i64) -> u32 =
-        driver!(EGL_GET_COMPOSITOR_TIMING_ANDROID);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32, *mut i64) -> u32 {
+            driver!(EGL_GET_COMPOSITOR_TIMING_ANDROID)
+        };
     let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_ANDROID) else {
-        return driver(dpy, surface, numTimestamps, names, values);
+        return driver()(dpy, surface, numTimestamps, names, values);
     };
     let mut reads = [observe::array(names, numTimestamps as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(dpy, surface, numTimestamps, names, values);
+        return driver()(dpy, surface, numTimestamps, names, values);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
-    call.put(16, numTimestamps);
+    call.put_word(16, numTimestamps);
     call.put(24, names);
     call.put(32, values);
     let mut call = call.publish_observing(40, &reads);
-    let result = driver(dpy, surface, numTimestamps, names, values);
+    let result = driver()(dpy, surface, numTimestamps, names, values);
     call.returned();
     let mut writes = [observe::array(values, numTimestamps as i64, 8)];
     call.leave(EGL_GET_COMPOSITOR_TIMING_ANDROID, 0, result, &mut writes);
@@ -2180,20 +2088,19 @@ pub unsafe extern "C" fn eglGetCompositorTimingSupportedANDROID(
     surface: *mut c_void,
     name: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
-        driver!(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID);
-    let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID) else {
-        return driver(dpy, surface, name);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
+        driver!(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, surface, name) };
-    call.clear(16);
+    let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID) else {
+        return driver()(dpy, surface, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, surface, name) };
     call.put(0, dpy);
     call.put(8, surface);
-    call.put(16, name);
-    let mut call = call.publish();
-    let result = driver(dpy, surface, name);
-    call.returned();
-    call.leave(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, 0, result, &mut []);
+    call.put_word(16, name);
+    let call = call.publish();
+    let result = driver()(dpy, surface, name);
+    call.leave_result(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, 0, result);
     result
 }
 
@@ -2203,21 +2110,21 @@ pub unsafe extern "C" fn eglGetConfigAttrib(
     attribute: i32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_GET_CONFIG_ATTRIB);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_GET_CONFIG_ATTRIB)
+    };
     let Some(call) = Call::begin(EGL_GET_CONFIG_ATTRIB) else {
-        return driver(dpy, config, attribute, value);
+        return driver()(dpy, config, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, config, attribute, value);
+        return driver()(dpy, config, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, config);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, config, attribute, value);
+    let result = driver()(dpy, config, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_GET_CONFIG_ATTRIB, 0, result, &mut writes);
@@ -2230,21 +2137,21 @@ pub unsafe extern "C" fn eglGetConfigs(
     config_size: i32,
     num_config: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_GET_CONFIGS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_GET_CONFIGS)
+    };
     let Some(call) = Call::begin(EGL_GET_CONFIGS) else {
-        return driver(dpy, configs, config_size, num_config);
+        return driver()(dpy, configs, config_size, num_config);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, configs, config_size, num_config);
+        return driver()(dpy, configs, config_size, num_config);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, configs);
-    call.put(16, config_size);
+    call.put_word(16, config_size);
     call.put(24, num_config);
     let mut call = call.publish();
-    let result = driver(dpy, configs, config_size, num_config);
+    let result = driver()(dpy, configs, config_size, num_config);
     call.returned();
     let mut writes = [
         if num_config.is_null() {
@@ -2259,42 +2166,40 @@ pub unsafe extern "C" fn eglGetConfigs(
 }
 
 pub unsafe extern "C" fn eglGetCurrentContext() -> *mut c_void {
-    let driver: unsafe extern "C" fn() -> *mut c_void = driver!(EGL_GET_CURRENT_CONTEXT);
-    let Some(call) = Call::begin(EGL_GET_CURRENT_CONTEXT) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(EGL_GET_CURRENT_CONTEXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> *mut c_void { driver!(EGL_GET_CURRENT_CONTEXT) };
+    let Some(call) = Call::begin(EGL_GET_CURRENT_CONTEXT) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(EGL_GET_CURRENT_CONTEXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglGetCurrentDisplay() -> *mut c_void {
-    let driver: unsafe extern "C" fn() -> *mut c_void = driver!(EGL_GET_CURRENT_DISPLAY);
-    let Some(call) = Call::begin(EGL_GET_CURRENT_DISPLAY) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(EGL_GET_CURRENT_DISPLAY, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> *mut c_void { driver!(EGL_GET_CURRENT_DISPLAY) };
+    let Some(call) = Call::begin(EGL_GET_CURRENT_DISPLAY) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(EGL_GET_CURRENT_DISPLAY, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(i32) -> *mut c_void = driver!(EGL_GET_CURRENT_SURFACE);
-    let Some(call) = Call::begin(EGL_GET_CURRENT_SURFACE) else { return driver(readdraw) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(readdraw) };
-    call.clear(0);
-    call.put(0, readdraw);
-    let mut call = call.publish();
-    let result = driver(readdraw);
-    call.returned();
-    call.leave(EGL_GET_CURRENT_SURFACE, 0, result, &mut []);
+    let driver =
+        || -> unsafe extern "C" fn(i32) -> *mut c_void { driver!(EGL_GET_CURRENT_SURFACE) };
+    let Some(call) = Call::begin(EGL_GET_CURRENT_SURFACE) else { return driver()(readdraw) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(readdraw) };
+    call.put_word(0, readdraw);
+    let call = call.publish();
+    let result = driver()(readdraw);
+    call.leave_result(EGL_GET_CURRENT_SURFACE, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void = driver!(EGL_GET_DISPLAY);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> *mut c_void { driver!(EGL_GET_DISPLAY) };
     let Some(call) = Call::begin(EGL_GET_DISPLAY) else {
         return trackers::eglGetDisplay(display_id);
     };
@@ -2302,7 +2207,7 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
         call.put(0, display_id);
         call.publish()
     });
-    let result = driver(display_id);
+    let result = driver()(display_id);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2330,13 +2235,14 @@ pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
 }
 
 pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_char {
-    let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_char =
-        driver!(EGL_GET_DISPLAY_DRIVER_CONFIG);
-    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_CONFIG) else { return driver(dpy) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> *mut c_char {
+        driver!(EGL_GET_DISPLAY_DRIVER_CONFIG)
+    };
+    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_CONFIG) else { return driver()(dpy) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(dpy) };
     call.put(0, dpy);
     let mut call = call.publish();
-    let result = driver(dpy);
+    let result = driver()(dpy);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_GET_DISPLAY_DRIVER_CONFIG, 0, result, &mut writes);
@@ -2344,13 +2250,14 @@ pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_c
 }
 
 pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_char {
-    let driver: unsafe extern "C" fn(*mut c_void) -> *const c_char =
-        driver!(EGL_GET_DISPLAY_DRIVER_NAME);
-    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_NAME) else { return driver(dpy) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(dpy) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> *const c_char {
+        driver!(EGL_GET_DISPLAY_DRIVER_NAME)
+    };
+    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_NAME) else { return driver()(dpy) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(dpy) };
     call.put(0, dpy);
     let mut call = call.publish();
-    let result = driver(dpy);
+    let result = driver()(dpy);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_GET_DISPLAY_DRIVER_NAME, 0, result, &mut writes);
@@ -2358,13 +2265,12 @@ pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_c
 }
 
 pub unsafe extern "C" fn eglGetError() -> i32 {
-    let driver: unsafe extern "C" fn() -> i32 = driver!(EGL_GET_ERROR);
-    let Some(call) = Call::begin(EGL_GET_ERROR) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(EGL_GET_ERROR, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> i32 { driver!(EGL_GET_ERROR) };
+    let Some(call) = Call::begin(EGL_GET_ERROR) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(EGL_GET_ERROR, 0, result);
     result
 }
 
@@ -2373,22 +2279,21 @@ pub unsafe extern "C" fn eglGetFrameTimestampSupportedANDROID(
     surface: *mut c_void,
     timestamp: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
-        driver!(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
+        driver!(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID)
+    };
     let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID) else {
-        return driver(dpy, surface, timestamp);
+        return driver()(dpy, surface, timestamp);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver(dpy, surface, timestamp);
+        return driver()(dpy, surface, timestamp);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
-    call.put(16, timestamp);
-    let mut call = call.publish();
-    let result = driver(dpy, surface, timestamp);
-    call.returned();
-    call.leave(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, 0, result, &mut []);
+    call.put_word(16, timestamp);
+    let call = call.publish();
+    let result = driver()(dpy, surface, timestamp);
+    call.leave_result(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, 0, result);
     result
 }
 
@@ -2400,30 +2305,22 @@ pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
     timestamps: *const i32,
     values: *mut i64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        u64,
-        i32,
-        *const i32,
-        *mut i64,
-    ) -> u32 = driver!(EGL_GET_FRAME_TIMESTAMPS_ANDROID);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u64 , i32 , * const i32 , * mut i64) -> u32 { driver ! (EGL_GET_FRAME_TIMESTAMPS_ANDROID) } ;
     let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMPS_ANDROID) else {
-        return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
+        return driver()(dpy, surface, frameId, numTimestamps, timestamps, values);
     };
     let mut reads = [observe::array(timestamps, numTimestamps as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(dpy, surface, frameId, numTimestamps, timestamps, values);
+        return driver()(dpy, surface, frameId, numTimestamps, timestamps, values);
     };
-    call.clear(24);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, frameId);
-    call.put(24, numTimestamps);
+    call.put_word(24, numTimestamps);
     call.put(32, timestamps);
     call.put(40, values);
     let mut call = call.publish_observing(48, &reads);
-    let result = driver(dpy, surface, frameId, numTimestamps, timestamps, values);
+    let result = driver()(dpy, surface, frameId, numTimestamps, timestamps, values);
     call.returned();
     let mut writes = [observe::array(values, numTimestamps as i64, 8)];
     call.leave(EGL_GET_FRAME_TIMESTAMPS_ANDROID, 0, result, &mut writes);
@@ -2436,20 +2333,21 @@ pub unsafe extern "C" fn eglGetMscRateANGLE(
     numerator: *mut i32,
     denominator: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, *mut i32) -> u32 =
-        driver!(EGL_GET_MSC_RATE_ANGLE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, *mut i32) -> u32 {
+        driver!(EGL_GET_MSC_RATE_ANGLE)
+    };
     let Some(call) = Call::begin(EGL_GET_MSC_RATE_ANGLE) else {
-        return driver(dpy, surface, numerator, denominator);
+        return driver()(dpy, surface, numerator, denominator);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, surface, numerator, denominator);
+        return driver()(dpy, surface, numerator, denominator);
     };
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, numerator);
     call.put(24, denominator);
     let mut call = call.publish();
-    let result = driver(dpy, surface, numerator, denominator);
+    let result = driver()(dpy, surface, numerator, denominator);
     call.returned();
     let mut writes = [observe::array(numerator, 1, 4), observe::array(denominator, 1, 4)];
     call.leave(EGL_GET_MSC_RATE_ANGLE, 0, result, &mut writes);
@@ -2457,17 +2355,17 @@ pub unsafe extern "C" fn eglGetMscRateANGLE(
 }
 
 pub unsafe extern "C" fn eglGetNativeClientBufferANDROID(buffer: *const c_void) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*const c_void) -> *mut c_void =
-        driver!(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID);
-    let Some(call) = Call::begin(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID) else {
-        return driver(buffer);
+    let driver = || -> unsafe extern "C" fn(*const c_void) -> *mut c_void {
+        driver!(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID)
     };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(buffer) };
+    let Some(call) = Call::begin(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID) else {
+        return driver()(buffer);
+    };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(buffer) };
     call.put(0, buffer);
-    let mut call = call.publish();
-    let result = driver(buffer);
-    call.returned();
-    call.leave(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result, &mut []);
+    let call = call.publish();
+    let result = driver()(buffer);
+    call.leave_result(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result);
     result
 }
 
@@ -2476,19 +2374,20 @@ pub unsafe extern "C" fn eglGetNextFrameIdANDROID(
     surface: *mut c_void,
     frameId: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u64) -> u32 =
-        driver!(EGL_GET_NEXT_FRAME_ID_ANDROID);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u64) -> u32 {
+        driver!(EGL_GET_NEXT_FRAME_ID_ANDROID)
+    };
     let Some(call) = Call::begin(EGL_GET_NEXT_FRAME_ID_ANDROID) else {
-        return driver(dpy, surface, frameId);
+        return driver()(dpy, surface, frameId);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(dpy, surface, frameId);
+        return driver()(dpy, surface, frameId);
     };
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, frameId);
     let mut call = call.publish();
-    let result = driver(dpy, surface, frameId);
+    let result = driver()(dpy, surface, frameId);
     call.returned();
     let mut writes = [observe::array(frameId, 1, 8)];
     call.leave(EGL_GET_NEXT_FRAME_ID_ANDROID, 0, result, &mut writes);
@@ -2502,28 +2401,21 @@ pub unsafe extern "C" fn eglGetOutputLayersEXT(
     max_layers: i32,
     num_layers: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const isize,
-        *mut *mut c_void,
-        i32,
-        *mut i32,
-    ) -> u32 = driver!(EGL_GET_OUTPUT_LAYERS_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const isize , * mut * mut c_void , i32 , * mut i32) -> u32 { driver ! (EGL_GET_OUTPUT_LAYERS_EXT) } ;
     let Some(call) = Call::begin(EGL_GET_OUTPUT_LAYERS_EXT) else {
-        return driver(dpy, attrib_list, layers, max_layers, num_layers);
+        return driver()(dpy, attrib_list, layers, max_layers, num_layers);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(dpy, attrib_list, layers, max_layers, num_layers);
+        return driver()(dpy, attrib_list, layers, max_layers, num_layers);
     };
-    call.clear(24);
     call.put(0, dpy);
     call.put(8, attrib_list);
     call.put(16, layers);
-    call.put(24, max_layers);
+    call.put_word(24, max_layers);
     call.put(32, num_layers);
     let mut call = call.publish_observing(40, &reads);
-    let result = driver(dpy, attrib_list, layers, max_layers, num_layers);
+    let result = driver()(dpy, attrib_list, layers, max_layers, num_layers);
     call.returned();
     let mut writes = [
         if num_layers.is_null() {
@@ -2544,28 +2436,21 @@ pub unsafe extern "C" fn eglGetOutputPortsEXT(
     max_ports: i32,
     num_ports: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const isize,
-        *mut *mut c_void,
-        i32,
-        *mut i32,
-    ) -> u32 = driver!(EGL_GET_OUTPUT_PORTS_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const isize , * mut * mut c_void , i32 , * mut i32) -> u32 { driver ! (EGL_GET_OUTPUT_PORTS_EXT) } ;
     let Some(call) = Call::begin(EGL_GET_OUTPUT_PORTS_EXT) else {
-        return driver(dpy, attrib_list, ports, max_ports, num_ports);
+        return driver()(dpy, attrib_list, ports, max_ports, num_ports);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(dpy, attrib_list, ports, max_ports, num_ports);
+        return driver()(dpy, attrib_list, ports, max_ports, num_ports);
     };
-    call.clear(24);
     call.put(0, dpy);
     call.put(8, attrib_list);
     call.put(16, ports);
-    call.put(24, max_ports);
+    call.put_word(24, max_ports);
     call.put(32, num_ports);
     let mut call = call.publish_observing(40, &reads);
-    let result = driver(dpy, attrib_list, ports, max_ports, num_ports);
+    let result = driver()(dpy, attrib_list, ports, max_ports, num_ports);
     call.returned();
     let mut writes = [
         if num_ports.is_null() {
@@ -2584,20 +2469,20 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     native_display: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void =
-        driver!(EGL_GET_PLATFORM_DISPLAY);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void {
+        driver!(EGL_GET_PLATFORM_DISPLAY)
+    };
     let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY) else {
         return trackers::eglGetPlatformDisplay(platform, native_display, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, platform);
+        call.put_word(0, platform);
         call.put(8, native_display);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(platform, native_display, attrib_list);
+    let result = driver()(platform, native_display, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2633,20 +2518,20 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     native_display: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_GET_PLATFORM_DISPLAY_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_GET_PLATFORM_DISPLAY_EXT)
+    };
     let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY_EXT) else {
         return trackers::eglGetPlatformDisplayEXT(platform, native_display, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, platform);
+        call.put_word(0, platform);
         call.put(8, native_display);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    let result = driver(platform, native_display, attrib_list);
+    let result = driver()(platform, native_display, attrib_list);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2678,8 +2563,9 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
 }
 
 pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void = driver!(EGL_GET_PROC_ADDRESS);
-    let Some(scope) = hooks::enter() else { return driver(procname) };
+    let driver =
+        || -> unsafe extern "C" fn(*const c_char) -> *mut c_void { driver!(EGL_GET_PROC_ADDRESS) };
+    let Some(scope) = hooks::enter() else { return driver()(procname) };
     let call = Call::begin(EGL_GET_PROC_ADDRESS);
     let mut call = call.and_then(|call| {
         let mut reads = [observe::c_string(procname)];
@@ -2687,7 +2573,7 @@ pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_vo
         call.put(0, procname);
         Some(call.publish_observing(8, &reads))
     });
-    let result = driver(procname);
+    let result = driver()(procname);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -2701,18 +2587,18 @@ pub unsafe extern "C" fn eglGetStreamFileDescriptorKHR(
     dpy: *mut c_void,
     stream: *mut c_void,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 =
-        driver!(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR);
-    let Some(call) = Call::begin(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR) else {
-        return driver(dpy, stream);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 {
+        driver!(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, stream) };
+    let Some(call) = Call::begin(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR) else {
+        return driver()(dpy, stream);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, EFFECT, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, EFFECT, result);
     result
 }
 
@@ -2722,19 +2608,19 @@ pub unsafe extern "C" fn eglGetSyncAttrib(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_GET_SYNC_ATTRIB);
-    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB) else {
-        return driver(dpy, sync, attribute, value);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_GET_SYNC_ATTRIB)
     };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, attribute, value) };
-    call.clear(16);
+    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB) else {
+        return driver()(dpy, sync, attribute, value);
+    };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver()(dpy, sync, attribute, value) };
     call.put(0, dpy);
     call.put(8, sync);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, sync, attribute, value);
+    let result = driver()(dpy, sync, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_GET_SYNC_ATTRIB, EFFECT, result, &mut writes);
@@ -2747,19 +2633,19 @@ pub unsafe extern "C" fn eglGetSyncAttribKHR(
     attribute: i32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_GET_SYNC_ATTRIB_KHR);
-    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_KHR) else {
-        return driver(dpy, sync, attribute, value);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_GET_SYNC_ATTRIB_KHR)
     };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, sync, attribute, value) };
-    call.clear(16);
+    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_KHR) else {
+        return driver()(dpy, sync, attribute, value);
+    };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver()(dpy, sync, attribute, value) };
     call.put(0, dpy);
     call.put(8, sync);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, sync, attribute, value);
+    let result = driver()(dpy, sync, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_GET_SYNC_ATTRIB_KHR, EFFECT, result, &mut writes);
@@ -2771,18 +2657,18 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
     attribute: i32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_GET_SYNC_ATTRIB_NV);
-    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_NV) else {
-        return driver(sync, attribute, value);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_GET_SYNC_ATTRIB_NV)
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(sync, attribute, value) };
-    call.clear(8);
+    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_NV) else {
+        return driver()(sync, attribute, value);
+    };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(sync, attribute, value) };
     call.put(0, sync);
-    call.put(8, attribute);
+    call.put_word(8, attribute);
     call.put(16, value);
     let mut call = call.publish();
-    let result = driver(sync, attribute, value);
+    let result = driver()(sync, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_GET_SYNC_ATTRIB_NV, EFFECT, result, &mut writes);
@@ -2790,31 +2676,30 @@ pub unsafe extern "C" fn eglGetSyncAttribNV(
 }
 
 pub unsafe extern "C" fn eglGetSystemTimeFrequencyNV() -> u64 {
-    let driver: unsafe extern "C" fn() -> u64 = driver!(EGL_GET_SYSTEM_TIME_FREQUENCY_NV);
-    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> u64 { driver!(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) };
+    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglGetSystemTimeNV() -> u64 {
-    let driver: unsafe extern "C" fn() -> u64 = driver!(EGL_GET_SYSTEM_TIME_NV);
-    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_NV) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(EGL_GET_SYSTEM_TIME_NV, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> u64 { driver!(EGL_GET_SYSTEM_TIME_NV) };
+    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_NV) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(EGL_GET_SYSTEM_TIME_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor: *mut i32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut i32, *mut i32) -> u32 =
-        driver!(EGL_INITIALIZE);
-    let Some(scope) = hooks::enter() else { return driver(dpy, major, minor) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut i32, *mut i32) -> u32 {
+        driver!(EGL_INITIALIZE)
+    };
+    let Some(scope) = hooks::enter() else { return driver()(dpy, major, minor) };
     let call = Call::begin(EGL_INITIALIZE);
     let mut call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 24)?;
@@ -2823,7 +2708,7 @@ pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor:
         call.put(16, minor);
         Some(call.publish())
     });
-    let result = driver(dpy, major, minor);
+    let result = driver()(dpy, major, minor);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -2851,23 +2736,22 @@ pub unsafe extern "C" fn eglLabelObjectKHR(
     object: *mut c_void,
     label: *mut c_void,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *mut c_void, *mut c_void) -> i32 =
-        driver!(EGL_LABEL_OBJECT_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *mut c_void, *mut c_void) -> i32 {
+        driver!(EGL_LABEL_OBJECT_KHR)
+    };
     let Some(call) = Call::begin(EGL_LABEL_OBJECT_KHR) else {
-        return driver(display, objectType, object, label);
+        return driver()(display, objectType, object, label);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(display, objectType, object, label);
+        return driver()(display, objectType, object, label);
     };
-    call.clear(8);
     call.put(0, display);
-    call.put(8, objectType);
+    call.put_word(8, objectType);
     call.put(16, object);
     call.put(24, label);
-    let mut call = call.publish();
-    let result = driver(display, objectType, object, label);
-    call.returned();
-    call.leave(EGL_LABEL_OBJECT_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(display, objectType, object, label);
+    call.leave_result(EGL_LABEL_OBJECT_KHR, 0, result);
     result
 }
 
@@ -2876,22 +2760,22 @@ pub unsafe extern "C" fn eglLockSurfaceKHR(
     surface: *mut c_void,
     attrib_list: *const i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> u32 =
-        driver!(EGL_LOCK_SURFACE_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> u32 {
+        driver!(EGL_LOCK_SURFACE_KHR)
+    };
     let Some(call) = Call::begin(EGL_LOCK_SURFACE_KHR) else {
-        return driver(dpy, surface, attrib_list);
+        return driver()(dpy, surface, attrib_list);
     };
     let mut reads = [observe::attributes_i32(attrib_list)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(dpy, surface, attrib_list);
+        return driver()(dpy, surface, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(dpy, surface, attrib_list);
-    call.returned();
-    call.leave(EGL_LOCK_SURFACE_KHR, EFFECT, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(dpy, surface, attrib_list);
+    call.leave_result(EGL_LOCK_SURFACE_KHR, EFFECT, result);
     result
 }
 
@@ -2901,9 +2785,11 @@ pub unsafe extern "C" fn eglMakeCurrent(
     read: *mut c_void,
     ctx: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_MAKE_CURRENT);
-    let Some(scope) = hooks::enter() else { return driver(dpy, draw, read, ctx) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 {
+            driver!(EGL_MAKE_CURRENT)
+        };
+    let Some(scope) = hooks::enter() else { return driver()(dpy, draw, read, ctx) };
     let mut call = Call::begin(EGL_MAKE_CURRENT);
     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglMakeCurrent::enter(
@@ -2929,7 +2815,7 @@ pub unsafe extern "C" fn eglMakeCurrent(
         call.put(24, ctx);
         Some(call.publish_observing(32, &reads))
     });
-    let result = driver(dpy, draw, read, ctx);
+    let result = driver()(dpy, draw, read, ctx);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -2962,23 +2848,22 @@ pub unsafe extern "C" fn eglOutputLayerAttribEXT(
     attribute: i32,
     value: isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 =
-        driver!(EGL_OUTPUT_LAYER_ATTRIB_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 {
+        driver!(EGL_OUTPUT_LAYER_ATTRIB_EXT)
+    };
     let Some(call) = Call::begin(EGL_OUTPUT_LAYER_ATTRIB_EXT) else {
-        return driver(dpy, layer, attribute, value);
+        return driver()(dpy, layer, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, layer, attribute, value);
+        return driver()(dpy, layer, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, layer);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
-    let mut call = call.publish();
-    let result = driver(dpy, layer, attribute, value);
-    call.returned();
-    call.leave(EGL_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, layer, attribute, value);
+    call.leave_result(EGL_OUTPUT_LAYER_ATTRIB_EXT, 0, result);
     result
 }
 
@@ -2988,23 +2873,22 @@ pub unsafe extern "C" fn eglOutputPortAttribEXT(
     attribute: i32,
     value: isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 =
-        driver!(EGL_OUTPUT_PORT_ATTRIB_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 {
+        driver!(EGL_OUTPUT_PORT_ATTRIB_EXT)
+    };
     let Some(call) = Call::begin(EGL_OUTPUT_PORT_ATTRIB_EXT) else {
-        return driver(dpy, port, attribute, value);
+        return driver()(dpy, port, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, port, attribute, value);
+        return driver()(dpy, port, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, port);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
-    let mut call = call.publish();
-    let result = driver(dpy, port, attribute, value);
-    call.returned();
-    call.leave(EGL_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, port, attribute, value);
+    call.leave_result(EGL_OUTPUT_PORT_ATTRIB_EXT, 0, result);
     result
 }
 
@@ -3016,10 +2900,11 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
     width: i32,
     height: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32, i32, i32) -> u32 =
-        driver!(EGL_POST_SUB_BUFFER_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32, i32, i32) -> u32 {
+        driver!(EGL_POST_SUB_BUFFER_NV)
+    };
     let Some(mut call) = Call::begin(EGL_POST_SUB_BUFFER_NV) else {
-        return driver(dpy, surface, x, y, width, height);
+        return driver()(dpy, surface, x, y, width, height);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglPostSubBufferNV::enter(
@@ -3044,10 +2929,9 @@ pub unsafe extern "C" fn eglPostSubBufferNV(
         call.put(28, height);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, surface, x, y, width, height);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_POST_SUB_BUFFER_NV, 0, result, &mut []);
+    let result = driver()(dpy, surface, x, y, width, height);
+    if let Some(call) = call {
+        call.leave_result(EGL_POST_SUB_BUFFER_NV, 0, result);
     }
     result
 }
@@ -3057,30 +2941,29 @@ pub unsafe extern "C" fn eglPresentationTimeANDROID(
     surface: *mut c_void,
     time: i64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i64) -> u32 =
-        driver!(EGL_PRESENTATION_TIME_ANDROID);
-    let Some(call) = Call::begin(EGL_PRESENTATION_TIME_ANDROID) else {
-        return driver(dpy, surface, time);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i64) -> u32 {
+        driver!(EGL_PRESENTATION_TIME_ANDROID)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surface, time) };
+    let Some(call) = Call::begin(EGL_PRESENTATION_TIME_ANDROID) else {
+        return driver()(dpy, surface, time);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, surface, time) };
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, time);
-    let mut call = call.publish();
-    let result = driver(dpy, surface, time);
-    call.returned();
-    call.leave(EGL_PRESENTATION_TIME_ANDROID, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, surface, time);
+    call.leave_result(EGL_PRESENTATION_TIME_ANDROID, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglQueryAPI() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_QUERY_API);
-    let Some(call) = Call::begin(EGL_QUERY_API) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(EGL_QUERY_API, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_QUERY_API) };
+    let Some(call) = Call::begin(EGL_QUERY_API) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(EGL_QUERY_API, 0, result);
     result
 }
 
@@ -3090,21 +2973,21 @@ pub unsafe extern "C" fn eglQueryContext(
     attribute: i32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_QUERY_CONTEXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_QUERY_CONTEXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_CONTEXT) else {
-        return driver(dpy, ctx, attribute, value);
+        return driver()(dpy, ctx, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, ctx, attribute, value);
+        return driver()(dpy, ctx, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, ctx);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, ctx, attribute, value);
+    let result = driver()(dpy, ctx, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_CONTEXT, 0, result, &mut writes);
@@ -3112,14 +2995,14 @@ pub unsafe extern "C" fn eglQueryContext(
 }
 
 pub unsafe extern "C" fn eglQueryDebugKHR(attribute: i32, value: *mut isize) -> u32 {
-    let driver: unsafe extern "C" fn(i32, *mut isize) -> u32 = driver!(EGL_QUERY_DEBUG_KHR);
-    let Some(call) = Call::begin(EGL_QUERY_DEBUG_KHR) else { return driver(attribute, value) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(attribute, value) };
-    call.clear(0);
-    call.put(0, attribute);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *mut isize) -> u32 { driver!(EGL_QUERY_DEBUG_KHR) };
+    let Some(call) = Call::begin(EGL_QUERY_DEBUG_KHR) else { return driver()(attribute, value) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(attribute, value) };
+    call.put_word(0, attribute);
     call.put(8, value);
     let mut call = call.publish();
-    let result = driver(attribute, value);
+    let result = driver()(attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DEBUG_KHR, 0, result, &mut writes);
@@ -3131,20 +3014,20 @@ pub unsafe extern "C" fn eglQueryDeviceAttribEXT(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_DEVICE_ATTRIB_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_DEVICE_ATTRIB_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_DEVICE_ATTRIB_EXT) else {
-        return driver(device, attribute, value);
+        return driver()(device, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(device, attribute, value);
+        return driver()(device, attribute, value);
     };
-    call.clear(8);
     call.put(0, device);
-    call.put(8, attribute);
+    call.put_word(8, attribute);
     call.put(16, value);
     let mut call = call.publish();
-    let result = driver(device, attribute, value);
+    let result = driver()(device, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DEVICE_ATTRIB_EXT, 0, result, &mut writes);
@@ -3158,13 +3041,14 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
     value: *mut c_void,
     size: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, i32, *mut c_void, *mut i32) -> u32 =
-        driver!(EGL_QUERY_DEVICE_BINARY_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, i32, *mut c_void, *mut i32) -> u32 {
+        driver!(EGL_QUERY_DEVICE_BINARY_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_DEVICE_BINARY_EXT) else {
-        return driver(device, name, max_size, value, size);
+        return driver()(device, name, max_size, value, size);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(device, name, max_size, value, size);
+        return driver()(device, name, max_size, value, size);
     };
     call.put(0, device);
     call.put(8, name);
@@ -3172,7 +3056,7 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
     call.put(16, value);
     call.put(24, size);
     let mut call = call.publish();
-    let result = driver(device, name, max_size, value, size);
+    let result = driver()(device, name, max_size, value, size);
     call.returned();
     let mut writes = [
         if size.is_null() {
@@ -3187,15 +3071,17 @@ pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
 }
 
 pub unsafe extern "C" fn eglQueryDeviceStringEXT(device: *mut c_void, name: i32) -> *const c_char {
-    let driver: unsafe extern "C" fn(*mut c_void, i32) -> *const c_char =
-        driver!(EGL_QUERY_DEVICE_STRING_EXT);
-    let Some(call) = Call::begin(EGL_QUERY_DEVICE_STRING_EXT) else { return driver(device, name) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(device, name) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> *const c_char {
+        driver!(EGL_QUERY_DEVICE_STRING_EXT)
+    };
+    let Some(call) = Call::begin(EGL_QUERY_DEVICE_STRING_EXT) else {
+        return driver()(device, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(device, name) };
     call.put(0, device);
-    call.put(8, name);
+    call.put_word(8, name);
     let mut call = call.publish();
-    let result = driver(device, name);
+    let result = driver()(device, name);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_DEVICE_STRING_EXT, 0, result, &mut writes);
@@ -3207,20 +3093,20 @@ pub unsafe extern "C" fn eglQueryDevicesEXT(
     devices: *mut *mut c_void,
     num_devices: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(i32, *mut *mut c_void, *mut i32) -> u32 =
-        driver!(EGL_QUERY_DEVICES_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *mut *mut c_void, *mut i32) -> u32 {
+        driver!(EGL_QUERY_DEVICES_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_DEVICES_EXT) else {
-        return driver(max_devices, devices, num_devices);
+        return driver()(max_devices, devices, num_devices);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(max_devices, devices, num_devices);
+        return driver()(max_devices, devices, num_devices);
     };
-    call.clear(0);
-    call.put(0, max_devices);
+    call.put_word(0, max_devices);
     call.put(8, devices);
     call.put(16, num_devices);
     let mut call = call.publish();
-    let result = driver(max_devices, devices, num_devices);
+    let result = driver()(max_devices, devices, num_devices);
     call.returned();
     let mut writes = [
         if num_devices.is_null() {
@@ -3239,20 +3125,20 @@ pub unsafe extern "C" fn eglQueryDisplayAttribEXT(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_DISPLAY_ATTRIB_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_DISPLAY_ATTRIB_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_EXT) else {
-        return driver(dpy, attribute, value);
+        return driver()(dpy, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(dpy, attribute, value);
+        return driver()(dpy, attribute, value);
     };
-    call.clear(8);
     call.put(0, dpy);
-    call.put(8, attribute);
+    call.put_word(8, attribute);
     call.put(16, value);
     let mut call = call.publish();
-    let result = driver(dpy, attribute, value);
+    let result = driver()(dpy, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DISPLAY_ATTRIB_EXT, 0, result, &mut writes);
@@ -3264,18 +3150,18 @@ pub unsafe extern "C" fn eglQueryDisplayAttribKHR(
     name: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_DISPLAY_ATTRIB_KHR);
-    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_KHR) else {
-        return driver(dpy, name, value);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_DISPLAY_ATTRIB_KHR)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, name, value) };
-    call.clear(8);
+    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_KHR) else {
+        return driver()(dpy, name, value);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, name, value) };
     call.put(0, dpy);
-    call.put(8, name);
+    call.put_word(8, name);
     call.put(16, value);
     let mut call = call.publish();
-    let result = driver(dpy, name, value);
+    let result = driver()(dpy, name, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DISPLAY_ATTRIB_KHR, 0, result, &mut writes);
@@ -3287,20 +3173,20 @@ pub unsafe extern "C" fn eglQueryDisplayAttribNV(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_DISPLAY_ATTRIB_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_DISPLAY_ATTRIB_NV)
+    };
     let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_NV) else {
-        return driver(dpy, attribute, value);
+        return driver()(dpy, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(dpy, attribute, value);
+        return driver()(dpy, attribute, value);
     };
-    call.clear(8);
     call.put(0, dpy);
-    call.put(8, attribute);
+    call.put_word(8, attribute);
     call.put(16, value);
     let mut call = call.publish();
-    let result = driver(dpy, attribute, value);
+    let result = driver()(dpy, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_DISPLAY_ATTRIB_NV, 0, result, &mut writes);
@@ -3313,21 +3199,21 @@ pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
     formats: *mut i32,
     num_formats: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, *mut i32, *mut i32) -> u32 =
-        driver!(EGL_QUERY_DMA_BUF_FORMATS_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut i32, *mut i32) -> u32 {
+        driver!(EGL_QUERY_DMA_BUF_FORMATS_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_DMA_BUF_FORMATS_EXT) else {
-        return driver(dpy, max_formats, formats, num_formats);
+        return driver()(dpy, max_formats, formats, num_formats);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, max_formats, formats, num_formats);
+        return driver()(dpy, max_formats, formats, num_formats);
     };
-    call.clear(8);
     call.put(0, dpy);
-    call.put(8, max_formats);
+    call.put_word(8, max_formats);
     call.put(16, formats);
     call.put(24, num_formats);
     let mut call = call.publish();
-    let result = driver(dpy, max_formats, formats, num_formats);
+    let result = driver()(dpy, max_formats, formats, num_formats);
     call.returned();
     let mut writes = [
         if num_formats.is_null() {
@@ -3349,13 +3235,15 @@ pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
     external_only: *mut u32,
     num_modifiers: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32, i32, *mut u64, *mut u32, *mut i32) -> u32 =
-        driver!(EGL_QUERY_DMA_BUF_MODIFIERS_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, i32, i32, *mut u64, *mut u32, *mut i32) -> u32 {
+            driver!(EGL_QUERY_DMA_BUF_MODIFIERS_EXT)
+        };
     let Some(call) = Call::begin(EGL_QUERY_DMA_BUF_MODIFIERS_EXT) else {
-        return driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
+        return driver()(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
+        return driver()(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
     };
     call.put(0, dpy);
     call.put(8, format);
@@ -3364,7 +3252,7 @@ pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
     call.put(24, external_only);
     call.put(32, num_modifiers);
     let mut call = call.publish();
-    let result = driver(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
+    let result = driver()(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
     call.returned();
     let mut writes = [
         if num_modifiers.is_null() {
@@ -3387,16 +3275,17 @@ pub unsafe extern "C" fn eglQueryNativeDisplayNV(
     dpy: *mut c_void,
     display_id: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(EGL_QUERY_NATIVE_DISPLAY_NV);
-    let Some(call) = Call::begin(EGL_QUERY_NATIVE_DISPLAY_NV) else {
-        return driver(dpy, display_id);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(EGL_QUERY_NATIVE_DISPLAY_NV)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display_id) };
+    let Some(call) = Call::begin(EGL_QUERY_NATIVE_DISPLAY_NV) else {
+        return driver()(dpy, display_id);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, display_id) };
     call.put(0, dpy);
     call.put(8, display_id);
     let mut call = call.publish();
-    let result = driver(dpy, display_id);
+    let result = driver()(dpy, display_id);
     call.returned();
     let mut writes = [observe::array(display_id, 1, 8)];
     call.leave(EGL_QUERY_NATIVE_DISPLAY_NV, 0, result, &mut writes);
@@ -3408,17 +3297,18 @@ pub unsafe extern "C" fn eglQueryNativePixmapNV(
     surf: *mut c_void,
     pixmap: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 =
-        driver!(EGL_QUERY_NATIVE_PIXMAP_NV);
-    let Some(call) = Call::begin(EGL_QUERY_NATIVE_PIXMAP_NV) else {
-        return driver(dpy, surf, pixmap);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 {
+        driver!(EGL_QUERY_NATIVE_PIXMAP_NV)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surf, pixmap) };
+    let Some(call) = Call::begin(EGL_QUERY_NATIVE_PIXMAP_NV) else {
+        return driver()(dpy, surf, pixmap);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, surf, pixmap) };
     call.put(0, dpy);
     call.put(8, surf);
     call.put(16, pixmap);
     let mut call = call.publish();
-    let result = driver(dpy, surf, pixmap);
+    let result = driver()(dpy, surf, pixmap);
     call.returned();
     let mut writes = [observe::array(pixmap, 1, 8)];
     call.leave(EGL_QUERY_NATIVE_PIXMAP_NV, 0, result, &mut writes);
@@ -3430,17 +3320,18 @@ pub unsafe extern "C" fn eglQueryNativeWindowNV(
     surf: *mut c_void,
     window: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 =
-        driver!(EGL_QUERY_NATIVE_WINDOW_NV);
-    let Some(call) = Call::begin(EGL_QUERY_NATIVE_WINDOW_NV) else {
-        return driver(dpy, surf, window);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 {
+        driver!(EGL_QUERY_NATIVE_WINDOW_NV)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, surf, window) };
+    let Some(call) = Call::begin(EGL_QUERY_NATIVE_WINDOW_NV) else {
+        return driver()(dpy, surf, window);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, surf, window) };
     call.put(0, dpy);
     call.put(8, surf);
     call.put(16, window);
     let mut call = call.publish();
-    let result = driver(dpy, surf, window);
+    let result = driver()(dpy, surf, window);
     call.returned();
     let mut writes = [observe::array(window, 1, 8)];
     call.leave(EGL_QUERY_NATIVE_WINDOW_NV, 0, result, &mut writes);
@@ -3453,21 +3344,21 @@ pub unsafe extern "C" fn eglQueryOutputLayerAttribEXT(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT) else {
-        return driver(dpy, layer, attribute, value);
+        return driver()(dpy, layer, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, layer, attribute, value);
+        return driver()(dpy, layer, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, layer);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, layer, attribute, value);
+    let result = driver()(dpy, layer, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut writes);
@@ -3479,18 +3370,18 @@ pub unsafe extern "C" fn eglQueryOutputLayerStringEXT(
     layer: *mut c_void,
     name: i32,
 ) -> *const c_char {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char =
-        driver!(EGL_QUERY_OUTPUT_LAYER_STRING_EXT);
-    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_STRING_EXT) else {
-        return driver(dpy, layer, name);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char {
+        driver!(EGL_QUERY_OUTPUT_LAYER_STRING_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, layer, name) };
-    call.clear(16);
+    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_STRING_EXT) else {
+        return driver()(dpy, layer, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, layer, name) };
     call.put(0, dpy);
     call.put(8, layer);
-    call.put(16, name);
+    call.put_word(16, name);
     let mut call = call.publish();
-    let result = driver(dpy, layer, name);
+    let result = driver()(dpy, layer, name);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, 0, result, &mut writes);
@@ -3503,21 +3394,21 @@ pub unsafe extern "C" fn eglQueryOutputPortAttribEXT(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT)
+    };
     let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT) else {
-        return driver(dpy, port, attribute, value);
+        return driver()(dpy, port, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, port, attribute, value);
+        return driver()(dpy, port, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, port);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, port, attribute, value);
+    let result = driver()(dpy, port, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut writes);
@@ -3529,18 +3420,18 @@ pub unsafe extern "C" fn eglQueryOutputPortStringEXT(
     port: *mut c_void,
     name: i32,
 ) -> *const c_char {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char =
-        driver!(EGL_QUERY_OUTPUT_PORT_STRING_EXT);
-    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_STRING_EXT) else {
-        return driver(dpy, port, name);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char {
+        driver!(EGL_QUERY_OUTPUT_PORT_STRING_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, port, name) };
-    call.clear(16);
+    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_STRING_EXT) else {
+        return driver()(dpy, port, name);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, port, name) };
     call.put(0, dpy);
     call.put(8, port);
-    call.put(16, name);
+    call.put_word(16, name);
     let mut call = call.publish();
-    let result = driver(dpy, port, name);
+    let result = driver()(dpy, port, name);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_OUTPUT_PORT_STRING_EXT, 0, result, &mut writes);
@@ -3553,21 +3444,21 @@ pub unsafe extern "C" fn eglQueryStreamAttribKHR(
     attribute: u32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_STREAM_ATTRIB_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_STREAM_ATTRIB_KHR)
+    };
     let Some(call) = Call::begin(EGL_QUERY_STREAM_ATTRIB_KHR) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, stream, attribute, value);
+    let result = driver()(dpy, stream, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_STREAM_ATTRIB_KHR, 0, result, &mut writes);
@@ -3581,13 +3472,15 @@ pub unsafe extern "C" fn eglQueryStreamConsumerEventNV(
     event: *mut u32,
     aux: *mut isize,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u32, *mut isize) -> i32 =
-        driver!(EGL_QUERY_STREAM_CONSUMER_EVENT_NV);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u32, *mut isize) -> i32 {
+            driver!(EGL_QUERY_STREAM_CONSUMER_EVENT_NV)
+        };
     let Some(call) = Call::begin(EGL_QUERY_STREAM_CONSUMER_EVENT_NV) else {
-        return driver(dpy, stream, timeout, event, aux);
+        return driver()(dpy, stream, timeout, event, aux);
     };
     let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver(dpy, stream, timeout, event, aux);
+        return driver()(dpy, stream, timeout, event, aux);
     };
     call.put(0, dpy);
     call.put(8, stream);
@@ -3595,7 +3488,7 @@ pub unsafe extern "C" fn eglQueryStreamConsumerEventNV(
     call.put(24, event);
     call.put(32, aux);
     let mut call = call.publish();
-    let result = driver(dpy, stream, timeout, event, aux);
+    let result = driver()(dpy, stream, timeout, event, aux);
     call.returned();
     let mut writes = [observe::array(event, 1, 4), observe::array(aux, 1, 8)];
     call.leave(EGL_QUERY_STREAM_CONSUMER_EVENT_NV, EFFECT, result, &mut writes);
@@ -3608,21 +3501,21 @@ pub unsafe extern "C" fn eglQueryStreamKHR(
     attribute: u32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut i32) -> u32 =
-        driver!(EGL_QUERY_STREAM_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut i32) -> u32 {
+        driver!(EGL_QUERY_STREAM_KHR)
+    };
     let Some(call) = Call::begin(EGL_QUERY_STREAM_KHR) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, stream, attribute, value);
+    let result = driver()(dpy, stream, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_STREAM_KHR, 0, result, &mut writes);
@@ -3638,20 +3531,12 @@ pub unsafe extern "C" fn eglQueryStreamMetadataNV(
     size: i32,
     data: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        u32,
-        i32,
-        i32,
-        i32,
-        *mut c_void,
-    ) -> u32 = driver!(EGL_QUERY_STREAM_METADATA_NV);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , i32 , i32 , i32 , * mut c_void) -> u32 { driver ! (EGL_QUERY_STREAM_METADATA_NV) } ;
     let Some(call) = Call::begin(EGL_QUERY_STREAM_METADATA_NV) else {
-        return driver(dpy, stream, name, n, offset, size, data);
+        return driver()(dpy, stream, name, n, offset, size, data);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver(dpy, stream, name, n, offset, size, data);
+        return driver()(dpy, stream, name, n, offset, size, data);
     };
     call.put(0, dpy);
     call.put(8, stream);
@@ -3661,7 +3546,7 @@ pub unsafe extern "C" fn eglQueryStreamMetadataNV(
     call.put(28, size);
     call.put(32, data);
     let mut call = call.publish();
-    let result = driver(dpy, stream, name, n, offset, size, data);
+    let result = driver()(dpy, stream, name, n, offset, size, data);
     call.returned();
     let mut writes = [observe::array(data, size as i64, 1)];
     call.leave(EGL_QUERY_STREAM_METADATA_NV, 0, result, &mut writes);
@@ -3674,21 +3559,21 @@ pub unsafe extern "C" fn eglQueryStreamTimeKHR(
     attribute: u32,
     value: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 =
-        driver!(EGL_QUERY_STREAM_TIME_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 {
+        driver!(EGL_QUERY_STREAM_TIME_KHR)
+    };
     let Some(call) = Call::begin(EGL_QUERY_STREAM_TIME_KHR) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, stream, attribute, value);
+    let result = driver()(dpy, stream, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_STREAM_TIME_KHR, 0, result, &mut writes);
@@ -3701,21 +3586,21 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
     attribute: u32,
     value: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 =
-        driver!(EGL_QUERY_STREAMU64_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 {
+        driver!(EGL_QUERY_STREAMU64_KHR)
+    };
     let Some(call) = Call::begin(EGL_QUERY_STREAMU64_KHR) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, stream, attribute, value);
+    let result = driver()(dpy, stream, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_STREAMU64_KHR, 0, result, &mut writes);
@@ -3723,14 +3608,14 @@ pub unsafe extern "C" fn eglQueryStreamu64KHR(
 }
 
 pub unsafe extern "C" fn eglQueryString(dpy: *mut c_void, name: i32) -> *const c_char {
-    let driver: unsafe extern "C" fn(*mut c_void, i32) -> *const c_char = driver!(EGL_QUERY_STRING);
-    let Some(call) = Call::begin(EGL_QUERY_STRING) else { return driver(dpy, name) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(dpy, name) };
-    call.clear(8);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, i32) -> *const c_char { driver!(EGL_QUERY_STRING) };
+    let Some(call) = Call::begin(EGL_QUERY_STRING) else { return driver()(dpy, name) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(dpy, name) };
     call.put(0, dpy);
-    call.put(8, name);
+    call.put_word(8, name);
     let mut call = call.publish();
-    let result = driver(dpy, name);
+    let result = driver()(dpy, name);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(EGL_QUERY_STRING, 0, result, &mut writes);
@@ -3745,30 +3630,22 @@ pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
     rate_size: i32,
     num_rates: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const isize,
-        *mut i32,
-        i32,
-        *mut i32,
-    ) -> u32 = driver!(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const isize , * mut i32 , i32 , * mut i32) -> u32 { driver ! (EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT) } ;
     let Some(call) = Call::begin(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT) else {
-        return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
+        return driver()(dpy, config, attrib_list, rates, rate_size, num_rates);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(dpy, config, attrib_list, rates, rate_size, num_rates);
+        return driver()(dpy, config, attrib_list, rates, rate_size, num_rates);
     };
-    call.clear(32);
     call.put(0, dpy);
     call.put(8, config);
     call.put(16, attrib_list);
     call.put(24, rates);
-    call.put(32, rate_size);
+    call.put_word(32, rate_size);
     call.put(40, num_rates);
     let mut call = call.publish_observing(48, &reads);
-    let result = driver(dpy, config, attrib_list, rates, rate_size, num_rates);
+    let result = driver()(dpy, config, attrib_list, rates, rate_size, num_rates);
     call.returned();
     let mut writes = [
         if num_rates.is_null() {
@@ -3788,21 +3665,21 @@ pub unsafe extern "C" fn eglQuerySurface(
     attribute: i32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_QUERY_SURFACE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_QUERY_SURFACE)
+    };
     let Some(call) = Call::begin(EGL_QUERY_SURFACE) else {
-        return driver(dpy, surface, attribute, value);
+        return driver()(dpy, surface, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, surface, attribute, value);
+        return driver()(dpy, surface, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, surface, attribute, value);
+    let result = driver()(dpy, surface, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_SURFACE, 0, result, &mut writes);
@@ -3815,21 +3692,21 @@ pub unsafe extern "C" fn eglQuerySurface64KHR(
     attribute: i32,
     value: *mut isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 =
-        driver!(EGL_QUERY_SURFACE64_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
+        driver!(EGL_QUERY_SURFACE64_KHR)
+    };
     let Some(call) = Call::begin(EGL_QUERY_SURFACE64_KHR) else {
-        return driver(dpy, surface, attribute, value);
+        return driver()(dpy, surface, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, surface, attribute, value);
+        return driver()(dpy, surface, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, surface, attribute, value);
+    let result = driver()(dpy, surface, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_SURFACE64_KHR, 0, result, &mut writes);
@@ -3842,21 +3719,22 @@ pub unsafe extern "C" fn eglQuerySurfacePointerANGLE(
     attribute: i32,
     value: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut *mut c_void) -> u32 =
-        driver!(EGL_QUERY_SURFACE_POINTER_ANGLE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut *mut c_void) -> u32 {
+            driver!(EGL_QUERY_SURFACE_POINTER_ANGLE)
+        };
     let Some(call) = Call::begin(EGL_QUERY_SURFACE_POINTER_ANGLE) else {
-        return driver(dpy, surface, attribute, value);
+        return driver()(dpy, surface, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, surface, attribute, value);
+        return driver()(dpy, surface, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, surface);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, surface, attribute, value);
+    let result = driver()(dpy, surface, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 8)];
     call.leave(EGL_QUERY_SURFACE_POINTER_ANGLE, 0, result, &mut writes);
@@ -3869,21 +3747,21 @@ pub unsafe extern "C" fn eglQueryWaylandBufferWL(
     attribute: i32,
     value: *mut i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 =
-        driver!(EGL_QUERY_WAYLAND_BUFFER_WL);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
+        driver!(EGL_QUERY_WAYLAND_BUFFER_WL)
+    };
     let Some(call) = Call::begin(EGL_QUERY_WAYLAND_BUFFER_WL) else {
-        return driver(dpy, buffer, attribute, value);
+        return driver()(dpy, buffer, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, buffer, attribute, value);
+        return driver()(dpy, buffer, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, buffer);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
     let mut call = call.publish();
-    let result = driver(dpy, buffer, attribute, value);
+    let result = driver()(dpy, buffer, attribute, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(EGL_QUERY_WAYLAND_BUFFER_WL, 0, result, &mut writes);
@@ -3895,10 +3773,11 @@ pub unsafe extern "C" fn eglReleaseTexImage(
     surface: *mut c_void,
     buffer: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 =
-        driver!(EGL_RELEASE_TEX_IMAGE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
+        driver!(EGL_RELEASE_TEX_IMAGE)
+    };
     let Some(mut call) = Call::begin(EGL_RELEASE_TEX_IMAGE) else {
-        return driver(dpy, surface, buffer);
+        return driver()(dpy, surface, buffer);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglReleaseTexImage::enter(
@@ -3912,23 +3791,21 @@ pub unsafe extern "C" fn eglReleaseTexImage(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, surface);
-        call.put(16, buffer);
+        call.put_word(16, buffer);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, surface, buffer);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_RELEASE_TEX_IMAGE, 0, result, &mut []);
+    let result = driver()(dpy, surface, buffer);
+    if let Some(call) = call {
+        call.leave_result(EGL_RELEASE_TEX_IMAGE, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglReleaseThread() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_RELEASE_THREAD);
-    let Some(scope) = hooks::enter() else { return driver() };
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_RELEASE_THREAD) };
+    let Some(scope) = hooks::enter() else { return driver()() };
     let mut call = Call::begin(EGL_RELEASE_THREAD);
     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglReleaseThread::enter(tracked, readable, observer)
@@ -3938,7 +3815,7 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
         let call = call.reserve_observing(EFFECT | LEAVES, 0, &mut reads)?;
         Some(call.publish_observing(0, &reads))
     });
-    let result = driver();
+    let result = driver()();
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -3952,16 +3829,16 @@ pub unsafe extern "C" fn eglReleaseThread() -> u32 {
 }
 
 pub unsafe extern "C" fn eglResetStreamNV(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_RESET_STREAM_NV);
-    let Some(call) = Call::begin(EGL_RESET_STREAM_NV) else { return driver(dpy, stream) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_RESET_STREAM_NV)
+    };
+    let Some(call) = Call::begin(EGL_RESET_STREAM_NV) else { return driver()(dpy, stream) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_RESET_STREAM_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_RESET_STREAM_NV, 0, result);
     result
 }
 
@@ -3970,17 +3847,18 @@ pub unsafe extern "C" fn eglSetBlobCacheFuncsANDROID(
     set: *mut c_void,
     get: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) =
-        driver!(EGL_SET_BLOB_CACHE_FUNCS_ANDROID);
-    let Some(call) = Call::begin(EGL_SET_BLOB_CACHE_FUNCS_ANDROID) else {
-        return driver(dpy, set, get);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) {
+        driver!(EGL_SET_BLOB_CACHE_FUNCS_ANDROID)
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(dpy, set, get) };
+    let Some(call) = Call::begin(EGL_SET_BLOB_CACHE_FUNCS_ANDROID) else {
+        return driver()(dpy, set, get);
+    };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(dpy, set, get) };
     call.put(0, dpy);
     call.put(8, set);
     call.put(16, get);
     let call = call.publish();
-    driver(dpy, set, get);
+    driver()(dpy, set, get);
     call.finish();
 }
 
@@ -3990,24 +3868,23 @@ pub unsafe extern "C" fn eglSetDamageRegionKHR(
     rects: *mut i32,
     n_rects: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, i32) -> u32 =
-        driver!(EGL_SET_DAMAGE_REGION_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, i32) -> u32 {
+        driver!(EGL_SET_DAMAGE_REGION_KHR)
+    };
     let Some(call) = Call::begin(EGL_SET_DAMAGE_REGION_KHR) else {
-        return driver(dpy, surface, rects, n_rects);
+        return driver()(dpy, surface, rects, n_rects);
     };
     let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads) else {
-        return driver(dpy, surface, rects, n_rects);
+        return driver()(dpy, surface, rects, n_rects);
     };
-    call.clear(24);
     call.put(0, dpy);
     call.put(8, surface);
     call.put(16, rects);
-    call.put(24, n_rects);
-    let mut call = call.publish_observing(32, &reads);
-    let result = driver(dpy, surface, rects, n_rects);
-    call.returned();
-    call.leave(EGL_SET_DAMAGE_REGION_KHR, 0, result, &mut []);
+    call.put_word(24, n_rects);
+    let call = call.publish_observing(32, &reads);
+    let result = driver()(dpy, surface, rects, n_rects);
+    call.leave_result(EGL_SET_DAMAGE_REGION_KHR, 0, result);
     result
 }
 
@@ -4017,23 +3894,22 @@ pub unsafe extern "C" fn eglSetStreamAttribKHR(
     attribute: u32,
     value: isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, isize) -> u32 =
-        driver!(EGL_SET_STREAM_ATTRIB_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, isize) -> u32 {
+        driver!(EGL_SET_STREAM_ATTRIB_KHR)
+    };
     let Some(call) = Call::begin(EGL_SET_STREAM_ATTRIB_KHR) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
-    call.put(16, attribute);
+    call.put_word(16, attribute);
     call.put(24, value);
-    let mut call = call.publish();
-    let result = driver(dpy, stream, attribute, value);
-    call.returned();
-    call.leave(EGL_SET_STREAM_ATTRIB_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream, attribute, value);
+    call.leave_result(EGL_SET_STREAM_ATTRIB_KHR, 0, result);
     result
 }
 
@@ -4045,62 +3921,51 @@ pub unsafe extern "C" fn eglSetStreamMetadataNV(
     size: i32,
     data: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        i32,
-        i32,
-        i32,
-        *const c_void,
-    ) -> u32 = driver!(EGL_SET_STREAM_METADATA_NV);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , i32 , i32 , i32 , * const c_void) -> u32 { driver ! (EGL_SET_STREAM_METADATA_NV) } ;
     let Some(call) = Call::begin(EGL_SET_STREAM_METADATA_NV) else {
-        return driver(dpy, stream, n, offset, size, data);
+        return driver()(dpy, stream, n, offset, size, data);
     };
     let mut reads = [observe::array(data, size as i64, 1)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(dpy, stream, n, offset, size, data);
+        return driver()(dpy, stream, n, offset, size, data);
     };
-    call.clear(24);
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, n);
     call.put(20, offset);
-    call.put(24, size);
+    call.put_word(24, size);
     call.put(32, data);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver(dpy, stream, n, offset, size, data);
-    call.returned();
-    call.leave(EGL_SET_STREAM_METADATA_NV, 0, result, &mut []);
+    let call = call.publish_observing(40, &reads);
+    let result = driver()(dpy, stream, n, offset, size, data);
+    call.leave_result(EGL_SET_STREAM_METADATA_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, mode: u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> u32 =
-        driver!(EGL_SIGNAL_SYNC_KHR);
-    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_KHR) else { return driver(dpy, sync, mode) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver(dpy, sync, mode) };
-    call.clear(16);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> u32 {
+        driver!(EGL_SIGNAL_SYNC_KHR)
+    };
+    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_KHR) else { return driver()(dpy, sync, mode) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, sync, mode) };
     call.put(0, dpy);
     call.put(8, sync);
-    call.put(16, mode);
-    let mut call = call.publish();
-    let result = driver(dpy, sync, mode);
-    call.returned();
-    call.leave(EGL_SIGNAL_SYNC_KHR, 0, result, &mut []);
+    call.put_word(16, mode);
+    let call = call.publish();
+    let result = driver()(dpy, sync, mode);
+    call.leave_result(EGL_SIGNAL_SYNC_KHR, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32) -> u32 = driver!(EGL_SIGNAL_SYNC_NV);
-    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_NV) else { return driver(sync, mode) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(sync, mode) };
-    call.clear(8);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u32) -> u32 { driver!(EGL_SIGNAL_SYNC_NV) };
+    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_NV) else { return driver()(sync, mode) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(sync, mode) };
     call.put(0, sync);
-    call.put(8, mode);
-    let mut call = call.publish();
-    let result = driver(sync, mode);
-    call.returned();
-    call.leave(EGL_SIGNAL_SYNC_NV, 0, result, &mut []);
+    call.put_word(8, mode);
+    let call = call.publish();
+    let result = driver()(sync, mode);
+    call.leave_result(EGL_SIGNAL_SYNC_NV, 0, result);
     result
 }
 
@@ -4110,22 +3975,17 @@ pub unsafe extern "C" fn eglStreamAcquireImageNV(
     pImage: *mut *mut c_void,
     sync: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut *mut c_void,
-        *mut c_void,
-    ) -> u32 = driver!(EGL_STREAM_ACQUIRE_IMAGE_NV);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut * mut c_void , * mut c_void) -> u32 { driver ! (EGL_STREAM_ACQUIRE_IMAGE_NV) } ;
     let Some(call) = Call::begin(EGL_STREAM_ACQUIRE_IMAGE_NV) else {
-        return driver(dpy, stream, pImage, sync);
+        return driver()(dpy, stream, pImage, sync);
     };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver(dpy, stream, pImage, sync) };
+    let Some(call) = call.reserve(LEAVES, 32) else { return driver()(dpy, stream, pImage, sync) };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, pImage);
     call.put(24, sync);
     let mut call = call.publish();
-    let result = driver(dpy, stream, pImage, sync);
+    let result = driver()(dpy, stream, pImage, sync);
     call.returned();
     let mut writes = [observe::array(pImage, 1, 8)];
     call.leave(EGL_STREAM_ACQUIRE_IMAGE_NV, EFFECT, result, &mut writes);
@@ -4138,22 +3998,22 @@ pub unsafe extern "C" fn eglStreamAttribKHR(
     attribute: u32,
     value: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, i32) -> u32 =
-        driver!(EGL_STREAM_ATTRIB_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, i32) -> u32 {
+        driver!(EGL_STREAM_ATTRIB_KHR)
+    };
     let Some(call) = Call::begin(EGL_STREAM_ATTRIB_KHR) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(dpy, stream, attribute, value);
+        return driver()(dpy, stream, attribute, value);
     };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attribute);
     call.put(20, value);
-    let mut call = call.publish();
-    let result = driver(dpy, stream, attribute, value);
-    call.returned();
-    call.leave(EGL_STREAM_ATTRIB_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream, attribute, value);
+    call.leave_result(EGL_STREAM_ATTRIB_KHR, 0, result);
     result
 }
 
@@ -4162,38 +4022,38 @@ pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
     stream: *mut c_void,
     attrib_list: *const isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR)
+    };
     let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR) else {
-        return driver(dpy, stream, attrib_list);
+        return driver()(dpy, stream, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(dpy, stream, attrib_list);
+        return driver()(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(dpy, stream, attrib_list);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, EFFECT, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(dpy, stream, attrib_list);
+    call.leave_result(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, EFFECT, result);
     result
 }
 
 pub unsafe extern "C" fn eglStreamConsumerAcquireKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_ACQUIRE_KHR);
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_KHR) else {
-        return driver(dpy, stream);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_ACQUIRE_KHR)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(dpy, stream) };
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_KHR) else {
+        return driver()(dpy, stream);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_ACQUIRE_KHR, EFFECT, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_STREAM_CONSUMER_ACQUIRE_KHR, EFFECT, result);
     result
 }
 
@@ -4202,22 +4062,22 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalAttribsNV(
     stream: *mut c_void,
     attrib_list: *const isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV)
+    };
     let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV) else {
-        return driver(dpy, stream, attrib_list);
+        return driver()(dpy, stream, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver(dpy, stream, attrib_list);
+        return driver()(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(dpy, stream, attrib_list);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV, 0, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(dpy, stream, attrib_list);
+    call.leave_result(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV, 0, result);
     result
 }
 
@@ -4225,18 +4085,18 @@ pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalKHR(
     dpy: *mut c_void,
     stream: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR);
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR) else {
-        return driver(dpy, stream);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR) else {
+        return driver()(dpy, stream);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, 0, result);
     result
 }
 
@@ -4245,19 +4105,19 @@ pub unsafe extern "C" fn eglStreamConsumerOutputEXT(
     stream: *mut c_void,
     layer: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_OUTPUT_EXT);
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_OUTPUT_EXT) else {
-        return driver(dpy, stream, layer);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_OUTPUT_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(dpy, stream, layer) };
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_OUTPUT_EXT) else {
+        return driver()(dpy, stream, layer);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, stream, layer) };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, layer);
-    let mut call = call.publish();
-    let result = driver(dpy, stream, layer);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_OUTPUT_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream, layer);
+    call.leave_result(EGL_STREAM_CONSUMER_OUTPUT_EXT, 0, result);
     result
 }
 
@@ -4266,52 +4126,52 @@ pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
     stream: *mut c_void,
     attrib_list: *const isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR)
+    };
     let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR) else {
-        return driver(dpy, stream, attrib_list);
+        return driver()(dpy, stream, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver(dpy, stream, attrib_list);
+        return driver()(dpy, stream, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(dpy, stream, attrib_list);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, 0, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(dpy, stream, attrib_list);
+    call.leave_result(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglStreamConsumerReleaseKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_STREAM_CONSUMER_RELEASE_KHR);
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_KHR) else {
-        return driver(dpy, stream);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_STREAM_CONSUMER_RELEASE_KHR)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
+    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_KHR) else {
+        return driver()(dpy, stream);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_STREAM_CONSUMER_RELEASE_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_STREAM_CONSUMER_RELEASE_KHR, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglStreamFlushNV(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_STREAM_FLUSH_NV);
-    let Some(call) = Call::begin(EGL_STREAM_FLUSH_NV) else { return driver(dpy, stream) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, stream) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_STREAM_FLUSH_NV)
+    };
+    let Some(call) = Call::begin(EGL_STREAM_FLUSH_NV) else { return driver()(dpy, stream) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
     call.put(0, dpy);
     call.put(8, stream);
-    let mut call = call.publish();
-    let result = driver(dpy, stream);
-    call.returned();
-    call.leave(EGL_STREAM_FLUSH_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream);
+    call.leave_result(EGL_STREAM_FLUSH_NV, 0, result);
     result
 }
 
@@ -4322,33 +4182,25 @@ pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
     modifiers: *const u64,
     attrib_list: *const isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        i32,
-        *const u64,
-        *const isize,
-    ) -> u32 = driver!(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , i32 , * const u64 , * const isize) -> u32 { driver ! (EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV) } ;
     let Some(call) = Call::begin(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV) else {
-        return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
+        return driver()(dpy, stream, num_modifiers, modifiers, attrib_list);
     };
     let mut reads = [
         observe::array(modifiers, num_modifiers as i64, 8),
         observe::attributes_isize(attrib_list),
     ];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(dpy, stream, num_modifiers, modifiers, attrib_list);
+        return driver()(dpy, stream, num_modifiers, modifiers, attrib_list);
     };
-    call.clear(16);
     call.put(0, dpy);
     call.put(8, stream);
-    call.put(16, num_modifiers);
+    call.put_word(16, num_modifiers);
     call.put(24, modifiers);
     call.put(32, attrib_list);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver(dpy, stream, num_modifiers, modifiers, attrib_list);
-    call.returned();
-    call.leave(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, 0, result, &mut []);
+    let call = call.publish_observing(40, &reads);
+    let result = driver()(dpy, stream, num_modifiers, modifiers, attrib_list);
+    call.leave_result(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, 0, result);
     result
 }
 
@@ -4358,22 +4210,23 @@ pub unsafe extern "C" fn eglStreamReleaseImageNV(
     image: *mut c_void,
     sync: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_STREAM_RELEASE_IMAGE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 {
+            driver!(EGL_STREAM_RELEASE_IMAGE_NV)
+        };
     let Some(call) = Call::begin(EGL_STREAM_RELEASE_IMAGE_NV) else {
-        return driver(dpy, stream, image, sync);
+        return driver()(dpy, stream, image, sync);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(dpy, stream, image, sync);
+        return driver()(dpy, stream, image, sync);
     };
     call.put(0, dpy);
     call.put(8, stream);
     call.put(16, image);
     call.put(24, sync);
-    let mut call = call.publish();
-    let result = driver(dpy, stream, image, sync);
-    call.returned();
-    call.leave(EGL_STREAM_RELEASE_IMAGE_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, stream, image, sync);
+    call.leave_result(EGL_STREAM_RELEASE_IMAGE_NV, 0, result);
     result
 }
 
@@ -4383,8 +4236,9 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
     attribute: i32,
     value: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 =
-        driver!(EGL_SURFACE_ATTRIB);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 {
+        driver!(EGL_SURFACE_ATTRIB)
+    };
     let Some(call) = Call::begin(EGL_SURFACE_ATTRIB) else {
         return trackers::eglSurfaceAttrib(dpy, surface, attribute, value);
     };
@@ -4395,7 +4249,7 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
         call.put(20, value);
         call.publish()
     });
-    let result = driver(dpy, surface, attribute, value);
+    let result = driver()(dpy, surface, attribute, value);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4429,8 +4283,9 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 }
 
 pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_SWAP_BUFFERS);
-    let Some(scope) = hooks::enter() else { return driver(dpy, surface) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_SWAP_BUFFERS) };
+    let Some(scope) = hooks::enter() else { return driver()(dpy, surface) };
     let mut call = Call::begin(EGL_SWAP_BUFFERS);
     if let Some(call) = &mut call {
         hooks::eglSwapBuffers_before(call, dpy, surface);
@@ -4445,7 +4300,7 @@ pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) 
         call.put(8, surface);
         Some(call.publish_observing(16, &reads))
     });
-    let result = driver(dpy, surface);
+    let result = driver()(dpy, surface);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -4476,10 +4331,11 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
     numRects: i32,
     rects: *const i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 =
-        driver!(EGL_SWAP_BUFFERS_REGION2_NOK);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 {
+        driver!(EGL_SWAP_BUFFERS_REGION2_NOK)
+    };
     let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
-        return driver(dpy, surface, numRects, rects);
+        return driver()(dpy, surface, numRects, rects);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglSwapBuffersRegion2NOK::enter(
@@ -4494,17 +4350,15 @@ pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
     });
     let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
     let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, surface);
-        call.put(16, numRects);
+        call.put_word(16, numRects);
         call.put(24, rects);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, surface, numRects, rects);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result, &mut []);
+    let result = driver()(dpy, surface, numRects, rects);
+    if let Some(call) = call {
+        call.leave_result(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result);
     }
     result
 }
@@ -4515,10 +4369,11 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
     numRects: i32,
     rects: *const i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 =
-        driver!(EGL_SWAP_BUFFERS_REGION_NOK);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 {
+        driver!(EGL_SWAP_BUFFERS_REGION_NOK)
+    };
     let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
-        return driver(dpy, surface, numRects, rects);
+        return driver()(dpy, surface, numRects, rects);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglSwapBuffersRegionNOK::enter(
@@ -4533,17 +4388,15 @@ pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
     });
     let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
     let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, surface);
-        call.put(16, numRects);
+        call.put_word(16, numRects);
         call.put(24, rects);
         call.publish_observing(32, &reads)
     });
-    let result = driver(dpy, surface, numRects, rects);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_SWAP_BUFFERS_REGION_NOK, 0, result, &mut []);
+    let result = driver()(dpy, surface, numRects, rects);
+    if let Some(call) = call {
+        call.leave_result(EGL_SWAP_BUFFERS_REGION_NOK, 0, result);
     }
     result
 }
@@ -4554,9 +4407,10 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     rects: *const i32,
     n_rects: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
-        driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
-    let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 {
+        driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT)
+    };
+    let Some(scope) = hooks::enter() else { return driver()(dpy, surface, rects, n_rects) };
     let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
     if let Some(call) = &mut call {
         hooks::eglSwapBuffersWithDamageEXT_before(call, dpy, surface, rects, n_rects);
@@ -4575,14 +4429,13 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
     let mut call = call.and_then(|call| {
         let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
-        call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
         call.put(16, rects);
-        call.put(24, n_rects);
+        call.put_word(24, n_rects);
         Some(call.publish_observing(32, &reads))
     });
-    let result = driver(dpy, surface, rects, n_rects);
+    let result = driver()(dpy, surface, rects, n_rects);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -4615,9 +4468,10 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     rects: *const i32,
     n_rects: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 =
-        driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
-    let Some(scope) = hooks::enter() else { return driver(dpy, surface, rects, n_rects) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 {
+        driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR)
+    };
+    let Some(scope) = hooks::enter() else { return driver()(dpy, surface, rects, n_rects) };
     let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
     if let Some(call) = &mut call {
         hooks::eglSwapBuffersWithDamageKHR_before(call, dpy, surface, rects, n_rects);
@@ -4636,14 +4490,13 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
     let mut call = call.and_then(|call| {
         let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
         let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
-        call.clear(24);
         call.put(0, dpy);
         call.put(8, surface);
         call.put(16, rects);
-        call.put(24, n_rects);
+        call.put_word(24, n_rects);
         Some(call.publish_observing(32, &reads))
     });
-    let result = driver(dpy, surface, rects, n_rects);
+    let result = driver()(dpy, surface, rects, n_rects);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -4671,17 +4524,16 @@ pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
 }
 
 pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32) -> u32 = driver!(EGL_SWAP_INTERVAL);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> u32 { driver!(EGL_SWAP_INTERVAL) };
     let Some(call) = Call::begin(EGL_SWAP_INTERVAL) else {
         return trackers::eglSwapInterval(dpy, interval);
     };
     let call = call.reserve(EFFECT | LEAVES, 12).map(|call| {
-        call.clear(8);
         call.put(0, dpy);
-        call.put(8, interval);
+        call.put_word(8, interval);
         call.publish()
     });
-    let result = driver(dpy, interval);
+    let result = driver()(dpy, interval);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4701,8 +4553,8 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
 }
 
 pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_TERMINATE);
-    let Some(scope) = hooks::enter() else { return driver(dpy) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_TERMINATE) };
+    let Some(scope) = hooks::enter() else { return driver()(dpy) };
     let mut call = Call::begin(EGL_TERMINATE);
     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
         commands::eglTerminate::enter(tracked, readable, observer, dpy as u64)
@@ -4712,7 +4564,7 @@ pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
         call.put(0, dpy);
         Some(call.publish())
     });
-    let result = driver(dpy);
+    let result = driver()(dpy);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -4723,32 +4575,32 @@ pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
 }
 
 pub unsafe extern "C" fn eglUnbindWaylandDisplayWL(dpy: *mut c_void, display: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_UNBIND_WAYLAND_DISPLAY_WL);
-    let Some(call) = Call::begin(EGL_UNBIND_WAYLAND_DISPLAY_WL) else {
-        return driver(dpy, display);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_UNBIND_WAYLAND_DISPLAY_WL)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, display) };
+    let Some(call) = Call::begin(EGL_UNBIND_WAYLAND_DISPLAY_WL) else {
+        return driver()(dpy, display);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, display) };
     call.put(0, dpy);
     call.put(8, display);
-    let mut call = call.publish();
-    let result = driver(dpy, display);
-    call.returned();
-    call.leave(EGL_UNBIND_WAYLAND_DISPLAY_WL, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, display);
+    call.leave_result(EGL_UNBIND_WAYLAND_DISPLAY_WL, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglUnlockSurfaceKHR(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_UNLOCK_SURFACE_KHR);
-    let Some(call) = Call::begin(EGL_UNLOCK_SURFACE_KHR) else { return driver(dpy, surface) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(dpy, surface) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_UNLOCK_SURFACE_KHR)
+    };
+    let Some(call) = Call::begin(EGL_UNLOCK_SURFACE_KHR) else { return driver()(dpy, surface) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, surface) };
     call.put(0, dpy);
     call.put(8, surface);
-    let mut call = call.publish();
-    let result = driver(dpy, surface);
-    call.returned();
-    call.leave(EGL_UNLOCK_SURFACE_KHR, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(dpy, surface);
+    call.leave_result(EGL_UNLOCK_SURFACE_KHR, 0, result);
     result
 }
 
@@ -4757,120 +4609,114 @@ pub unsafe extern "C" fn eglUnsignalSyncEXT(
     sync: *mut c_void,
     attrib_list: *const isize,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 =
-        driver!(EGL_UNSIGNAL_SYNC_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
+        driver!(EGL_UNSIGNAL_SYNC_EXT)
+    };
     let Some(call) = Call::begin(EGL_UNSIGNAL_SYNC_EXT) else {
-        return driver(dpy, sync, attrib_list);
+        return driver()(dpy, sync, attrib_list);
     };
     let mut reads = [observe::attributes_isize(attrib_list)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver(dpy, sync, attrib_list);
+        return driver()(dpy, sync, attrib_list);
     };
     call.put(0, dpy);
     call.put(8, sync);
     call.put(16, attrib_list);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(dpy, sync, attrib_list);
-    call.returned();
-    call.leave(EGL_UNSIGNAL_SYNC_EXT, 0, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(dpy, sync, attrib_list);
+    call.leave_result(EGL_UNSIGNAL_SYNC_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn eglWaitClient() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_CLIENT);
-    let Some(mut call) = Call::begin(EGL_WAIT_CLIENT) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_WAIT_CLIENT) };
+    let Some(mut call) = Call::begin(EGL_WAIT_CLIENT) else { return driver()() };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitClient::enter(tracked, readable, observer)
     });
     let mut reads = [];
     let call =
         call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
-    let result = driver();
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_WAIT_CLIENT, EFFECT, result, &mut []);
+    let result = driver()();
+    if let Some(call) = call {
+        call.leave_result(EGL_WAIT_CLIENT, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglWaitGL() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(EGL_WAIT_GL);
-    let Some(mut call) = Call::begin(EGL_WAIT_GL) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_WAIT_GL) };
+    let Some(mut call) = Call::begin(EGL_WAIT_GL) else { return driver()() };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitGL::enter(tracked, readable, observer)
     });
     let mut reads = [];
     let call =
         call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
-    let result = driver();
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_WAIT_GL, EFFECT, result, &mut []);
+    let result = driver()();
+    if let Some(call) = call {
+        call.leave_result(EGL_WAIT_GL, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
-    let driver: unsafe extern "C" fn(i32) -> u32 = driver!(EGL_WAIT_NATIVE);
-    let Some(mut call) = Call::begin(EGL_WAIT_NATIVE) else { return driver(engine) };
+    let driver = || -> unsafe extern "C" fn(i32) -> u32 { driver!(EGL_WAIT_NATIVE) };
+    let Some(mut call) = Call::begin(EGL_WAIT_NATIVE) else { return driver()(engine) };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitNative::enter(tracked, readable, observer, engine)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, engine);
+        call.put_word(0, engine);
         call.publish_observing(8, &reads)
     });
-    let result = driver(engine);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_WAIT_NATIVE, EFFECT, result, &mut []);
+    let result = driver()(engine);
+    if let Some(call) = call {
+        call.leave_result(EGL_WAIT_NATIVE, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 = driver!(EGL_WAIT_SYNC);
-    let Some(mut call) = Call::begin(EGL_WAIT_SYNC) else { return driver(dpy, sync, flags) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 { driver!(EGL_WAIT_SYNC) };
+    let Some(mut call) = Call::begin(EGL_WAIT_SYNC) else { return driver()(dpy, sync, flags) };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitSync::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, sync);
-        call.put(16, flags);
+        call.put_word(16, flags);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, sync, flags);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_WAIT_SYNC, EFFECT, result, &mut []);
+    let result = driver()(dpy, sync, flags);
+    if let Some(call) = call {
+        call.leave_result(EGL_WAIT_SYNC, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> i32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> i32 =
-        driver!(EGL_WAIT_SYNC_KHR);
-    let Some(mut call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver(dpy, sync, flags) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> i32 {
+        driver!(EGL_WAIT_SYNC_KHR)
+    };
+    let Some(mut call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver()(dpy, sync, flags) };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::eglWaitSyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, dpy);
         call.put(8, sync);
-        call.put(16, flags);
+        call.put_word(16, flags);
         call.publish_observing(24, &reads)
     });
-    let result = driver(dpy, sync, flags);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(EGL_WAIT_SYNC_KHR, EFFECT, result, &mut []);
+    let result = driver()(dpy, sync, flags);
+    if let Some(call) = call {
+        call.leave_result(EGL_WAIT_SYNC_KHR, EFFECT, result);
     }
     result
 }

@@ -27,7 +27,7 @@ use crate::tracking;
 use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ACTIVE_SHADER_PROGRAM) };
     let Some(mut call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM) else {
         return trackers::glActiveShaderProgram(pipeline, program);
     };
@@ -39,14 +39,14 @@ pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
         call.put(4, program);
         call.publish()
     });
-    driver(pipeline, program);
+    driver()(pipeline, program);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_QUERY) };
     let Some(mut call) = Call::begin(GL_BEGIN_QUERY) else {
         return trackers::glBeginQuery(target, id);
     };
@@ -58,14 +58,14 @@ pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
         call.put(4, id);
         call.publish()
     });
-    driver(target, id);
+    driver()(target, id);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_TRANSFORM_FEEDBACK);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_TRANSFORM_FEEDBACK) };
     let Some(mut call) = Call::begin(GL_BEGIN_TRANSFORM_FEEDBACK) else {
         return trackers::glBeginTransformFeedback(primitiveMode);
     };
@@ -73,18 +73,17 @@ pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
         commands::glBeginTransformFeedback::enter(tracked, readable, observer, primitiveMode)
     });
     let call = call.reserve(EFFECT, 4).map(|call| {
-        call.clear(0);
-        call.put(0, primitiveMode);
+        call.put_word(0, primitiveMode);
         call.publish()
     });
-    driver(primitiveMode);
+    driver()(primitiveMode);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BIND_BUFFER_BASE);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BIND_BUFFER_BASE) };
     let Some(mut call) = Call::begin(GL_BIND_BUFFER_BASE) else {
         return trackers::glBindBufferBase(target, index, buffer);
     };
@@ -92,13 +91,12 @@ pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) 
         commands::glBindBufferBase::enter(tracked, readable, observer, target, index, buffer)
     });
     let call = call.reserve(EFFECT, 12).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, index);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.publish()
     });
-    driver(target, index, buffer);
+    driver()(target, index, buffer);
     if let Some(call) = call {
         call.finish();
     }
@@ -111,7 +109,8 @@ pub unsafe extern "C" fn glBindBufferRange(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_BIND_BUFFER_RANGE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) { driver!(GL_BIND_BUFFER_RANGE) };
     let Some(mut call) = Call::begin(GL_BIND_BUFFER_RANGE) else {
         return trackers::glBindBufferRange(target, index, buffer, offset, size);
     };
@@ -128,15 +127,14 @@ pub unsafe extern "C" fn glBindBufferRange(
         )
     });
     let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, index);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.put(16, offset);
         call.put(24, size);
         call.publish()
     });
-    driver(target, index, buffer, offset, size);
+    driver()(target, index, buffer, offset, size);
     if let Some(call) = call {
         call.finish();
     }
@@ -151,30 +149,30 @@ pub unsafe extern "C" fn glBindImageTexture(
     access: u32,
     format: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u8, i32, u32, u32) =
-        driver!(GL_BIND_IMAGE_TEXTURE);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u8, i32, u32, u32) {
+        driver!(GL_BIND_IMAGE_TEXTURE)
+    };
     let Some(call) = Call::begin(GL_BIND_IMAGE_TEXTURE) else {
-        return driver(unit, texture, level, layered, layer, access, format);
+        return driver()(unit, texture, level, layered, layer, access, format);
     };
     let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(unit, texture, level, layered, layer, access, format);
+        return driver()(unit, texture, level, layered, layer, access, format);
     };
     call.clear(8);
-    call.clear(24);
     call.put(0, unit);
     call.put(4, texture);
     call.put(8, level);
     call.put(12, layered);
     call.put(16, layer);
     call.put(20, access);
-    call.put(24, format);
+    call.put_word(24, format);
     let call = call.publish();
-    driver(unit, texture, level, layered, layer, access, format);
+    driver()(unit, texture, level, layered, layer, access, format);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_PROGRAM_PIPELINE) };
     let Some(mut call) = Call::begin(GL_BIND_PROGRAM_PIPELINE) else {
         return trackers::glBindProgramPipeline(pipeline);
     };
@@ -182,18 +180,17 @@ pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
         commands::glBindProgramPipeline::enter(tracked, readable, observer, pipeline)
     });
     let call = call.reserve(EFFECT, 4).map(|call| {
-        call.clear(0);
-        call.put(0, pipeline);
+        call.put_word(0, pipeline);
         call.publish()
     });
-    driver(pipeline);
+    driver()(pipeline);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_SAMPLER);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_SAMPLER) };
     let Some(mut call) = Call::begin(GL_BIND_SAMPLER) else {
         return trackers::glBindSampler(unit, sampler);
     };
@@ -205,14 +202,14 @@ pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
         call.put(4, sampler);
         call.publish()
     });
-    driver(unit, sampler);
+    driver()(unit, sampler);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TRANSFORM_FEEDBACK);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_TRANSFORM_FEEDBACK) };
     let Some(mut call) = Call::begin(GL_BIND_TRANSFORM_FEEDBACK) else {
         return trackers::glBindTransformFeedback(target, id);
     };
@@ -224,14 +221,14 @@ pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
         call.put(4, id);
         call.publish()
     });
-    driver(target, id);
+    driver()(target, id);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_VERTEX_ARRAY) };
     let Some(mut call) = Call::begin(GL_BIND_VERTEX_ARRAY) else {
         return trackers::glBindVertexArray(array);
     };
@@ -239,11 +236,10 @@ pub unsafe extern "C" fn glBindVertexArray(array: u32) {
         commands::glBindVertexArray::enter(tracked, readable, observer, array)
     });
     let call = call.reserve(EFFECT, 4).map(|call| {
-        call.clear(0);
-        call.put(0, array);
+        call.put_word(0, array);
         call.publish()
     });
-    driver(array);
+    driver()(array);
     if let Some(call) = call {
         call.finish();
     }
@@ -255,7 +251,8 @@ pub unsafe extern "C" fn glBindVertexBuffer(
     offset: isize,
     stride: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, isize, i32) = driver!(GL_BIND_VERTEX_BUFFER);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, isize, i32) { driver!(GL_BIND_VERTEX_BUFFER) };
     let Some(mut call) = Call::begin(GL_BIND_VERTEX_BUFFER) else {
         return trackers::glBindVertexBuffer(bindingindex, buffer, offset, stride);
     };
@@ -271,51 +268,49 @@ pub unsafe extern "C" fn glBindVertexBuffer(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, bindingindex);
         call.put(4, buffer);
         call.put(8, offset);
-        call.put(16, stride);
+        call.put_word(16, stride);
         call.publish()
     });
-    driver(bindingindex, buffer, offset, stride);
+    driver()(bindingindex, buffer, offset, stride);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBlendBarrier() {
-    let driver: unsafe extern "C" fn() = driver!(GL_BLEND_BARRIER);
-    let Some(call) = Call::begin(GL_BLEND_BARRIER) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_BLEND_BARRIER) };
+    let Some(call) = Call::begin(GL_BLEND_BARRIER) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, modeRGB: u32, modeAlpha: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATEI);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATEI) };
     let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI) else {
-        return driver(buf, modeRGB, modeAlpha);
+        return driver()(buf, modeRGB, modeAlpha);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, modeRGB, modeAlpha) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, modeRGB, modeAlpha) };
     call.put(0, buf);
     call.put(4, modeRGB);
-    call.put(8, modeAlpha);
+    call.put_word(8, modeAlpha);
     let call = call.publish();
-    driver(buf, modeRGB, modeAlpha);
+    driver()(buf, modeRGB, modeAlpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATIONI);
-    let Some(call) = Call::begin(GL_BLEND_EQUATIONI) else { return driver(buf, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(buf, mode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATIONI) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATIONI) else { return driver()(buf, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(buf, mode) };
     call.put(0, buf);
     call.put(4, mode);
     let call = call.publish();
-    driver(buf, mode);
+    driver()(buf, mode);
     call.finish();
 }
 
@@ -326,34 +321,33 @@ pub unsafe extern "C" fn glBlendFuncSeparatei(
     srcAlpha: u32,
     dstAlpha: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_BLEND_FUNC_SEPARATEI);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_BLEND_FUNC_SEPARATEI) };
     let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI) else {
-        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
-    call.clear(16);
     call.put(0, buf);
     call.put(4, srcRGB);
     call.put(8, dstRGB);
     call.put(12, srcAlpha);
-    call.put(16, dstAlpha);
+    call.put_word(16, dstAlpha);
     let call = call.publish();
-    driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+    driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI);
-    let Some(call) = Call::begin(GL_BLEND_FUNCI) else { return driver(buf, src, dst) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, src, dst) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_FUNCI) };
+    let Some(call) = Call::begin(GL_BLEND_FUNCI) else { return driver()(buf, src, dst) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, src, dst) };
     call.put(0, buf);
     call.put(4, src);
-    call.put(8, dst);
+    call.put_word(8, dst);
     let call = call.publish();
-    driver(buf, src, dst);
+    driver()(buf, src, dst);
     call.finish();
 }
 
@@ -369,10 +363,11 @@ pub unsafe extern "C" fn glBlitFramebuffer(
     mask: u32,
     filter: u32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        driver!(GL_BLIT_FRAMEBUFFER);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
+        driver!(GL_BLIT_FRAMEBUFFER)
+    };
     let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glBlitFramebuffer::enter(
@@ -394,115 +389,114 @@ pub unsafe extern "C" fn glBlitFramebuffer(
         call.put(36, filter);
         call.publish_observing(40, &reads)
     });
-    driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, i32) = driver!(GL_CLEAR_BUFFERFI);
+    let driver = || -> unsafe extern "C" fn(u32, i32, f32, i32) { driver!(GL_CLEAR_BUFFERFI) };
     let Some(call) = Call::begin(GL_CLEAR_BUFFERFI) else {
-        return driver(buffer, drawbuffer, depth, stencil);
+        return driver()(buffer, drawbuffer, depth, stencil);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(buffer, drawbuffer, depth, stencil);
+        return driver()(buffer, drawbuffer, depth, stencil);
     };
     call.put(0, buffer);
     call.put(4, drawbuffer);
     call.put(8, depth);
     call.put(12, stencil);
     let call = call.publish();
-    driver(buffer, drawbuffer, depth, stencil);
+    driver()(buffer, drawbuffer, depth, stencil);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_CLEAR_BUFFERFV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_CLEAR_BUFFERFV) };
     let Some(call) = Call::begin(GL_CLEAR_BUFFERFV) else {
-        return driver(buffer, drawbuffer, value);
+        return driver()(buffer, drawbuffer, value);
     };
     let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(buffer, drawbuffer, value);
+        return driver()(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
     call.put(4, drawbuffer);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(buffer, drawbuffer, value);
+    driver()(buffer, drawbuffer, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_CLEAR_BUFFERIV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_CLEAR_BUFFERIV) };
     let Some(call) = Call::begin(GL_CLEAR_BUFFERIV) else {
-        return driver(buffer, drawbuffer, value);
+        return driver()(buffer, drawbuffer, value);
     };
     let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(buffer, drawbuffer, value);
+        return driver()(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
     call.put(4, drawbuffer);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(buffer, drawbuffer, value);
+    driver()(buffer, drawbuffer, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_CLEAR_BUFFERUIV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32) { driver!(GL_CLEAR_BUFFERUIV) };
     let Some(call) = Call::begin(GL_CLEAR_BUFFERUIV) else {
-        return driver(buffer, drawbuffer, value);
+        return driver()(buffer, drawbuffer, value);
     };
     let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(buffer, drawbuffer, value);
+        return driver()(buffer, drawbuffer, value);
     };
     call.put(0, buffer);
     call.put(4, drawbuffer);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(buffer, drawbuffer, value);
+    driver()(buffer, drawbuffer, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 = driver!(GL_CLIENT_WAIT_SYNC);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 { driver!(GL_CLIENT_WAIT_SYNC) };
     let Some(mut call) = Call::begin(GL_CLIENT_WAIT_SYNC) else {
-        return driver(sync, flags, timeout);
+        return driver()(sync, flags, timeout);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glClientWaitSync::enter(tracked, readable, observer, sync as u64, flags, timeout)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, sync);
-        call.put(8, flags);
+        call.put_word(8, flags);
         call.put(16, timeout);
         call.publish_observing(24, &reads)
     });
-    let result = driver(sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_CLIENT_WAIT_SYNC, EFFECT, result, &mut []);
+    let result = driver()(sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(GL_CLIENT_WAIT_SYNC, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
-    let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) = driver!(GL_COLOR_MASKI);
-    let Some(call) = Call::begin(GL_COLOR_MASKI) else { return driver(index, r, g, b, a) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, r, g, b, a) };
+    let driver = || -> unsafe extern "C" fn(u32, u8, u8, u8, u8) { driver!(GL_COLOR_MASKI) };
+    let Some(call) = Call::begin(GL_COLOR_MASKI) else { return driver()(index, r, g, b, a) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(index, r, g, b, a) };
     call.put(0, index);
     call.put(4, r);
     call.put(5, g);
     call.put(6, b);
     call.put(7, a);
     let call = call.publish();
-    driver(index, r, g, b, a);
+    driver()(index, r, g, b, a);
     call.finish();
 }
 
@@ -517,8 +511,10 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
-        driver!(GL_COMPRESSED_TEX_IMAGE3D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) {
+            driver!(GL_COMPRESSED_TEX_IMAGE3D)
+        };
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D) else {
         return trackers::glCompressedTexImage3D(
             target,
@@ -561,7 +557,7 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
         call.put(32, data);
         call.publish_observing(40, &reads)
     });
-    driver(target, level, internalformat, width, height, depth, border, imageSize, data);
+    driver()(target, level, internalformat, width, height, depth, border, imageSize, data);
     if let Some(call) = call {
         call.finish();
     }
@@ -580,19 +576,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        i32,
-        *const c_void,
-    ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , i32 , * const c_void) { driver ! (GL_COMPRESSED_TEX_SUB_IMAGE3D) } ;
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D) else {
         return trackers::glCompressedTexSubImage3D(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
@@ -631,7 +615,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
         call.put(40, data);
         call.publish_observing(48, &reads)
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data);
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+    );
     if let Some(call) = call {
         call.finish();
     }
@@ -644,8 +630,9 @@ pub unsafe extern "C" fn glCopyBufferSubData(
     writeOffset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
-        driver!(GL_COPY_BUFFER_SUB_DATA);
+    let driver = || -> unsafe extern "C" fn(u32, u32, isize, isize, isize) {
+        driver!(GL_COPY_BUFFER_SUB_DATA)
+    };
     let Some(mut call) = Call::begin(GL_COPY_BUFFER_SUB_DATA) else {
         return trackers::glCopyBufferSubData(
             readTarget,
@@ -676,7 +663,7 @@ pub unsafe extern "C" fn glCopyBufferSubData(
         call.put(24, size);
         call.publish_observing(32, &reads)
     });
-    driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    driver()(readTarget, writeTarget, readOffset, writeOffset, size);
     if let Some(call) = call {
         call.finish();
     }
@@ -699,25 +686,9 @@ pub unsafe extern "C" fn glCopyImageSubData(
     srcHeight: i32,
     srcDepth: i32,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-    ) = driver!(GL_COPY_IMAGE_SUB_DATA);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , i32 , i32 , i32 , i32 , u32 , u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32) { driver ! (GL_COPY_IMAGE_SUB_DATA) } ;
     let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA) else {
-        return driver(
+        return driver()(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
@@ -730,7 +701,6 @@ pub unsafe extern "C" fn glCopyImageSubData(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
-        call.clear(56);
         call.put(0, srcName);
         call.put(4, srcTarget);
         call.put(8, srcLevel);
@@ -745,10 +715,10 @@ pub unsafe extern "C" fn glCopyImageSubData(
         call.put(44, dstZ);
         call.put(48, srcWidth);
         call.put(52, srcHeight);
-        call.put(56, srcDepth);
+        call.put_word(56, srcDepth);
         call.publish_observing(64, &reads)
     });
-    driver(
+    driver()(
         srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
         dstZ, srcWidth, srcHeight, srcDepth,
     );
@@ -768,8 +738,9 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
-        driver!(GL_COPY_TEX_SUB_IMAGE3D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) {
+        driver!(GL_COPY_TEX_SUB_IMAGE3D)
+    };
     let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D) else {
         return trackers::glCopyTexSubImage3D(
             target, level, xoffset, yoffset, zoffset, x, y, width, height,
@@ -783,7 +754,6 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, target);
         call.put(4, level);
         call.put(8, xoffset);
@@ -792,10 +762,10 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
         call.put(20, x);
         call.put(24, y);
         call.put(28, width);
-        call.put(32, height);
+        call.put_word(32, height);
         call.publish_observing(40, &reads)
     });
-    driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+    driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -806,8 +776,9 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
     count: i32,
     strings: *const *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
-        driver!(GL_CREATE_SHADER_PROGRAMV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 {
+        driver!(GL_CREATE_SHADER_PROGRAMV)
+    };
     let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV) else {
         return trackers::glCreateShaderProgramv(r#type, count, strings);
     };
@@ -818,7 +789,7 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
         call.put(8, strings);
         call.publish_observing(16, &reads)
     });
-    let result = driver(r#type, count, strings);
+    let result = driver()(r#type, count, strings);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -850,16 +821,17 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
 }
 
 pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, userParam: *const c_void) {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void) =
-        driver!(GL_DEBUG_MESSAGE_CALLBACK);
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK) else {
-        return driver(callback, userParam);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) {
+        driver!(GL_DEBUG_MESSAGE_CALLBACK)
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(callback, userParam) };
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK) else {
+        return driver()(callback, userParam);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(callback, userParam) };
     call.put(0, callback);
     call.put(8, userParam);
     let call = call.publish();
-    driver(callback, userParam);
+    driver()(callback, userParam);
     call.finish();
 }
 
@@ -871,8 +843,9 @@ pub unsafe extern "C" fn glDebugMessageControl(
     ids: *const u32,
     enabled: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
-        driver!(GL_DEBUG_MESSAGE_CONTROL);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) {
+        driver!(GL_DEBUG_MESSAGE_CONTROL)
+    };
     let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL) else {
         return trackers::glDebugMessageControl(source, r#type, severity, count, ids, enabled);
     };
@@ -883,16 +856,15 @@ pub unsafe extern "C" fn glDebugMessageControl(
     });
     let mut reads = [observe::array(ids, count as i64, 4)];
     let call = call.reserve_observing(EFFECT, 25, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, source);
         call.put(4, r#type);
         call.put(8, severity);
         call.put(12, count);
         call.put(16, ids);
-        call.put(24, enabled);
+        call.put_word(24, enabled);
         call.publish_observing(32, &reads)
     });
-    driver(source, r#type, severity, count, ids, enabled);
+    driver()(source, r#type, severity, count, ids, enabled);
     if let Some(call) = call {
         call.finish();
     }
@@ -906,30 +878,31 @@ pub unsafe extern "C" fn glDebugMessageInsert(
     length: i32,
     buf: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
-        driver!(GL_DEBUG_MESSAGE_INSERT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) {
+        driver!(GL_DEBUG_MESSAGE_INSERT)
+    };
     let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
-        return driver(source, r#type, id, severity, length, buf);
+        return driver()(source, r#type, id, severity, length, buf);
     };
     let mut reads =
         [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
     let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver(source, r#type, id, severity, length, buf);
+        return driver()(source, r#type, id, severity, length, buf);
     };
-    call.clear(16);
     call.put(0, source);
     call.put(4, r#type);
     call.put(8, id);
     call.put(12, severity);
-    call.put(16, length);
+    call.put_word(16, length);
     call.put(24, buf);
     let call = call.publish_observing(32, &reads);
-    driver(source, r#type, id, severity, length, buf);
+    driver()(source, r#type, id, severity, length, buf);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_PROGRAM_PIPELINES) };
     let Some(mut call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES) else {
         return trackers::glDeleteProgramPipelines(n, pipelines);
     };
@@ -938,19 +911,18 @@ pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32)
     });
     let mut reads = [observe::array(pipelines, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, pipelines);
         call.publish_observing(16, &reads)
     });
-    driver(n, pipelines);
+    driver()(n, pipelines);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES);
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_QUERIES) };
     let Some(mut call) = Call::begin(GL_DELETE_QUERIES) else {
         return trackers::glDeleteQueries(n, ids);
     };
@@ -959,19 +931,18 @@ pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
     });
     let mut reads = [observe::array(ids, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, ids);
         call.publish_observing(16, &reads)
     });
-    driver(n, ids);
+    driver()(n, ids);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SAMPLERS);
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_SAMPLERS) };
     let Some(mut call) = Call::begin(GL_DELETE_SAMPLERS) else {
         return trackers::glDeleteSamplers(count, samplers);
     };
@@ -980,19 +951,18 @@ pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
     });
     let mut reads = [observe::array(samplers, count as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, count);
+        call.put_word(0, count);
         call.put(8, samplers);
         call.publish_observing(16, &reads)
     });
-    driver(count, samplers);
+    driver()(count, samplers);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
-    let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) { driver!(GL_DELETE_SYNC) };
     let Some(mut call) = Call::begin(GL_DELETE_SYNC) else { return trackers::glDeleteSync(sync) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDeleteSync::enter(tracked, readable, observer, sync as u64)
@@ -1001,14 +971,15 @@ pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
         call.put(0, sync);
         call.publish()
     });
-    driver(sync);
+    driver()(sync);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TRANSFORM_FEEDBACKS);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_TRANSFORM_FEEDBACKS) };
     let Some(mut call) = Call::begin(GL_DELETE_TRANSFORM_FEEDBACKS) else {
         return trackers::glDeleteTransformFeedbacks(n, ids);
     };
@@ -1017,19 +988,18 @@ pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
     });
     let mut reads = [observe::array(ids, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, ids);
         call.publish_observing(16, &reads)
     });
-    driver(n, ids);
+    driver()(n, ids);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS);
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_VERTEX_ARRAYS) };
     let Some(mut call) = Call::begin(GL_DELETE_VERTEX_ARRAYS) else {
         return trackers::glDeleteVertexArrays(n, arrays);
     };
@@ -1038,25 +1008,24 @@ pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
     });
     let mut reads = [observe::array(arrays, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, arrays);
         call.publish_observing(16, &reads)
     });
-    driver(n, arrays);
+    driver()(n, arrays);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI);
-    let Some(call) = Call::begin(GL_DISABLEI) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI) };
+    let Some(call) = Call::begin(GL_DISABLEI) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
@@ -1065,9 +1034,9 @@ pub unsafe extern "C" fn glDispatchCompute(
     num_groups_y: u32,
     num_groups_z: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_DISPATCH_COMPUTE);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_DISPATCH_COMPUTE) };
     let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE) else {
-        return driver(num_groups_x, num_groups_y, num_groups_z);
+        return driver()(num_groups_x, num_groups_y, num_groups_z);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDispatchCompute::enter(
@@ -1081,21 +1050,22 @@ pub unsafe extern "C" fn glDispatchCompute(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, num_groups_x);
         call.put(4, num_groups_y);
-        call.put(8, num_groups_z);
+        call.put_word(8, num_groups_z);
         call.publish_observing(16, &reads)
     });
-    driver(num_groups_x, num_groups_y, num_groups_z);
+    driver()(num_groups_x, num_groups_y, num_groups_z);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: isize) {
-    let driver: unsafe extern "C" fn(isize) = driver!(GL_DISPATCH_COMPUTE_INDIRECT);
-    let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE_INDIRECT) else { return driver(indirect) };
+    let driver = || -> unsafe extern "C" fn(isize) { driver!(GL_DISPATCH_COMPUTE_INDIRECT) };
+    let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE_INDIRECT) else {
+        return driver()(indirect);
+    };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDispatchComputeIndirect::enter(tracked, readable, observer, indirect as i64)
     });
@@ -1104,28 +1074,28 @@ pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: isize) {
         call.put(0, indirect);
         call.publish_observing(8, &reads)
     });
-    driver(indirect);
+    driver()(indirect);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: *const c_void) {
-    let driver: unsafe extern "C" fn(u32, *const c_void) = driver!(GL_DRAW_ARRAYS_INDIRECT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const c_void) { driver!(GL_DRAW_ARRAYS_INDIRECT) };
     let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INDIRECT) else {
-        return driver(mode, indirect);
+        return driver()(mode, indirect);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawArraysIndirect::enter(tracked, readable, observer, mode, indirect as u64)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, mode);
+        call.put_word(0, mode);
         call.put(8, indirect);
         call.publish_observing(16, &reads)
     });
-    driver(mode, indirect);
+    driver()(mode, indirect);
     if let Some(call) = call {
         call.finish();
     }
@@ -1137,9 +1107,10 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
     count: i32,
     instancecount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED) };
     let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED) else {
-        return driver(mode, first, count, instancecount);
+        return driver()(mode, first, count, instancecount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawArraysInstanced::enter(
@@ -1160,26 +1131,25 @@ pub unsafe extern "C" fn glDrawArraysInstanced(
         call.put(12, instancecount);
         call.publish_observing(16, &reads)
     });
-    driver(mode, first, count, instancecount);
+    driver()(mode, first, count, instancecount);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS);
-    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS) else { return driver(n, bufs) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DRAW_BUFFERS) };
+    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS) else { return driver()(n, bufs) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawBuffers::enter(tracked, readable, observer, n, bufs as u64)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, bufs);
         call.publish_observing(16, &reads)
     });
-    driver(n, bufs);
+    driver()(n, bufs);
     if let Some(call) = call {
         call.finish();
     }
@@ -1192,10 +1162,11 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
     indices: *const c_void,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX) else {
-        return driver(mode, count, r#type, indices, basevertex);
+        return driver()(mode, count, r#type, indices, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsBaseVertex::enter(
@@ -1211,25 +1182,24 @@ pub unsafe extern "C" fn glDrawElementsBaseVertex(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, basevertex);
+        call.put_word(24, basevertex);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, basevertex);
+    driver()(mode, count, r#type, indices, basevertex);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, r#type: u32, indirect: *const c_void) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void) = driver!(GL_DRAW_ELEMENTS_INDIRECT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void) { driver!(GL_DRAW_ELEMENTS_INDIRECT) };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INDIRECT) else {
-        return driver(mode, r#type, indirect);
+        return driver()(mode, r#type, indirect);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsIndirect::enter(
@@ -1248,7 +1218,7 @@ pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, r#type: u32, indirect
         call.put(8, indirect);
         call.publish_observing(16, &reads)
     });
-    driver(mode, r#type, indirect);
+    driver()(mode, r#type, indirect);
     if let Some(call) = call {
         call.finish();
     }
@@ -1261,10 +1231,11 @@ pub unsafe extern "C" fn glDrawElementsInstanced(
     indices: *const c_void,
     instancecount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED) else {
-        return driver(mode, count, r#type, indices, instancecount);
+        return driver()(mode, count, r#type, indices, instancecount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstanced::enter(
@@ -1280,16 +1251,14 @@ pub unsafe extern "C" fn glDrawElementsInstanced(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, instancecount);
+        call.put_word(24, instancecount);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, instancecount);
+    driver()(mode, count, r#type, indices, instancecount);
     if let Some(call) = call {
         call.finish();
     }
@@ -1303,10 +1272,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
     instancecount: i32,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex);
+        return driver()(mode, count, r#type, indices, instancecount, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedBaseVertex::enter(
@@ -1323,16 +1293,15 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
         call.put(24, instancecount);
         call.put(28, basevertex);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, instancecount, basevertex);
+    driver()(mode, count, r#type, indices, instancecount, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -1346,10 +1315,11 @@ pub unsafe extern "C" fn glDrawRangeElements(
     r#type: u32,
     indices: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void) =
-        driver!(GL_DRAW_RANGE_ELEMENTS);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void) {
+        driver!(GL_DRAW_RANGE_ELEMENTS)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS) else {
-        return driver(mode, start, end, count, r#type, indices);
+        return driver()(mode, start, end, count, r#type, indices);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawRangeElements::enter(
@@ -1366,16 +1336,15 @@ pub unsafe extern "C" fn glDrawRangeElements(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, mode);
         call.put(4, start);
         call.put(8, end);
         call.put(12, count);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, indices);
         call.publish_observing(32, &reads)
     });
-    driver(mode, start, end, count, r#type, indices);
+    driver()(mode, start, end, count, r#type, indices);
     if let Some(call) = call {
         call.finish();
     }
@@ -1390,10 +1359,11 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     indices: *const c_void,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) else {
-        return driver(mode, start, end, count, r#type, indices, basevertex);
+        return driver()(mode, start, end, count, r#type, indices, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawRangeElementsBaseVertex::enter(
@@ -1411,54 +1381,51 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(16);
-        call.clear(32);
         call.put(0, mode);
         call.put(4, start);
         call.put(8, end);
         call.put(12, count);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, indices);
-        call.put(32, basevertex);
+        call.put_word(32, basevertex);
         call.publish_observing(40, &reads)
     });
-    driver(mode, start, end, count, r#type, indices, basevertex);
+    driver()(mode, start, end, count, r#type, indices, basevertex);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI);
-    let Some(call) = Call::begin(GL_ENABLEI) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI) };
+    let Some(call) = Call::begin(GL_ENABLEI) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEndQuery(target: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY);
-    let Some(mut call) = Call::begin(GL_END_QUERY) else { return driver(target) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_QUERY) };
+    let Some(mut call) = Call::begin(GL_END_QUERY) else { return driver()(target) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glEndQuery::enter(tracked, readable, observer, target)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.publish_observing(8, &reads)
     });
-    driver(target);
+    driver()(target);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glEndTransformFeedback() {
-    let driver: unsafe extern "C" fn() = driver!(GL_END_TRANSFORM_FEEDBACK);
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_END_TRANSFORM_FEEDBACK) };
     let Some(mut call) = Call::begin(GL_END_TRANSFORM_FEEDBACK) else {
         return trackers::glEndTransformFeedback();
     };
@@ -1466,14 +1433,14 @@ pub unsafe extern "C" fn glEndTransformFeedback() {
         commands::glEndTransformFeedback::enter(tracked, readable, observer)
     });
     let call = call.reserve(EFFECT, 0).map(|call| call.publish());
-    driver();
+    driver()();
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_FENCE_SYNC) };
     let Some(mut call) = Call::begin(GL_FENCE_SYNC) else {
         return trackers::glFenceSync(condition, flags);
     };
@@ -1486,7 +1453,7 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
         call.put(4, flags);
         call.publish_observing(8, &reads)
     });
-    let result = driver(condition, flags);
+    let result = driver()(condition, flags);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1516,7 +1483,8 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
-    let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, isize) { driver!(GL_FLUSH_MAPPED_BUFFER_RANGE) };
     let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE) else {
         return trackers::glFlushMappedBufferRange(target, offset, length);
     };
@@ -1532,30 +1500,28 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, le
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, offset);
         call.put(16, length);
         call.publish_observing(24, &reads)
     });
-    driver(target, offset, length);
+    driver()(target, offset, length);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glFramebufferParameteri(target: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_FRAMEBUFFER_PARAMETERI);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_FRAMEBUFFER_PARAMETERI) };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_PARAMETERI) else {
-        return driver(target, pname, param);
+        return driver()(target, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
     call.put(0, target);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(target, pname, param);
+    driver()(target, pname, param);
     call.finish();
 }
 
@@ -1565,19 +1531,19 @@ pub unsafe extern "C" fn glFramebufferTexture(
     texture: u32,
     level: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE) };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE) else {
-        return driver(target, attachment, texture, level);
+        return driver()(target, attachment, texture, level);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, attachment, texture, level);
+        return driver()(target, attachment, texture, level);
     };
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, level);
     let call = call.publish();
-    driver(target, attachment, texture, level);
+    driver()(target, attachment, texture, level);
     call.finish();
 }
 
@@ -1588,37 +1554,36 @@ pub unsafe extern "C" fn glFramebufferTextureLayer(
     level: i32,
     layer: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE_LAYER);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE_LAYER)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_LAYER) else {
-        return driver(target, attachment, texture, level, layer);
+        return driver()(target, attachment, texture, level, layer);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, attachment, texture, level, layer);
+        return driver()(target, attachment, texture, level, layer);
     };
-    call.clear(16);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, level);
-    call.put(16, layer);
+    call.put_word(16, layer);
     let call = call.publish();
-    driver(target, attachment, texture, level, layer);
+    driver()(target, attachment, texture, level, layer);
     call.finish();
 }
 
 pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PROGRAM_PIPELINES) };
     let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES) else {
         return trackers::glGenProgramPipelines(n, pipelines);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, pipelines);
         call.publish()
     });
-    driver(n, pipelines);
+    driver()(n, pipelines);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1634,15 +1599,14 @@ pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_QUERIES) };
     let Some(call) = Call::begin(GL_GEN_QUERIES) else { return trackers::glGenQueries(n, ids) };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, ids);
         call.publish()
     });
-    driver(n, ids);
+    driver()(n, ids);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1658,17 +1622,16 @@ pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SAMPLERS);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_SAMPLERS) };
     let Some(call) = Call::begin(GL_GEN_SAMPLERS) else {
         return trackers::glGenSamplers(count, samplers);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, count);
+        call.put_word(0, count);
         call.put(8, samplers);
         call.publish()
     });
-    driver(count, samplers);
+    driver()(count, samplers);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1684,17 +1647,16 @@ pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TRANSFORM_FEEDBACKS);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_TRANSFORM_FEEDBACKS) };
     let Some(call) = Call::begin(GL_GEN_TRANSFORM_FEEDBACKS) else {
         return trackers::glGenTransformFeedbacks(n, ids);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, ids);
         call.publish()
     });
-    driver(n, ids);
+    driver()(n, ids);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1710,17 +1672,16 @@ pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_VERTEX_ARRAYS) };
     let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS) else {
         return trackers::glGenVertexArrays(n, arrays);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, arrays);
         call.publish()
     });
-    driver(n, arrays);
+    driver()(n, arrays);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1742,22 +1703,22 @@ pub unsafe extern "C" fn glGetActiveUniformBlockName(
     length: *mut i32,
     uniformBlockName: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME)
+    };
     let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) else {
-        return driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
+        return driver()(program, uniformBlockIndex, bufSize, length, uniformBlockName);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
+        return driver()(program, uniformBlockIndex, bufSize, length, uniformBlockName);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, uniformBlockIndex);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, uniformBlockName);
     let mut call = call.publish();
-    driver(program, uniformBlockIndex, bufSize, length, uniformBlockName);
+    driver()(program, uniformBlockIndex, bufSize, length, uniformBlockName);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(uniformBlockName, bufSize as i64)];
@@ -1770,20 +1731,20 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
+        driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV)
+    };
     let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCKIV) else {
         return trackers::glGetActiveUniformBlockiv(program, uniformBlockIndex, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, uniformBlockIndex);
-        call.put(8, pname);
+        call.put_word(8, pname);
         call.put(16, params);
         call.publish()
     });
-    driver(program, uniformBlockIndex, pname, params);
+    driver()(program, uniformBlockIndex, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1821,23 +1782,23 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u32, u32, *mut i32) =
-        driver!(GL_GET_ACTIVE_UNIFORMSIV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32, u32, *mut i32) {
+        driver!(GL_GET_ACTIVE_UNIFORMSIV)
+    };
     let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORMSIV) else {
-        return driver(program, uniformCount, uniformIndices, pname, params);
+        return driver()(program, uniformCount, uniformIndices, pname, params);
     };
     let mut reads = [observe::array(uniformIndices, uniformCount as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(program, uniformCount, uniformIndices, pname, params);
+        return driver()(program, uniformCount, uniformIndices, pname, params);
     };
-    call.clear(16);
     call.put(0, program);
     call.put(4, uniformCount);
     call.put(8, uniformIndices);
-    call.put(16, pname);
+    call.put_word(16, pname);
     call.put(24, params);
     let mut call = call.publish_observing(32, &reads);
-    driver(program, uniformCount, uniformIndices, pname, params);
+    driver()(program, uniformCount, uniformIndices, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -1848,41 +1809,45 @@ pub unsafe extern "C" fn glGetActiveUniformsiv(
 }
 
 pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u8) = driver!(GL_GET_BOOLEANI_V);
-    let Some(call) = Call::begin(GL_GET_BOOLEANI_V) else { return driver(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u8) { driver!(GL_GET_BOOLEANI_V) };
+    let Some(call) = Call::begin(GL_GET_BOOLEANI_V) else { return driver()(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 1)];
     call.leave(GL_GET_BOOLEANI_V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i64) = driver!(GL_GET_BUFFER_PARAMETERI64V);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i64) { driver!(GL_GET_BUFFER_PARAMETERI64V) };
     let Some(call) = Call::begin(GL_GET_BUFFER_PARAMETERI64V) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::buffer_value(pname), 8)];
     call.leave(GL_GET_BUFFER_PARAMETERI64V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *mut *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) = driver!(GL_GET_BUFFER_POINTERV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut *mut c_void) { driver!(GL_GET_BUFFER_POINTERV) };
     let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -1890,7 +1855,7 @@ pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *m
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         if matches!(pname, 0x88bd) {
@@ -1919,18 +1884,9 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
     lengths: *mut i32,
     messageLog: *mut c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut i32,
-        *mut c_char,
-    ) -> u32 = driver!(GL_GET_DEBUG_MESSAGE_LOG);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , * mut u32 , * mut u32 , * mut u32 , * mut u32 , * mut i32 , * mut c_char) -> u32 { driver ! (GL_GET_DEBUG_MESSAGE_LOG) } ;
     let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG) else {
-        return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
+        return driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     };
     let call = call.reserve(EFFECT | LEAVES, 56).map(|call| {
         call.put(0, count);
@@ -1943,7 +1899,7 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
         call.put(48, messageLog);
         call.publish()
     });
-    let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
+    let result = driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1968,78 +1924,78 @@ pub unsafe extern "C" fn glGetDebugMessageLog(
 }
 
 pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char) -> i32 {
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        driver!(GL_GET_FRAG_DATA_LOCATION);
-    let Some(call) = Call::begin(GL_GET_FRAG_DATA_LOCATION) else { return driver(program, name) };
+    let driver = || -> unsafe extern "C" fn(u32, *const c_char) -> i32 {
+        driver!(GL_GET_FRAG_DATA_LOCATION)
+    };
+    let Some(call) = Call::begin(GL_GET_FRAG_DATA_LOCATION) else { return driver()(program, name) };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, name);
+        return driver()(program, name);
     };
-    call.clear(0);
-    call.put(0, program);
+    call.put_word(0, program);
     call.put(8, name);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(program, name);
-    call.returned();
-    call.leave(GL_GET_FRAG_DATA_LOCATION, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(program, name);
+    call.leave_result(GL_GET_FRAG_DATA_LOCATION, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_FRAMEBUFFER_PARAMETERIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_FRAMEBUFFER_PARAMETERIV) };
     let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PARAMETERIV) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS);
-    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(GL_GET_GRAPHICS_RESET_STATUS, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_GRAPHICS_RESET_STATUS) };
+    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(GL_GET_GRAPHICS_RESET_STATUS, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i64) = driver!(GL_GET_INTEGER64I_V);
-    let Some(call) = Call::begin(GL_GET_INTEGER64I_V) else { return driver(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i64) { driver!(GL_GET_INTEGER64I_V) };
+    let Some(call) = Call::begin(GL_GET_INTEGER64I_V) else { return driver()(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 8)];
     call.leave(GL_GET_INTEGER64I_V, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V) };
     let Some(call) = Call::begin(GL_GET_INTEGER64V) else {
         return trackers::glGetInteger64v(pname, data);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, pname);
+        call.put_word(0, pname);
         call.put(8, data);
         call.publish()
     });
-    driver(pname, data);
+    driver()(pname, data);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2055,14 +2011,16 @@ pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
 }
 
 pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_INTEGERI_V);
-    let Some(call) = Call::begin(GL_GET_INTEGERI_V) else { return driver(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_INTEGERI_V) };
+    let Some(call) = Call::begin(GL_GET_INTEGERI_V) else { return driver()(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_INTEGERI_V, 0, (), &mut writes);
@@ -2075,8 +2033,9 @@ pub unsafe extern "C" fn glGetInternalformativ(
     count: i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
-        driver!(GL_GET_INTERNALFORMATIV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) {
+        driver!(GL_GET_INTERNALFORMATIV)
+    };
     let Some(call) = Call::begin(GL_GET_INTERNALFORMATIV) else {
         return trackers::glGetInternalformativ(target, internalformat, pname, count, params);
     };
@@ -2088,7 +2047,7 @@ pub unsafe extern "C" fn glGetInternalformativ(
         call.put(16, params);
         call.publish()
     });
-    driver(target, internalformat, pname, count, params);
+    driver()(target, internalformat, pname, count, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2121,14 +2080,14 @@ pub unsafe extern "C" fn glGetInternalformativ(
 }
 
 pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_MULTISAMPLEFV);
-    let Some(call) = Call::begin(GL_GET_MULTISAMPLEFV) else { return driver(pname, index, val) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, index, val) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_MULTISAMPLEFV) };
+    let Some(call) = Call::begin(GL_GET_MULTISAMPLEFV) else { return driver()(pname, index, val) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, index, val) };
     call.put(0, pname);
     call.put(4, index);
     call.put(8, val);
     let mut call = call.publish();
-    driver(pname, index, val);
+    driver()(pname, index, val);
     call.returned();
     let mut writes = [observe::array(val, sizes::multisample(pname), 4)];
     call.leave(GL_GET_MULTISAMPLEFV, 0, (), &mut writes);
@@ -2141,22 +2100,22 @@ pub unsafe extern "C" fn glGetObjectLabel(
     length: *mut i32,
     label: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_OBJECT_LABEL);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_OBJECT_LABEL)
+    };
     let Some(call) = Call::begin(GL_GET_OBJECT_LABEL) else {
-        return driver(identifier, name, bufSize, length, label);
+        return driver()(identifier, name, bufSize, length, label);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(identifier, name, bufSize, length, label);
+        return driver()(identifier, name, bufSize, length, label);
     };
-    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, label);
     let mut call = call.publish();
-    driver(identifier, name, bufSize, length, label);
+    driver()(identifier, name, bufSize, length, label);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
@@ -2169,21 +2128,21 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
     length: *mut i32,
     label: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_OBJECT_PTR_LABEL);
+    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_OBJECT_PTR_LABEL)
+    };
     let Some(call) = Call::begin(GL_GET_OBJECT_PTR_LABEL) else {
-        return driver(ptr, bufSize, length, label);
+        return driver()(ptr, bufSize, length, label);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(ptr, bufSize, length, label);
+        return driver()(ptr, bufSize, length, label);
     };
-    call.clear(8);
     call.put(0, ptr);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, label);
     let mut call = call.publish();
-    driver(ptr, bufSize, length, label);
+    driver()(ptr, bufSize, length, label);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
@@ -2191,14 +2150,13 @@ pub unsafe extern "C" fn glGetObjectPtrLabel(
 }
 
 pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut *mut c_void) = driver!(GL_GET_POINTERV);
-    let Some(call) = Call::begin(GL_GET_POINTERV) else { return driver(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
-    call.clear(0);
-    call.put(0, pname);
+    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void) { driver!(GL_GET_POINTERV) };
+    let Some(call) = Call::begin(GL_GET_POINTERV) else { return driver()(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
+    call.put_word(0, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(pname, params);
+    driver()(pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_POINTERV, 0, (), &mut writes);
@@ -2211,10 +2169,11 @@ pub unsafe extern "C" fn glGetProgramBinary(
     binaryFormat: *mut u32,
     binary: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
-        driver!(GL_GET_PROGRAM_BINARY);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) {
+        driver!(GL_GET_PROGRAM_BINARY)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY) else {
-        return driver(program, bufSize, length, binaryFormat, binary);
+        return driver()(program, bufSize, length, binaryFormat, binary);
     };
     let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
         call.put(0, program);
@@ -2224,7 +2183,7 @@ pub unsafe extern "C" fn glGetProgramBinary(
         call.put(24, binary);
         call.publish()
     });
-    driver(program, bufSize, length, binaryFormat, binary);
+    driver()(program, bufSize, length, binaryFormat, binary);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2250,20 +2209,20 @@ pub unsafe extern "C" fn glGetProgramInterfaceiv(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) = driver!(GL_GET_PROGRAM_INTERFACEIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) { driver!(GL_GET_PROGRAM_INTERFACEIV) };
     let Some(call) = Call::begin(GL_GET_PROGRAM_INTERFACEIV) else {
-        return driver(program, programInterface, pname, params);
+        return driver()(program, programInterface, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(program, programInterface, pname, params);
+        return driver()(program, programInterface, pname, params);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, programInterface);
-    call.put(8, pname);
+    call.put_word(8, pname);
     call.put(16, params);
     let mut call = call.publish();
-    driver(program, programInterface, pname, params);
+    driver()(program, programInterface, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::interface_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_INTERFACEIV, 0, (), &mut writes);
@@ -2275,20 +2234,21 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
     length: *mut i32,
     infoLog: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINE_INFO_LOG) else {
-        return driver(pipeline, bufSize, length, infoLog);
+        return driver()(pipeline, bufSize, length, infoLog);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(pipeline, bufSize, length, infoLog);
+        return driver()(pipeline, bufSize, length, infoLog);
     };
     call.put(0, pipeline);
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, infoLog);
     let mut call = call.publish();
-    driver(pipeline, bufSize, length, infoLog);
+    driver()(pipeline, bufSize, length, infoLog);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
@@ -2296,18 +2256,19 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PROGRAM_PIPELINEIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PROGRAM_PIPELINEIV) };
     let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINEIV) else {
-        return driver(pipeline, pname, params);
+        return driver()(pipeline, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(pipeline, pname, params);
+        return driver()(pipeline, pname, params);
     };
     call.put(0, pipeline);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(pipeline, pname, params);
+    driver()(pipeline, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_PIPELINEIV, 0, (), &mut writes);
@@ -2318,22 +2279,22 @@ pub unsafe extern "C" fn glGetProgramResourceIndex(
     programInterface: u32,
     name: *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> u32 =
-        driver!(GL_GET_PROGRAM_RESOURCE_INDEX);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> u32 {
+        driver!(GL_GET_PROGRAM_RESOURCE_INDEX)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_INDEX) else {
-        return driver(program, programInterface, name);
+        return driver()(program, programInterface, name);
     };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, programInterface, name);
+        return driver()(program, programInterface, name);
     };
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, name);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(program, programInterface, name);
-    call.returned();
-    call.leave(GL_GET_PROGRAM_RESOURCE_INDEX, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(program, programInterface, name);
+    call.leave_result(GL_GET_PROGRAM_RESOURCE_INDEX, 0, result);
     result
 }
 
@@ -2342,8 +2303,9 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
     programInterface: u32,
     name: *const c_char,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
-        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> i32 {
+        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION) else {
         return trackers::glGetProgramResourceLocation(program, programInterface, name);
     };
@@ -2354,7 +2316,7 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
         call.put(8, name);
         call.publish_observing(16, &reads)
     });
-    let result = driver(program, programInterface, name);
+    let result = driver()(program, programInterface, name);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2393,13 +2355,14 @@ pub unsafe extern "C" fn glGetProgramResourceName(
     length: *mut i32,
     name: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_PROGRAM_RESOURCE_NAME);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_PROGRAM_RESOURCE_NAME)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_NAME) else {
-        return driver(program, programInterface, index, bufSize, length, name);
+        return driver()(program, programInterface, index, bufSize, length, name);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(program, programInterface, index, bufSize, length, name);
+        return driver()(program, programInterface, index, bufSize, length, name);
     };
     call.put(0, program);
     call.put(4, programInterface);
@@ -2408,7 +2371,7 @@ pub unsafe extern "C" fn glGetProgramResourceName(
     call.put(16, length);
     call.put(24, name);
     let mut call = call.publish();
-    driver(program, programInterface, index, bufSize, length, name);
+    driver()(program, programInterface, index, bufSize, length, name);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(name, bufSize as i64)];
@@ -2425,26 +2388,27 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
     length: *mut i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) =
-        driver!(GL_GET_PROGRAM_RESOURCEIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) {
+            driver!(GL_GET_PROGRAM_RESOURCEIV)
+        };
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEIV) else {
-        return driver(program, programInterface, index, propCount, props, count, length, params);
+        return driver()(program, programInterface, index, propCount, props, count, length, params);
     };
     let mut reads = [observe::array(props, propCount as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(program, programInterface, index, propCount, props, count, length, params);
+        return driver()(program, programInterface, index, propCount, props, count, length, params);
     };
-    call.clear(24);
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, index);
     call.put(12, propCount);
     call.put(16, props);
-    call.put(24, count);
+    call.put_word(24, count);
     call.put(32, length);
     call.put(40, params);
     let mut call = call.publish_observing(48, &reads);
-    driver(program, programInterface, index, propCount, props, count, length, params);
+    driver()(program, programInterface, index, propCount, props, count, length, params);
     call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
@@ -2458,39 +2422,42 @@ pub unsafe extern "C" fn glGetProgramResourceiv(
 }
 
 pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_QUERY_OBJECTUIV);
-    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV) else { return driver(id, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_QUERY_OBJECTUIV) };
+    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV) else {
+        return driver()(id, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(id, pname, params);
+    driver()(id, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
     call.leave(GL_GET_QUERY_OBJECTUIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_QUERYIV);
-    let Some(call) = Call::begin(GL_GET_QUERYIV) else { return driver(target, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_QUERYIV) };
+    let Some(call) = Call::begin(GL_GET_QUERYIV) else { return driver()(target, pname, params) };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
     call.leave(GL_GET_QUERYIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SAMPLER_PARAMETER_IIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SAMPLER_PARAMETER_IIV) };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -2498,7 +2465,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2516,9 +2483,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, para
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_SAMPLER_PARAMETER_IUIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_SAMPLER_PARAMETER_IUIV) };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -2526,7 +2494,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2544,9 +2512,10 @@ pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, par
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_SAMPLER_PARAMETERFV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_SAMPLER_PARAMETERFV) };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERFV) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -2554,7 +2523,7 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2572,9 +2541,10 @@ pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, param
 }
 
 pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SAMPLER_PARAMETERIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SAMPLER_PARAMETERIV) };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERIV) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -2582,7 +2552,7 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2600,13 +2570,13 @@ pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, param
 }
 
 pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
-    let driver: unsafe extern "C" fn(u32, u32) -> *const u8 = driver!(GL_GET_STRINGI);
-    let Some(call) = Call::begin(GL_GET_STRINGI) else { return driver(name, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(name, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> *const u8 { driver!(GL_GET_STRINGI) };
+    let Some(call) = Call::begin(GL_GET_STRINGI) else { return driver()(name, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(name, index) };
     call.put(0, name);
     call.put(4, index);
     let mut call = call.publish();
-    let result = driver(name, index);
+    let result = driver()(name, index);
     call.returned();
     let mut writes = [observe::c_string(result)];
     call.leave(GL_GET_STRINGI, 0, result, &mut writes);
@@ -2620,13 +2590,14 @@ pub unsafe extern "C" fn glGetSynciv(
     length: *mut i32,
     values: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
-        driver!(GL_GET_SYNCIV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) {
+        driver!(GL_GET_SYNCIV)
+    };
     let Some(call) = Call::begin(GL_GET_SYNCIV) else {
-        return driver(sync, pname, count, length, values);
+        return driver()(sync, pname, count, length, values);
     };
     let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver(sync, pname, count, length, values);
+        return driver()(sync, pname, count, length, values);
     };
     call.put(0, sync);
     call.put(8, pname);
@@ -2634,7 +2605,7 @@ pub unsafe extern "C" fn glGetSynciv(
     call.put(16, length);
     call.put(24, values);
     let mut call = call.publish();
-    driver(sync, pname, count, length, values);
+    driver()(sync, pname, count, length, values);
     call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
@@ -2653,21 +2624,21 @@ pub unsafe extern "C" fn glGetTexLevelParameterfv(
     pname: u32,
     params: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *mut f32) =
-        driver!(GL_GET_TEX_LEVEL_PARAMETERFV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *mut f32) {
+        driver!(GL_GET_TEX_LEVEL_PARAMETERFV)
+    };
     let Some(call) = Call::begin(GL_GET_TEX_LEVEL_PARAMETERFV) else {
-        return driver(target, level, pname, params);
+        return driver()(target, level, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(target, level, pname, params);
+        return driver()(target, level, pname, params);
     };
-    call.clear(8);
     call.put(0, target);
     call.put(4, level);
-    call.put(8, pname);
+    call.put_word(8, pname);
     call.put(16, params);
     let mut call = call.publish();
-    driver(target, level, pname, params);
+    driver()(target, level, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
     call.leave(GL_GET_TEX_LEVEL_PARAMETERFV, 0, (), &mut writes);
@@ -2679,30 +2650,31 @@ pub unsafe extern "C" fn glGetTexLevelParameteriv(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *mut i32) =
-        driver!(GL_GET_TEX_LEVEL_PARAMETERIV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *mut i32) {
+        driver!(GL_GET_TEX_LEVEL_PARAMETERIV)
+    };
     let Some(call) = Call::begin(GL_GET_TEX_LEVEL_PARAMETERIV) else {
-        return driver(target, level, pname, params);
+        return driver()(target, level, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(target, level, pname, params);
+        return driver()(target, level, pname, params);
     };
-    call.clear(8);
     call.put(0, target);
     call.put(4, level);
-    call.put(8, pname);
+    call.put_word(8, pname);
     call.put(16, params);
     let mut call = call.publish();
-    driver(target, level, pname, params);
+    driver()(target, level, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
     call.leave(GL_GET_TEX_LEVEL_PARAMETERIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETER_IIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETER_IIV) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -2710,7 +2682,7 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2728,9 +2700,10 @@ pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_TEX_PARAMETER_IUIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_TEX_PARAMETER_IUIV) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -2738,7 +2711,7 @@ pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: 
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2764,24 +2737,25 @@ pub unsafe extern "C" fn glGetTransformFeedbackVarying(
     r#type: *mut u32,
     name: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
-        driver!(GL_GET_TRANSFORM_FEEDBACK_VARYING);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) {
+            driver!(GL_GET_TRANSFORM_FEEDBACK_VARYING)
+        };
     let Some(call) = Call::begin(GL_GET_TRANSFORM_FEEDBACK_VARYING) else {
-        return driver(program, index, bufSize, length, size, r#type, name);
+        return driver()(program, index, bufSize, length, size, r#type, name);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver(program, index, bufSize, length, size, r#type, name);
+        return driver()(program, index, bufSize, length, size, r#type, name);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, index);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, size);
     call.put(32, r#type);
     call.put(40, name);
     let mut call = call.publish();
-    driver(program, index, bufSize, length, size, r#type, name);
+    driver()(program, index, bufSize, length, size, r#type, name);
     call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
@@ -2796,22 +2770,21 @@ pub unsafe extern "C" fn glGetUniformBlockIndex(
     program: u32,
     uniformBlockName: *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> u32 =
-        driver!(GL_GET_UNIFORM_BLOCK_INDEX);
+    let driver = || -> unsafe extern "C" fn(u32, *const c_char) -> u32 {
+        driver!(GL_GET_UNIFORM_BLOCK_INDEX)
+    };
     let Some(call) = Call::begin(GL_GET_UNIFORM_BLOCK_INDEX) else {
-        return driver(program, uniformBlockName);
+        return driver()(program, uniformBlockName);
     };
     let mut reads = [observe::c_string(uniformBlockName)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, uniformBlockName);
+        return driver()(program, uniformBlockName);
     };
-    call.clear(0);
-    call.put(0, program);
+    call.put_word(0, program);
     call.put(8, uniformBlockName);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(program, uniformBlockName);
-    call.returned();
-    call.leave(GL_GET_UNIFORM_BLOCK_INDEX, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(program, uniformBlockName);
+    call.leave_result(GL_GET_UNIFORM_BLOCK_INDEX, 0, result);
     result
 }
 
@@ -2821,30 +2794,31 @@ pub unsafe extern "C" fn glGetUniformIndices(
     uniformNames: *const *const c_char,
     uniformIndices: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *mut u32) =
-        driver!(GL_GET_UNIFORM_INDICES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char, *mut u32) {
+        driver!(GL_GET_UNIFORM_INDICES)
+    };
     let Some(call) = Call::begin(GL_GET_UNIFORM_INDICES) else {
-        return driver(program, uniformCount, uniformNames, uniformIndices);
+        return driver()(program, uniformCount, uniformNames, uniformIndices);
     };
     let mut reads = [observe::strings(uniformCount as i64, uniformNames, core::ptr::null())];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver(program, uniformCount, uniformNames, uniformIndices);
+        return driver()(program, uniformCount, uniformNames, uniformIndices);
     };
     call.put(0, program);
     call.put(4, uniformCount);
     call.put(8, uniformNames);
     call.put(16, uniformIndices);
     let mut call = call.publish_observing(24, &reads);
-    driver(program, uniformCount, uniformNames, uniformIndices);
+    driver()(program, uniformCount, uniformNames, uniformIndices);
     call.returned();
     let mut writes = [observe::array(uniformIndices, uniformCount as i64, 4)];
     call.leave(GL_GET_UNIFORM_INDICES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut u32) = driver!(GL_GET_UNIFORMUIV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut u32) { driver!(GL_GET_UNIFORMUIV) };
     let Some(call) = Call::begin(GL_GET_UNIFORMUIV) else {
-        return driver(program, location, params);
+        return driver()(program, location, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, program);
@@ -2852,7 +2826,7 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
         call.put(8, params);
         call.publish()
     });
-    driver(program, location, params);
+    driver()(program, location, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2870,32 +2844,38 @@ pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *m
 }
 
 pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_VERTEX_ATTRIB_IIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_VERTEX_ATTRIB_IIV) };
     let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_IIV) else {
-        return driver(index, pname, params);
+        return driver()(index, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(index, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(index, pname, params);
+    };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(index, pname, params);
+    driver()(index, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
     call.leave(GL_GET_VERTEX_ATTRIB_IIV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_VERTEX_ATTRIB_IUIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_VERTEX_ATTRIB_IUIV) };
     let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_IUIV) else {
-        return driver(index, pname, params);
+        return driver()(index, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(index, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(index, pname, params);
+    };
     call.put(0, index);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(index, pname, params);
+    driver()(index, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
     call.leave(GL_GET_VERTEX_ATTRIB_IUIV, 0, (), &mut writes);
@@ -2907,19 +2887,18 @@ pub unsafe extern "C" fn glGetnUniformfv(
     bufSize: i32,
     params: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) = driver!(GL_GETN_UNIFORMFV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *mut f32) { driver!(GL_GETN_UNIFORMFV) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2943,19 +2922,18 @@ pub unsafe extern "C" fn glGetnUniformiv(
     bufSize: i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) = driver!(GL_GETN_UNIFORMIV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *mut i32) { driver!(GL_GETN_UNIFORMIV) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2979,19 +2957,19 @@ pub unsafe extern "C" fn glGetnUniformuiv(
     bufSize: i32,
     params: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) = driver!(GL_GETN_UNIFORMUIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *mut u32) { driver!(GL_GETN_UNIFORMUIV) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMUIV) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3014,9 +2992,10 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(
     numAttachments: i32,
     attachments: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_INVALIDATE_FRAMEBUFFER);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const u32) { driver!(GL_INVALIDATE_FRAMEBUFFER) };
     let Some(mut call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
-        return driver(target, numAttachments, attachments);
+        return driver()(target, numAttachments, attachments);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glInvalidateFramebuffer::enter(
@@ -3035,7 +3014,7 @@ pub unsafe extern "C" fn glInvalidateFramebuffer(
         call.put(8, attachments);
         call.publish_observing(16, &reads)
     });
-    driver(target, numAttachments, attachments);
+    driver()(target, numAttachments, attachments);
     if let Some(call) = call {
         call.finish();
     }
@@ -3050,10 +3029,11 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32) =
-        driver!(GL_INVALIDATE_SUB_FRAMEBUFFER);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32) {
+        driver!(GL_INVALIDATE_SUB_FRAMEBUFFER)
+    };
     let Some(mut call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
-        return driver(target, numAttachments, attachments, x, y, width, height);
+        return driver()(target, numAttachments, attachments, x, y, width, height);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glInvalidateSubFramebuffer::enter(
@@ -3080,99 +3060,87 @@ pub unsafe extern "C" fn glInvalidateSubFramebuffer(
         call.put(28, height);
         call.publish_observing(32, &reads)
     });
-    driver(target, numAttachments, attachments, x, y, width, height);
+    driver()(target, numAttachments, attachments, x, y, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI);
-    let Some(call) = Call::begin(GL_IS_ENABLEDI) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI) };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let mut call = call.publish();
-    let result = driver(target, index);
-    call.returned();
-    call.leave(GL_IS_ENABLEDI, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(target, index);
+    call.leave_result(GL_IS_ENABLEDI, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PROGRAM_PIPELINE);
-    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE) else { return driver(pipeline) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(pipeline) };
-    call.clear(0);
-    call.put(0, pipeline);
-    let mut call = call.publish();
-    let result = driver(pipeline);
-    call.returned();
-    call.leave(GL_IS_PROGRAM_PIPELINE, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PROGRAM_PIPELINE) };
+    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE) else { return driver()(pipeline) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(pipeline) };
+    call.put_word(0, pipeline);
+    let call = call.publish();
+    let result = driver()(pipeline);
+    call.leave_result(GL_IS_PROGRAM_PIPELINE, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_QUERY);
-    let Some(call) = Call::begin(GL_IS_QUERY) else { return driver(id) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
-    call.clear(0);
-    call.put(0, id);
-    let mut call = call.publish();
-    let result = driver(id);
-    call.returned();
-    call.leave(GL_IS_QUERY, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_QUERY) };
+    let Some(call) = Call::begin(GL_IS_QUERY) else { return driver()(id) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(id) };
+    call.put_word(0, id);
+    let call = call.publish();
+    let result = driver()(id);
+    call.leave_result(GL_IS_QUERY, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SAMPLER);
-    let Some(call) = Call::begin(GL_IS_SAMPLER) else { return driver(sampler) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(sampler) };
-    call.clear(0);
-    call.put(0, sampler);
-    let mut call = call.publish();
-    let result = driver(sampler);
-    call.returned();
-    call.leave(GL_IS_SAMPLER, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_SAMPLER) };
+    let Some(call) = Call::begin(GL_IS_SAMPLER) else { return driver()(sampler) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(sampler) };
+    call.put_word(0, sampler);
+    let call = call.publish();
+    let result = driver()(sampler);
+    call.leave_result(GL_IS_SAMPLER, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u8 = driver!(GL_IS_SYNC);
-    let Some(call) = Call::begin(GL_IS_SYNC) else { return driver(sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u8 { driver!(GL_IS_SYNC) };
+    let Some(call) = Call::begin(GL_IS_SYNC) else { return driver()(sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(sync) };
     call.put(0, sync);
-    let mut call = call.publish();
-    let result = driver(sync);
-    call.returned();
-    call.leave(GL_IS_SYNC, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(sync);
+    call.leave_result(GL_IS_SYNC, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::begin(GL_IS_TRANSFORM_FEEDBACK) else { return driver(id) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
-    call.clear(0);
-    call.put(0, id);
-    let mut call = call.publish();
-    let result = driver(id);
-    call.returned();
-    call.leave(GL_IS_TRANSFORM_FEEDBACK, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_TRANSFORM_FEEDBACK) };
+    let Some(call) = Call::begin(GL_IS_TRANSFORM_FEEDBACK) else { return driver()(id) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(id) };
+    call.put_word(0, id);
+    let call = call.publish();
+    let result = driver()(id);
+    call.leave_result(GL_IS_TRANSFORM_FEEDBACK, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsVertexArray(array: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_VERTEX_ARRAY);
-    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY) else { return driver(array) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(array) };
-    call.clear(0);
-    call.put(0, array);
-    let mut call = call.publish();
-    let result = driver(array);
-    call.returned();
-    call.leave(GL_IS_VERTEX_ARRAY, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_VERTEX_ARRAY) };
+    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY) else { return driver()(array) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(array) };
+    call.put_word(0, array);
+    let call = call.publish();
+    let result = driver()(array);
+    call.leave_result(GL_IS_VERTEX_ARRAY, 0, result);
     result
 }
 
@@ -3182,21 +3150,20 @@ pub unsafe extern "C" fn glMapBufferRange(
     length: isize,
     access: u32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
-        driver!(GL_MAP_BUFFER_RANGE);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void {
+        driver!(GL_MAP_BUFFER_RANGE)
+    };
     let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE) else {
         return trackers::glMapBufferRange(target, offset, length, access);
     };
     let call = call.reserve(LEAVES, 28).map(|call| {
-        call.clear(0);
-        call.clear(24);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, offset);
         call.put(16, length);
-        call.put(24, access);
+        call.put_word(24, access);
         call.publish()
     });
-    let result = driver(target, offset, length, access);
+    let result = driver()(target, offset, length, access);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3230,49 +3197,48 @@ pub unsafe extern "C" fn glMapBufferRange(
 }
 
 pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER);
-    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER) else { return driver(barriers) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MEMORY_BARRIER) };
+    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER) else { return driver()(barriers) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMemoryBarrier::enter(tracked, readable, observer, barriers)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, barriers);
+        call.put_word(0, barriers);
         call.publish_observing(8, &reads)
     });
-    driver(barriers);
+    driver()(barriers);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MEMORY_BARRIER_BY_REGION);
-    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER_BY_REGION) else { return driver(barriers) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MEMORY_BARRIER_BY_REGION) };
+    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER_BY_REGION) else {
+        return driver()(barriers);
+    };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMemoryBarrierByRegion::enter(tracked, readable, observer, barriers)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, barriers);
+        call.put_word(0, barriers);
         call.publish_observing(8, &reads)
     });
-    driver(barriers);
+    driver()(barriers);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glMinSampleShading(value: f32) {
-    let driver: unsafe extern "C" fn(f32) = driver!(GL_MIN_SAMPLE_SHADING);
-    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING) else { return driver(value) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(value) };
-    call.clear(0);
-    call.put(0, value);
+    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_MIN_SAMPLE_SHADING) };
+    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING) else { return driver()(value) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(value) };
+    call.put_word(0, value);
     let call = call.publish();
-    driver(value);
+    driver()(value);
     call.finish();
 }
 
@@ -3282,9 +3248,10 @@ pub unsafe extern "C" fn glObjectLabel(
     length: i32,
     label: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_OBJECT_LABEL) };
     let Some(call) = Call::begin(GL_OBJECT_LABEL) else {
-        return driver(identifier, name, length, label);
+        return driver()(identifier, name, length, label);
     };
     let mut reads = [if length < 0 {
         observe::c_string(label)
@@ -3292,65 +3259,64 @@ pub unsafe extern "C" fn glObjectLabel(
         observe::array(label, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(identifier, name, length, label);
+        return driver()(identifier, name, length, label);
     };
-    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, label);
     let call = call.publish_observing(24, &reads);
-    driver(identifier, name, length, label);
+    driver()(identifier, name, length, label);
     call.finish();
 }
 
 pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label: *const c_char) {
-    let driver: unsafe extern "C" fn(*const c_void, i32, *const c_char) =
-        driver!(GL_OBJECT_PTR_LABEL);
-    let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL) else { return driver(ptr, length, label) };
+    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *const c_char) {
+        driver!(GL_OBJECT_PTR_LABEL)
+    };
+    let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL) else { return driver()(ptr, length, label) };
     let mut reads = [if length < 0 {
         observe::c_string(label)
     } else {
         observe::array(label, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(ptr, length, label);
+        return driver()(ptr, length, label);
     };
-    call.clear(8);
     call.put(0, ptr);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, label);
     let call = call.publish_observing(24, &reads);
-    driver(ptr, length, label);
+    driver()(ptr, length, label);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PATCH_PARAMETERI);
-    let Some(call) = Call::begin(GL_PATCH_PARAMETERI) else { return driver(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PATCH_PARAMETERI) };
+    let Some(call) = Call::begin(GL_PATCH_PARAMETERI) else { return driver()(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
-    driver(pname, value);
+    driver()(pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPauseTransformFeedback() {
-    let driver: unsafe extern "C" fn() = driver!(GL_PAUSE_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::begin(GL_PAUSE_TRANSFORM_FEEDBACK) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_PAUSE_TRANSFORM_FEEDBACK) };
+    let Some(call) = Call::begin(GL_PAUSE_TRANSFORM_FEEDBACK) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glPopDebugGroup() {
-    let driver: unsafe extern "C" fn() = driver!(GL_POP_DEBUG_GROUP);
-    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_DEBUG_GROUP) };
+    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
@@ -3364,13 +3330,14 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
     maxZ: f32,
     maxW: f32,
 ) {
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
-        driver!(GL_PRIMITIVE_BOUNDING_BOX);
+    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) {
+        driver!(GL_PRIMITIVE_BOUNDING_BOX)
+    };
     let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX) else {
-        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     call.put(0, minX);
     call.put(4, minY);
@@ -3381,7 +3348,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBox(
     call.put(24, maxZ);
     call.put(28, maxW);
     let call = call.publish();
-    driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+    driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     call.finish();
 }
 
@@ -3391,7 +3358,8 @@ pub unsafe extern "C" fn glProgramBinary(
     binary: *const c_void,
     length: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void, i32) { driver!(GL_PROGRAM_BINARY) };
     let Some(mut call) = Call::begin(GL_PROGRAM_BINARY) else {
         return trackers::glProgramBinary(program, binaryFormat, binary, length);
     };
@@ -3408,46 +3376,43 @@ pub unsafe extern "C" fn glProgramBinary(
     });
     let mut reads = [observe::array(binary, length as i64, 1)];
     let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, program);
         call.put(4, binaryFormat);
         call.put(8, binary);
-        call.put(16, length);
+        call.put_word(16, length);
         call.publish_observing(24, &reads)
     });
-    driver(program, binaryFormat, binary, length);
+    driver()(program, binaryFormat, binary, length);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_PROGRAM_PARAMETERI);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_PROGRAM_PARAMETERI) };
     let Some(call) = Call::begin(GL_PROGRAM_PARAMETERI) else {
-        return driver(program, pname, value);
+        return driver()(program, pname, value);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, pname, value) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, pname, value) };
     call.put(0, program);
     call.put(4, pname);
-    call.put(8, value);
+    call.put_word(8, value);
     let call = call.publish();
-    driver(program, pname, value);
+    driver()(program, pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32) {
-    let driver: unsafe extern "C" fn(u32, i32, f32) = driver!(GL_PROGRAM_UNIFORM1F);
+    let driver = || -> unsafe extern "C" fn(u32, i32, f32) { driver!(GL_PROGRAM_UNIFORM1F) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1F) else {
-        return driver(program, location, v0);
+        return driver()(program, location, v0);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
     call.put(0, program);
     call.put(4, location);
-    call.put(8, v0);
+    call.put_word(8, v0);
     let call = call.publish();
-    driver(program, location, v0);
+    driver()(program, location, v0);
     call.finish();
 }
 
@@ -3457,37 +3422,36 @@ pub unsafe extern "C" fn glProgramUniform1fv(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM1FV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM1FV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32) = driver!(GL_PROGRAM_UNIFORM1I);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32) { driver!(GL_PROGRAM_UNIFORM1I) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I) else {
-        return driver(program, location, v0);
+        return driver()(program, location, v0);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
     call.put(0, program);
     call.put(4, location);
-    call.put(8, v0);
+    call.put_word(8, v0);
     let call = call.publish();
-    driver(program, location, v0);
+    driver()(program, location, v0);
     call.finish();
 }
 
@@ -3497,37 +3461,36 @@ pub unsafe extern "C" fn glProgramUniform1iv(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM1IV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM1IV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u32) {
-    let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_PROGRAM_UNIFORM1UI);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_PROGRAM_UNIFORM1UI) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI) else {
-        return driver(program, location, v0);
+        return driver()(program, location, v0);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
     call.put(0, program);
     call.put(4, location);
-    call.put(8, v0);
+    call.put_word(8, v0);
     let call = call.publish();
-    driver(program, location, v0);
+    driver()(program, location, v0);
     call.finish();
 }
 
@@ -3537,37 +3500,37 @@ pub unsafe extern "C" fn glProgramUniform1uiv(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM1UIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM1UIV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32) = driver!(GL_PROGRAM_UNIFORM2F);
+    let driver = || -> unsafe extern "C" fn(u32, i32, f32, f32) { driver!(GL_PROGRAM_UNIFORM2F) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2F) else {
-        return driver(program, location, v0, v1);
+        return driver()(program, location, v0, v1);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
     let call = call.publish();
-    driver(program, location, v0, v1);
+    driver()(program, location, v0, v1);
     call.finish();
 }
 
@@ -3577,9 +3540,10 @@ pub unsafe extern "C" fn glProgramUniform2fv(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM2FV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM2FV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3587,30 +3551,29 @@ pub unsafe extern "C" fn glProgramUniform2fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM2I);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM2I) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I) else {
-        return driver(program, location, v0, v1);
+        return driver()(program, location, v0, v1);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
     let call = call.publish();
-    driver(program, location, v0, v1);
+    driver()(program, location, v0, v1);
     call.finish();
 }
 
@@ -3620,9 +3583,10 @@ pub unsafe extern "C" fn glProgramUniform2iv(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM2IV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM2IV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3630,30 +3594,29 @@ pub unsafe extern "C" fn glProgramUniform2iv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_PROGRAM_UNIFORM2UI);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_PROGRAM_UNIFORM2UI) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI) else {
-        return driver(program, location, v0, v1);
+        return driver()(program, location, v0, v1);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
     let call = call.publish();
-    driver(program, location, v0, v1);
+    driver()(program, location, v0, v1);
     call.finish();
 }
 
@@ -3663,9 +3626,10 @@ pub unsafe extern "C" fn glProgramUniform2uiv(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM2UIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM2UIV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3673,15 +3637,14 @@ pub unsafe extern "C" fn glProgramUniform2uiv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -3692,19 +3655,21 @@ pub unsafe extern "C" fn glProgramUniform3f(
     v1: f32,
     v2: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32) = driver!(GL_PROGRAM_UNIFORM3F);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, f32, f32, f32) { driver!(GL_PROGRAM_UNIFORM3F) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3F) else {
-        return driver(program, location, v0, v1, v2);
+        return driver()(program, location, v0, v1, v2);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else {
+        return driver()(program, location, v0, v1, v2);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
-    call.put(16, v2);
+    call.put_word(16, v2);
     let call = call.publish();
-    driver(program, location, v0, v1, v2);
+    driver()(program, location, v0, v1, v2);
     call.finish();
 }
 
@@ -3714,9 +3679,10 @@ pub unsafe extern "C" fn glProgramUniform3fv(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM3FV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM3FV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3724,15 +3690,14 @@ pub unsafe extern "C" fn glProgramUniform3fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -3743,19 +3708,21 @@ pub unsafe extern "C" fn glProgramUniform3i(
     v1: i32,
     v2: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM3I);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM3I) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I) else {
-        return driver(program, location, v0, v1, v2);
+        return driver()(program, location, v0, v1, v2);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else {
+        return driver()(program, location, v0, v1, v2);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
-    call.put(16, v2);
+    call.put_word(16, v2);
     let call = call.publish();
-    driver(program, location, v0, v1, v2);
+    driver()(program, location, v0, v1, v2);
     call.finish();
 }
 
@@ -3765,9 +3732,10 @@ pub unsafe extern "C" fn glProgramUniform3iv(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM3IV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM3IV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3775,15 +3743,14 @@ pub unsafe extern "C" fn glProgramUniform3iv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -3794,19 +3761,21 @@ pub unsafe extern "C" fn glProgramUniform3ui(
     v1: u32,
     v2: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32) = driver!(GL_PROGRAM_UNIFORM3UI);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u32, u32) { driver!(GL_PROGRAM_UNIFORM3UI) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI) else {
-        return driver(program, location, v0, v1, v2);
+        return driver()(program, location, v0, v1, v2);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else {
+        return driver()(program, location, v0, v1, v2);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
-    call.put(16, v2);
+    call.put_word(16, v2);
     let call = call.publish();
-    driver(program, location, v0, v1, v2);
+    driver()(program, location, v0, v1, v2);
     call.finish();
 }
 
@@ -3816,9 +3785,10 @@ pub unsafe extern "C" fn glProgramUniform3uiv(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM3UIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM3UIV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3826,15 +3796,14 @@ pub unsafe extern "C" fn glProgramUniform3uiv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -3846,12 +3815,13 @@ pub unsafe extern "C" fn glProgramUniform4f(
     v2: f32,
     v3: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) = driver!(GL_PROGRAM_UNIFORM4F);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) { driver!(GL_PROGRAM_UNIFORM4F) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4F) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
     call.put(4, location);
@@ -3860,7 +3830,7 @@ pub unsafe extern "C" fn glProgramUniform4f(
     call.put(16, v2);
     call.put(20, v3);
     let call = call.publish();
-    driver(program, location, v0, v1, v2, v3);
+    driver()(program, location, v0, v1, v2, v3);
     call.finish();
 }
 
@@ -3870,9 +3840,10 @@ pub unsafe extern "C" fn glProgramUniform4fv(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) = driver!(GL_PROGRAM_UNIFORM4FV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM4FV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3880,15 +3851,14 @@ pub unsafe extern "C" fn glProgramUniform4fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -3900,12 +3870,13 @@ pub unsafe extern "C" fn glProgramUniform4i(
     v2: i32,
     v3: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM4I);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM4I) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
     call.put(4, location);
@@ -3914,7 +3885,7 @@ pub unsafe extern "C" fn glProgramUniform4i(
     call.put(16, v2);
     call.put(20, v3);
     let call = call.publish();
-    driver(program, location, v0, v1, v2, v3);
+    driver()(program, location, v0, v1, v2, v3);
     call.finish();
 }
 
@@ -3924,9 +3895,10 @@ pub unsafe extern "C" fn glProgramUniform4iv(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) = driver!(GL_PROGRAM_UNIFORM4IV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM4IV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3934,15 +3906,14 @@ pub unsafe extern "C" fn glProgramUniform4iv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -3954,12 +3925,13 @@ pub unsafe extern "C" fn glProgramUniform4ui(
     v2: u32,
     v3: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) = driver!(GL_PROGRAM_UNIFORM4UI);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) { driver!(GL_PROGRAM_UNIFORM4UI) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
     call.put(4, location);
@@ -3968,7 +3940,7 @@ pub unsafe extern "C" fn glProgramUniform4ui(
     call.put(16, v2);
     call.put(20, v3);
     let call = call.publish();
-    driver(program, location, v0, v1, v2, v3);
+    driver()(program, location, v0, v1, v2, v3);
     call.finish();
 }
 
@@ -3978,9 +3950,10 @@ pub unsafe extern "C" fn glProgramUniform4uiv(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) = driver!(GL_PROGRAM_UNIFORM4UIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM4UIV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -3988,15 +3961,14 @@ pub unsafe extern "C" fn glProgramUniform4uiv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -4007,10 +3979,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX2FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4018,7 +3991,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4027,7 +4000,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4038,10 +4011,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4049,7 +4023,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4058,7 +4032,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4069,10 +4043,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4080,7 +4055,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4089,7 +4064,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4100,10 +4075,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX3FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4111,7 +4087,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4120,7 +4096,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4131,10 +4107,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4142,7 +4119,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4151,7 +4128,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4162,10 +4139,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4173,7 +4151,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4182,7 +4160,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4193,10 +4171,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX4FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4204,7 +4183,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4213,7 +4192,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4224,10 +4203,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4235,7 +4215,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4244,7 +4224,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4255,10 +4235,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -4266,7 +4247,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -4275,7 +4256,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -4285,9 +4266,10 @@ pub unsafe extern "C" fn glPushDebugGroup(
     length: i32,
     message: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_PUSH_DEBUG_GROUP);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_PUSH_DEBUG_GROUP) };
     let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
-        return driver(source, id, length, message);
+        return driver()(source, id, length, message);
     };
     let mut reads = [if length < 0 {
         observe::c_string(message)
@@ -4295,26 +4277,24 @@ pub unsafe extern "C" fn glPushDebugGroup(
         observe::array(message, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(source, id, length, message);
+        return driver()(source, id, length, message);
     };
-    call.clear(8);
     call.put(0, source);
     call.put(4, id);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, message);
     let call = call.publish_observing(24, &reads);
-    driver(source, id, length, message);
+    driver()(source, id, length, message);
     call.finish();
 }
 
 pub unsafe extern "C" fn glReadBuffer(src: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_READ_BUFFER);
-    let Some(call) = Call::begin(GL_READ_BUFFER) else { return driver(src) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(src) };
-    call.clear(0);
-    call.put(0, src);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_READ_BUFFER) };
+    let Some(call) = Call::begin(GL_READ_BUFFER) else { return driver()(src) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(src) };
+    call.put_word(0, src);
     let call = call.publish();
-    driver(src);
+    driver()(src);
     call.finish();
 }
 
@@ -4328,8 +4308,9 @@ pub unsafe extern "C" fn glReadnPixels(
     bufSize: i32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        driver!(GL_READN_PIXELS);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
+        driver!(GL_READN_PIXELS)
+    };
     let Some(mut call) = Call::begin(GL_READN_PIXELS) else {
         return trackers::glReadnPixels(x, y, width, height, format, r#type, bufSize, data);
     };
@@ -4350,18 +4331,17 @@ pub unsafe extern "C" fn glReadnPixels(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, x);
         call.put(4, y);
         call.put(8, width);
         call.put(12, height);
         call.put(16, format);
         call.put(20, r#type);
-        call.put(24, bufSize);
+        call.put_word(24, bufSize);
         call.put(32, data);
         call.publish_observing(40, &reads)
     });
-    driver(x, y, width, height, format, r#type, bufSize, data);
+    driver()(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4406,8 +4386,9 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE)
+    };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE) else {
         return trackers::glRenderbufferStorageMultisample(
             target,
@@ -4430,44 +4411,44 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height);
+    driver()(target, samples, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glResumeTransformFeedback() {
-    let driver: unsafe extern "C" fn() = driver!(GL_RESUME_TRANSFORM_FEEDBACK);
-    let Some(call) = Call::begin(GL_RESUME_TRANSFORM_FEEDBACK) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_RESUME_TRANSFORM_FEEDBACK) };
+    let Some(call) = Call::begin(GL_RESUME_TRANSFORM_FEEDBACK) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glSampleMaski(maskNumber: u32, mask: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SAMPLE_MASKI);
-    let Some(call) = Call::begin(GL_SAMPLE_MASKI) else { return driver(maskNumber, mask) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(maskNumber, mask) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SAMPLE_MASKI) };
+    let Some(call) = Call::begin(GL_SAMPLE_MASKI) else { return driver()(maskNumber, mask) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(maskNumber, mask) };
     call.put(0, maskNumber);
     call.put(4, mask);
     let call = call.publish();
-    driver(maskNumber, mask);
+    driver()(maskNumber, mask);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETER_IIV) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterIiv::enter(
@@ -4486,16 +4467,17 @@ pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: 
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param: *const u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_SAMPLER_PARAMETER_IUIV) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterIuiv::enter(
@@ -4514,31 +4496,31 @@ pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param:
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
-    let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_SAMPLER_PARAMETERF);
+    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_SAMPLER_PARAMETERF) };
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETERF) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(sampler, pname, param) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_SAMPLER_PARAMETERFV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_SAMPLER_PARAMETERFV) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterfv::enter(
@@ -4557,31 +4539,31 @@ pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_SAMPLER_PARAMETERI);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_SAMPLER_PARAMETERI) };
     let Some(call) = Call::begin(GL_SAMPLER_PARAMETERI) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(sampler, pname, param) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(sampler, pname, param) };
     call.put(0, sampler);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETERIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETERIV) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameteriv::enter(
@@ -4600,14 +4582,14 @@ pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER) };
     let Some(mut call) = Call::begin(GL_TEX_BUFFER) else {
         return trackers::glTexBuffer(target, internalformat, buffer);
     };
@@ -4615,13 +4597,12 @@ pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u
         commands::glTexBuffer::enter(tracked, readable, observer, target, internalformat, buffer)
     });
     let call = call.reserve(EFFECT, 12).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, internalformat);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.publish()
     });
-    driver(target, internalformat, buffer);
+    driver()(target, internalformat, buffer);
     if let Some(call) = call {
         call.finish();
     }
@@ -4634,7 +4615,8 @@ pub unsafe extern "C" fn glTexBufferRange(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_TEX_BUFFER_RANGE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) { driver!(GL_TEX_BUFFER_RANGE) };
     let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE) else {
         return trackers::glTexBufferRange(target, internalformat, buffer, offset, size);
     };
@@ -4651,15 +4633,14 @@ pub unsafe extern "C" fn glTexBufferRange(
         )
     });
     let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, internalformat);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.put(16, offset);
         call.put(24, size);
         call.publish()
     });
-    driver(target, internalformat, buffer, offset, size);
+    driver()(target, internalformat, buffer, offset, size);
     if let Some(call) = call {
         call.finish();
     }
@@ -4677,8 +4658,10 @@ pub unsafe extern "C" fn glTexImage3D(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        driver!(GL_TEX_IMAGE3D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
+            driver!(GL_TEX_IMAGE3D)
+        };
     let Some(mut call) = Call::begin(GL_TEX_IMAGE3D) else {
         return trackers::glTexImage3D(
             target,
@@ -4712,7 +4695,6 @@ pub unsafe extern "C" fn glTexImage3D(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, target);
         call.put(4, level);
         call.put(8, internalformat);
@@ -4721,20 +4703,20 @@ pub unsafe extern "C" fn glTexImage3D(
         call.put(20, depth);
         call.put(24, border);
         call.put(28, format);
-        call.put(32, r#type);
+        call.put_word(32, r#type);
         call.put(40, pixels);
         call.publish_observing(48, &reads)
     });
-    driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
+    driver()(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETER_IIV) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterIiv::enter(
@@ -4753,16 +4735,17 @@ pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *con
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_TEX_PARAMETER_IUIV) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterIuiv::enter(
@@ -4781,7 +4764,7 @@ pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *co
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
@@ -4794,7 +4777,7 @@ pub unsafe extern "C" fn glTexStorage2D(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) { driver!(GL_TEX_STORAGE2D) };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE2D) else {
         return trackers::glTexStorage2D(target, levels, internalformat, width, height);
     };
@@ -4811,15 +4794,14 @@ pub unsafe extern "C" fn glTexStorage2D(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, levels);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, levels, internalformat, width, height);
+    driver()(target, levels, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -4833,8 +4815,9 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
     height: i32,
     fixedsamplelocations: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) =
-        driver!(GL_TEX_STORAGE2D_MULTISAMPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) {
+        driver!(GL_TEX_STORAGE2D_MULTISAMPLE)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE2D_MULTISAMPLE) else {
         return trackers::glTexStorage2DMultisample(
             target,
@@ -4868,7 +4851,7 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
         call.put(20, fixedsamplelocations);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height, fixedsamplelocations);
+    driver()(target, samples, internalformat, width, height, fixedsamplelocations);
     if let Some(call) = call {
         call.finish();
     }
@@ -4882,7 +4865,8 @@ pub unsafe extern "C" fn glTexStorage3D(
     height: i32,
     depth: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) { driver!(GL_TEX_STORAGE3D) };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE3D) else {
         return trackers::glTexStorage3D(target, levels, internalformat, width, height, depth);
     };
@@ -4908,7 +4892,7 @@ pub unsafe extern "C" fn glTexStorage3D(
         call.put(20, depth);
         call.publish()
     });
-    driver(target, levels, internalformat, width, height, depth);
+    driver()(target, levels, internalformat, width, height, depth);
     if let Some(call) = call {
         call.finish();
     }
@@ -4923,8 +4907,9 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
     depth: i32,
     fixedsamplelocations: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
-        driver!(GL_TEX_STORAGE3D_MULTISAMPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) {
+        driver!(GL_TEX_STORAGE3D_MULTISAMPLE)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE) else {
         return trackers::glTexStorage3DMultisample(
             target,
@@ -4951,17 +4936,16 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
         )
     });
     let call = call.reserve(EFFECT, 25).map(|call| {
-        call.clear(24);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
         call.put(16, height);
         call.put(20, depth);
-        call.put(24, fixedsamplelocations);
+        call.put_word(24, fixedsamplelocations);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    driver()(target, samples, internalformat, width, height, depth, fixedsamplelocations);
     if let Some(call) = call {
         call.finish();
     }
@@ -4980,19 +4964,7 @@ pub unsafe extern "C" fn glTexSubImage3D(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *const c_void,
-    ) = driver!(GL_TEX_SUB_IMAGE3D);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_TEX_SUB_IMAGE3D) } ;
     let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D) else {
         return trackers::glTexSubImage3D(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
@@ -5031,7 +5003,9 @@ pub unsafe extern "C" fn glTexSubImage3D(
         call.put(40, pixels);
         call.publish_observing(48, &reads)
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels);
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
+    );
     if let Some(call) = call {
         call.finish();
     }
@@ -5043,147 +5017,145 @@ pub unsafe extern "C" fn glTransformFeedbackVaryings(
     varyings: *const *const c_char,
     bufferMode: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, u32) =
-        driver!(GL_TRANSFORM_FEEDBACK_VARYINGS);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char, u32) {
+        driver!(GL_TRANSFORM_FEEDBACK_VARYINGS)
+    };
     let Some(call) = Call::begin(GL_TRANSFORM_FEEDBACK_VARYINGS) else {
-        return driver(program, count, varyings, bufferMode);
+        return driver()(program, count, varyings, bufferMode);
     };
     let mut reads = [observe::strings(count as i64, varyings, core::ptr::null())];
     let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
-        return driver(program, count, varyings, bufferMode);
+        return driver()(program, count, varyings, bufferMode);
     };
-    call.clear(16);
     call.put(0, program);
     call.put(4, count);
     call.put(8, varyings);
-    call.put(16, bufferMode);
+    call.put_word(16, bufferMode);
     let call = call.publish_observing(24, &reads);
-    driver(program, count, varyings, bufferMode);
+    driver()(program, count, varyings, bufferMode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
-    let driver: unsafe extern "C" fn(i32, u32) = driver!(GL_UNIFORM1UI);
-    let Some(call) = Call::begin(GL_UNIFORM1UI) else { return driver(location, v0) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(location, v0) };
+    let driver = || -> unsafe extern "C" fn(i32, u32) { driver!(GL_UNIFORM1UI) };
+    let Some(call) = Call::begin(GL_UNIFORM1UI) else { return driver()(location, v0) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(location, v0) };
     call.put(0, location);
     call.put(4, v0);
     let call = call.publish();
-    driver(location, v0);
+    driver()(location, v0);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM1UIV);
-    let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM1UIV) };
+    let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver()(location, count, value) };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
-    let driver: unsafe extern "C" fn(i32, u32, u32) = driver!(GL_UNIFORM2UI);
-    let Some(call) = Call::begin(GL_UNIFORM2UI) else { return driver(location, v0, v1) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(location, v0, v1) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(i32, u32, u32) { driver!(GL_UNIFORM2UI) };
+    let Some(call) = Call::begin(GL_UNIFORM2UI) else { return driver()(location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(location, v0, v1) };
     call.put(0, location);
     call.put(4, v0);
-    call.put(8, v1);
+    call.put_word(8, v1);
     let call = call.publish();
-    driver(location, v0, v1);
+    driver()(location, v0, v1);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM2UIV);
-    let Some(call) = Call::begin(GL_UNIFORM2UIV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM2UIV) };
+    let Some(call) = Call::begin(GL_UNIFORM2UIV) else { return driver()(location, count, value) };
     let mut reads = [observe::array(
         value,
         if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) {
-    let driver: unsafe extern "C" fn(i32, u32, u32, u32) = driver!(GL_UNIFORM3UI);
-    let Some(call) = Call::begin(GL_UNIFORM3UI) else { return driver(location, v0, v1, v2) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, v0, v1, v2) };
+    let driver = || -> unsafe extern "C" fn(i32, u32, u32, u32) { driver!(GL_UNIFORM3UI) };
+    let Some(call) = Call::begin(GL_UNIFORM3UI) else { return driver()(location, v0, v1, v2) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, v0, v1, v2) };
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
     call.put(12, v2);
     let call = call.publish();
-    driver(location, v0, v1, v2);
+    driver()(location, v0, v1, v2);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM3UIV);
-    let Some(call) = Call::begin(GL_UNIFORM3UIV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM3UIV) };
+    let Some(call) = Call::begin(GL_UNIFORM3UIV) else { return driver()(location, count, value) };
     let mut reads = [observe::array(
         value,
         if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
-    let driver: unsafe extern "C" fn(i32, u32, u32, u32, u32) = driver!(GL_UNIFORM4UI);
-    let Some(call) = Call::begin(GL_UNIFORM4UI) else { return driver(location, v0, v1, v2, v3) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(location, v0, v1, v2, v3) };
-    call.clear(16);
+    let driver = || -> unsafe extern "C" fn(i32, u32, u32, u32, u32) { driver!(GL_UNIFORM4UI) };
+    let Some(call) = Call::begin(GL_UNIFORM4UI) else { return driver()(location, v0, v1, v2, v3) };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(location, v0, v1, v2, v3) };
     call.put(0, location);
     call.put(4, v0);
     call.put(8, v1);
     call.put(12, v2);
-    call.put(16, v3);
+    call.put_word(16, v3);
     let call = call.publish();
-    driver(location, v0, v1, v2, v3);
+    driver()(location, v0, v1, v2, v3);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) = driver!(GL_UNIFORM4UIV);
-    let Some(call) = Call::begin(GL_UNIFORM4UIV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM4UIV) };
+    let Some(call) = Call::begin(GL_UNIFORM4UIV) else { return driver()(location, count, value) };
     let mut reads = [observe::array(
         value,
         if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
@@ -5192,19 +5164,18 @@ pub unsafe extern "C" fn glUniformBlockBinding(
     uniformBlockIndex: u32,
     uniformBlockBinding: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_UNIFORM_BLOCK_BINDING);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_UNIFORM_BLOCK_BINDING) };
     let Some(call) = Call::begin(GL_UNIFORM_BLOCK_BINDING) else {
-        return driver(program, uniformBlockIndex, uniformBlockBinding);
+        return driver()(program, uniformBlockIndex, uniformBlockBinding);
     };
     let Some(call) = call.reserve(EFFECT, 12) else {
-        return driver(program, uniformBlockIndex, uniformBlockBinding);
+        return driver()(program, uniformBlockIndex, uniformBlockBinding);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, uniformBlockIndex);
-    call.put(8, uniformBlockBinding);
+    call.put_word(8, uniformBlockBinding);
     let call = call.publish();
-    driver(program, uniformBlockIndex, uniformBlockBinding);
+    driver()(program, uniformBlockIndex, uniformBlockBinding);
     call.finish();
 }
 
@@ -5214,9 +5185,10 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X3FV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X3FV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5224,15 +5196,14 @@ pub unsafe extern "C" fn glUniformMatrix2x3fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -5242,9 +5213,10 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X4FV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X4FV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5252,15 +5224,14 @@ pub unsafe extern "C" fn glUniformMatrix2x4fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -5270,9 +5241,10 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X2FV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X2FV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5280,15 +5252,14 @@ pub unsafe extern "C" fn glUniformMatrix3x2fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -5298,9 +5269,10 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X4FV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X4FV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5308,15 +5280,14 @@ pub unsafe extern "C" fn glUniformMatrix3x4fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -5326,9 +5297,10 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X2FV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X2FV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5336,15 +5308,14 @@ pub unsafe extern "C" fn glUniformMatrix4x2fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -5354,9 +5325,10 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X3FV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X3FV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5364,20 +5336,19 @@ pub unsafe extern "C" fn glUniformMatrix4x3fv(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_UNMAP_BUFFER) };
     let Some(mut call) = Call::begin(GL_UNMAP_BUFFER) else {
         return trackers::glUnmapBuffer(target);
     };
@@ -5386,46 +5357,42 @@ pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.publish_observing(8, &reads)
     });
-    let result = driver(target);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_UNMAP_BUFFER, 0, result, &mut []);
+    let result = driver()(target);
+    if let Some(call) = call {
+        call.leave_result(GL_UNMAP_BUFFER, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_USE_PROGRAM_STAGES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_USE_PROGRAM_STAGES) };
     let Some(call) = Call::begin(GL_USE_PROGRAM_STAGES) else {
-        return driver(pipeline, stages, program);
+        return driver()(pipeline, stages, program);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(pipeline, stages, program) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(pipeline, stages, program) };
     call.put(0, pipeline);
     call.put(4, stages);
-    call.put(8, program);
+    call.put_word(8, program);
     let call = call.publish();
-    driver(pipeline, stages, program);
+    driver()(pipeline, stages, program);
     call.finish();
 }
 
 pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_VALIDATE_PROGRAM_PIPELINE);
-    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE) else { return driver(pipeline) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
-    call.clear(0);
-    call.put(0, pipeline);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_VALIDATE_PROGRAM_PIPELINE) };
+    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE) else { return driver()(pipeline) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(pipeline) };
+    call.put_word(0, pipeline);
     let call = call.publish();
-    driver(pipeline);
+    driver()(pipeline);
     call.finish();
 }
 
 pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_BINDING);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_BINDING) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_BINDING) else {
         return trackers::glVertexAttribBinding(attribindex, bindingindex);
     };
@@ -5443,14 +5410,14 @@ pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u
         call.put(4, bindingindex);
         call.publish()
     });
-    driver(attribindex, bindingindex);
+    driver()(attribindex, bindingindex);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR) else {
         return trackers::glVertexAttribDivisor(index, divisor);
     };
@@ -5462,7 +5429,7 @@ pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
         call.put(4, divisor);
         call.publish()
     });
-    driver(index, divisor);
+    driver()(index, divisor);
     if let Some(call) = call {
         call.finish();
     }
@@ -5475,7 +5442,8 @@ pub unsafe extern "C" fn glVertexAttribFormat(
     normalized: u8,
     relativeoffset: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u8, u32) = driver!(GL_VERTEX_ATTRIB_FORMAT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u8, u32) { driver!(GL_VERTEX_ATTRIB_FORMAT) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_FORMAT) else {
         return trackers::glVertexAttribFormat(
             attribindex,
@@ -5499,22 +5467,22 @@ pub unsafe extern "C" fn glVertexAttribFormat(
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
         call.clear(8);
-        call.clear(16);
         call.put(0, attribindex);
         call.put(4, size);
         call.put(8, r#type);
         call.put(12, normalized);
-        call.put(16, relativeoffset);
+        call.put_word(16, relativeoffset);
         call.publish()
     });
-    driver(attribindex, size, r#type, normalized, relativeoffset);
+    driver()(attribindex, size, r#type, normalized, relativeoffset);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_VERTEX_ATTRIB_I4I);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_VERTEX_ATTRIB_I4I) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4I) else {
         return trackers::glVertexAttribI4i(index, x, y, z, w);
     };
@@ -5522,22 +5490,21 @@ pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w
         commands::glVertexAttribI4i::enter(tracked, readable, observer, index, x, y, z, w)
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, index);
         call.put(4, x);
         call.put(8, y);
         call.put(12, z);
-        call.put(16, w);
+        call.put_word(16, w);
         call.publish()
     });
-    driver(index, x, y, z, w);
+    driver()(index, x, y, z, w);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_VERTEX_ATTRIB_I4IV);
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_VERTEX_ATTRIB_I4IV) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4IV) else {
         return trackers::glVertexAttribI4iv(index, v);
     };
@@ -5546,19 +5513,19 @@ pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
     });
     let mut reads = [observe::array(v, 4, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, index);
+        call.put_word(0, index);
         call.put(8, v);
         call.publish_observing(16, &reads)
     });
-    driver(index, v);
+    driver()(index, v);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I4UI);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_VERTEX_ATTRIB_I4UI) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4UI) else {
         return trackers::glVertexAttribI4ui(index, x, y, z, w);
     };
@@ -5566,22 +5533,21 @@ pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, 
         commands::glVertexAttribI4ui::enter(tracked, readable, observer, index, x, y, z, w)
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, index);
         call.put(4, x);
         call.put(8, y);
         call.put(12, z);
-        call.put(16, w);
+        call.put_word(16, w);
         call.publish()
     });
-    driver(index, x, y, z, w);
+    driver()(index, x, y, z, w);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
-    let driver: unsafe extern "C" fn(u32, *const u32) = driver!(GL_VERTEX_ATTRIB_I4UIV);
+    let driver = || -> unsafe extern "C" fn(u32, *const u32) { driver!(GL_VERTEX_ATTRIB_I4UIV) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4UIV) else {
         return trackers::glVertexAttribI4uiv(index, v);
     };
@@ -5590,12 +5556,11 @@ pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
     });
     let mut reads = [observe::array(v, 4, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, index);
+        call.put_word(0, index);
         call.put(8, v);
         call.publish_observing(16, &reads)
     });
-    driver(index, v);
+    driver()(index, v);
     if let Some(call) = call {
         call.finish();
     }
@@ -5607,7 +5572,8 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
     r#type: u32,
     relativeoffset: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I_FORMAT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_VERTEX_ATTRIB_I_FORMAT) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I_FORMAT) else {
         return trackers::glVertexAttribIFormat(attribindex, size, r#type, relativeoffset);
     };
@@ -5629,7 +5595,7 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
         call.put(12, relativeoffset);
         call.publish()
     });
-    driver(attribindex, size, r#type, relativeoffset);
+    driver()(attribindex, size, r#type, relativeoffset);
     if let Some(call) = call {
         call.finish();
     }
@@ -5642,8 +5608,9 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
-        driver!(GL_VERTEX_ATTRIB_I_POINTER);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) {
+        driver!(GL_VERTEX_ATTRIB_I_POINTER)
+    };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I_POINTER) else {
         return trackers::glVertexAttribIPointer(index, size, r#type, stride, pointer);
     };
@@ -5667,14 +5634,14 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
         call.put(16, pointer);
         call.publish()
     });
-    driver(index, size, r#type, stride, pointer);
+    driver()(index, size, r#type, stride, pointer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_BINDING_DIVISOR);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_BINDING_DIVISOR) };
     let Some(mut call) = Call::begin(GL_VERTEX_BINDING_DIVISOR) else {
         return trackers::glVertexBindingDivisor(bindingindex, divisor);
     };
@@ -5686,29 +5653,27 @@ pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32)
         call.put(4, divisor);
         call.publish()
     });
-    driver(bindingindex, divisor);
+    driver()(bindingindex, divisor);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u64) = driver!(GL_WAIT_SYNC);
-    let Some(mut call) = Call::begin(GL_WAIT_SYNC) else { return driver(sync, flags, timeout) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64) { driver!(GL_WAIT_SYNC) };
+    let Some(mut call) = Call::begin(GL_WAIT_SYNC) else { return driver()(sync, flags, timeout) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glWaitSync::enter(tracked, readable, observer, sync as u64, flags, timeout)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, sync);
-        call.put(8, flags);
+        call.put_word(8, flags);
         call.put(16, timeout);
         call.publish_observing(24, &reads)
     });
-    driver(sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_WAIT_SYNC, EFFECT, (), &mut []);
+    driver()(sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(GL_WAIT_SYNC, EFFECT, ());
     }
 }

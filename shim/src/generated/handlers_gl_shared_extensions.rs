@@ -27,26 +27,24 @@ use crate::tracking;
 use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, timeout: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u64, u32) -> u8 =
-        driver!(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT);
-    let Some(call) = Call::begin(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT) else {
-        return driver(memory, key, timeout);
+    let driver = || -> unsafe extern "C" fn(u32, u64, u32) -> u8 {
+        driver!(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT)
     };
-    let Some(call) = call.reserve(LEAVES, 20) else { return driver(memory, key, timeout) };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, memory);
+    let Some(call) = Call::begin(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT) else {
+        return driver()(memory, key, timeout);
+    };
+    let Some(call) = call.reserve(LEAVES, 20) else { return driver()(memory, key, timeout) };
+    call.put_word(0, memory);
     call.put(8, key);
-    call.put(16, timeout);
-    let mut call = call.publish();
-    let result = driver(memory, key, timeout);
-    call.returned();
-    call.leave(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, EFFECT, result, &mut []);
+    call.put_word(16, timeout);
+    let call = call.publish();
+    let result = driver()(memory, key, timeout);
+    call.leave_result(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, EFFECT, result);
     result
 }
 
 pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ACTIVE_SHADER_PROGRAM_EXT) };
     let Some(mut call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM_EXT) else {
         return trackers::glActiveShaderProgramEXT(pipeline, program);
     };
@@ -58,25 +56,25 @@ pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
         call.put(4, program);
         call.publish()
     });
-    driver(pipeline, program);
+    driver()(pipeline, program);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, r#ref: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_ALPHA_FUNCX_OES);
-    let Some(call) = Call::begin(GL_ALPHA_FUNCX_OES) else { return driver(func, r#ref) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(func, r#ref) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_ALPHA_FUNCX_OES) };
+    let Some(call) = Call::begin(GL_ALPHA_FUNCX_OES) else { return driver()(func, r#ref) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(func, r#ref) };
     call.put(0, func);
     call.put(4, r#ref);
     let call = call.publish();
-    driver(func, r#ref);
+    driver()(func, r#ref);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_QUERY_EXT) };
     let Some(mut call) = Call::begin(GL_BEGIN_QUERY_EXT) else {
         return trackers::glBeginQueryEXT(target, id);
     };
@@ -88,27 +86,28 @@ pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
         call.put(4, id);
         call.publish()
     });
-    driver(target, id);
+    driver()(target, id);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindFragDataLocationEXT(program: u32, color: u32, name: *const c_char) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) =
-        driver!(GL_BIND_FRAG_DATA_LOCATION_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) {
+        driver!(GL_BIND_FRAG_DATA_LOCATION_EXT)
+    };
     let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_EXT) else {
-        return driver(program, color, name);
+        return driver()(program, color, name);
     };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(program, color, name);
+        return driver()(program, color, name);
     };
     call.put(0, program);
     call.put(4, color);
     call.put(8, name);
     let call = call.publish_observing(16, &reads);
-    driver(program, color, name);
+    driver()(program, color, name);
     call.finish();
 }
 
@@ -118,27 +117,27 @@ pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
     index: u32,
     name: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *const c_char) =
-        driver!(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *const c_char) {
+        driver!(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT)
+    };
     let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT) else {
-        return driver(program, colorNumber, index, name);
+        return driver()(program, colorNumber, index, name);
     };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, colorNumber, index, name);
+        return driver()(program, colorNumber, index, name);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, colorNumber);
-    call.put(8, index);
+    call.put_word(8, index);
     call.put(16, name);
     let call = call.publish_observing(24, &reads);
-    driver(program, colorNumber, index, name);
+    driver()(program, colorNumber, index, name);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_FRAMEBUFFER_OES) };
     let Some(mut call) = Call::begin(GL_BIND_FRAMEBUFFER_OES) else {
         return trackers::glBindFramebufferOES(target, framebuffer);
     };
@@ -150,14 +149,14 @@ pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
         call.put(4, framebuffer);
         call.publish()
     });
-    driver(target, framebuffer);
+    driver()(target, framebuffer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_PROGRAM_PIPELINE_EXT) };
     let Some(mut call) = Call::begin(GL_BIND_PROGRAM_PIPELINE_EXT) else {
         return trackers::glBindProgramPipelineEXT(pipeline);
     };
@@ -165,18 +164,17 @@ pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
         commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
     });
     let call = call.reserve(EFFECT, 4).map(|call| {
-        call.clear(0);
-        call.put(0, pipeline);
+        call.put_word(0, pipeline);
         call.publish()
     });
-    driver(pipeline);
+    driver()(pipeline);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_RENDERBUFFER_OES) };
     let Some(mut call) = Call::begin(GL_BIND_RENDERBUFFER_OES) else {
         return trackers::glBindRenderbufferOES(target, renderbuffer);
     };
@@ -196,14 +194,14 @@ pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
         call.put(4, renderbuffer);
         call.publish()
     });
-    driver(target, renderbuffer);
+    driver()(target, renderbuffer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY_OES);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_VERTEX_ARRAY_OES) };
     let Some(mut call) = Call::begin(GL_BIND_VERTEX_ARRAY_OES) else {
         return trackers::glBindVertexArrayOES(array);
     };
@@ -211,98 +209,96 @@ pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
         commands::glBindVertexArrayOES::enter(tracked, readable, observer, array)
     });
     let call = call.reserve(EFFECT, 4).map(|call| {
-        call.clear(0);
-        call.put(0, array);
+        call.put_word(0, array);
         call.publish()
     });
-    driver(array);
+    driver()(array);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBlendBarrierKHR() {
-    let driver: unsafe extern "C" fn() = driver!(GL_BLEND_BARRIER_KHR);
-    let Some(call) = Call::begin(GL_BLEND_BARRIER_KHR) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_BLEND_BARRIER_KHR) };
+    let Some(call) = Call::begin(GL_BLEND_BARRIER_KHR) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BLEND_EQUATION_OES);
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_OES) else { return driver(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BLEND_EQUATION_OES) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATION_OES) else { return driver()(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
+    call.put_word(0, mode);
     let call = call.publish();
-    driver(mode);
+    driver()(mode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationSeparateOES(modeRGB: u32, modeAlpha: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATE_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATE_OES) };
     let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATE_OES) else {
-        return driver(modeRGB, modeAlpha);
+        return driver()(modeRGB, modeAlpha);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(modeRGB, modeAlpha) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(modeRGB, modeAlpha) };
     call.put(0, modeRGB);
     call.put(4, modeAlpha);
     let call = call.publish();
-    driver(modeRGB, modeAlpha);
+    driver()(modeRGB, modeAlpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationSeparateiEXT(buf: u32, modeRGB: u32, modeAlpha: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATEI_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATEI_EXT) };
     let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI_EXT) else {
-        return driver(buf, modeRGB, modeAlpha);
+        return driver()(buf, modeRGB, modeAlpha);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, modeRGB, modeAlpha) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, modeRGB, modeAlpha) };
     call.put(0, buf);
     call.put(4, modeRGB);
-    call.put(8, modeAlpha);
+    call.put_word(8, modeAlpha);
     let call = call.publish();
-    driver(buf, modeRGB, modeAlpha);
+    driver()(buf, modeRGB, modeAlpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationSeparateiOES(buf: u32, modeRGB: u32, modeAlpha: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_EQUATION_SEPARATEI_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATEI_OES) };
     let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI_OES) else {
-        return driver(buf, modeRGB, modeAlpha);
+        return driver()(buf, modeRGB, modeAlpha);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, modeRGB, modeAlpha) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, modeRGB, modeAlpha) };
     call.put(0, buf);
     call.put(4, modeRGB);
-    call.put(8, modeAlpha);
+    call.put_word(8, modeAlpha);
     let call = call.publish();
-    driver(buf, modeRGB, modeAlpha);
+    driver()(buf, modeRGB, modeAlpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationiEXT(buf: u32, mode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATIONI_EXT);
-    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_EXT) else { return driver(buf, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(buf, mode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATIONI_EXT) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_EXT) else { return driver()(buf, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(buf, mode) };
     call.put(0, buf);
     call.put(4, mode);
     let call = call.publish();
-    driver(buf, mode);
+    driver()(buf, mode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendEquationiOES(buf: u32, mode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BLEND_EQUATIONI_OES);
-    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_OES) else { return driver(buf, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(buf, mode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATIONI_OES) };
+    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_OES) else { return driver()(buf, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(buf, mode) };
     call.put(0, buf);
     call.put(4, mode);
     let call = call.publish();
-    driver(buf, mode);
+    driver()(buf, mode);
     call.finish();
 }
 
@@ -312,19 +308,20 @@ pub unsafe extern "C" fn glBlendFuncSeparateOES(
     srcAlpha: u32,
     dstAlpha: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_BLEND_FUNC_SEPARATE_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_BLEND_FUNC_SEPARATE_OES) };
     let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATE_OES) else {
-        return driver(srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     call.put(0, srcRGB);
     call.put(4, dstRGB);
     call.put(8, srcAlpha);
     call.put(12, dstAlpha);
     let call = call.publish();
-    driver(srcRGB, dstRGB, srcAlpha, dstAlpha);
+    driver()(srcRGB, dstRGB, srcAlpha, dstAlpha);
     call.finish();
 }
 
@@ -335,22 +332,22 @@ pub unsafe extern "C" fn glBlendFuncSeparateiEXT(
     srcAlpha: u32,
     dstAlpha: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        driver!(GL_BLEND_FUNC_SEPARATEI_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) {
+        driver!(GL_BLEND_FUNC_SEPARATEI_EXT)
+    };
     let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI_EXT) else {
-        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
-    call.clear(16);
     call.put(0, buf);
     call.put(4, srcRGB);
     call.put(8, dstRGB);
     call.put(12, srcAlpha);
-    call.put(16, dstAlpha);
+    call.put_word(16, dstAlpha);
     let call = call.publish();
-    driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+    driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     call.finish();
 }
 
@@ -361,48 +358,46 @@ pub unsafe extern "C" fn glBlendFuncSeparateiOES(
     srcAlpha: u32,
     dstAlpha: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        driver!(GL_BLEND_FUNC_SEPARATEI_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) {
+        driver!(GL_BLEND_FUNC_SEPARATEI_OES)
+    };
     let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI_OES) else {
-        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     };
-    call.clear(16);
     call.put(0, buf);
     call.put(4, srcRGB);
     call.put(8, dstRGB);
     call.put(12, srcAlpha);
-    call.put(16, dstAlpha);
+    call.put_word(16, dstAlpha);
     let call = call.publish();
-    driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
+    driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendFunciEXT(buf: u32, src: u32, dst: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI_EXT);
-    let Some(call) = Call::begin(GL_BLEND_FUNCI_EXT) else { return driver(buf, src, dst) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, src, dst) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_FUNCI_EXT) };
+    let Some(call) = Call::begin(GL_BLEND_FUNCI_EXT) else { return driver()(buf, src, dst) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, src, dst) };
     call.put(0, buf);
     call.put(4, src);
-    call.put(8, dst);
+    call.put_word(8, dst);
     let call = call.publish();
-    driver(buf, src, dst);
+    driver()(buf, src, dst);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendFunciOES(buf: u32, src: u32, dst: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BLEND_FUNCI_OES);
-    let Some(call) = Call::begin(GL_BLEND_FUNCI_OES) else { return driver(buf, src, dst) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(buf, src, dst) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_FUNCI_OES) };
+    let Some(call) = Call::begin(GL_BLEND_FUNCI_OES) else { return driver()(buf, src, dst) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, src, dst) };
     call.put(0, buf);
     call.put(4, src);
-    call.put(8, dst);
+    call.put_word(8, dst);
     let call = call.publish();
-    driver(buf, src, dst);
+    driver()(buf, src, dst);
     call.finish();
 }
 
@@ -420,16 +415,18 @@ pub unsafe extern "C" fn glBlitFramebufferLayerEXT(
     mask: u32,
     filter: u32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        driver!(GL_BLIT_FRAMEBUFFER_LAYER_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
+            driver!(GL_BLIT_FRAMEBUFFER_LAYER_EXT)
+        };
     let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_LAYER_EXT) else {
-        return driver(
+        return driver()(
             srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
             filter,
         );
     };
     let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(
+        return driver()(
             srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
             filter,
         );
@@ -447,7 +444,7 @@ pub unsafe extern "C" fn glBlitFramebufferLayerEXT(
     call.put(40, mask);
     call.put(44, filter);
     let call = call.publish();
-    driver(
+    driver()(
         srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask, filter,
     );
     call.finish();
@@ -465,13 +462,14 @@ pub unsafe extern "C" fn glBlitFramebufferLayersEXT(
     mask: u32,
     filter: u32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        driver!(GL_BLIT_FRAMEBUFFER_LAYERS_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
+        driver!(GL_BLIT_FRAMEBUFFER_LAYERS_EXT)
+    };
     let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_LAYERS_EXT) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     call.put(0, srcX0);
     call.put(4, srcY0);
@@ -484,7 +482,7 @@ pub unsafe extern "C" fn glBlitFramebufferLayersEXT(
     call.put(32, mask);
     call.put(36, filter);
     let call = call.publish();
-    driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     call.finish();
 }
 
@@ -494,8 +492,9 @@ pub unsafe extern "C" fn glBufferStorageEXT(
     data: *const c_void,
     flags: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
-        driver!(GL_BUFFER_STORAGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, *const c_void, u32) {
+        driver!(GL_BUFFER_STORAGE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
         return trackers::glBufferStorageEXT(target, size, data, flags);
     };
@@ -512,15 +511,13 @@ pub unsafe extern "C" fn glBufferStorageEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(0);
-        call.clear(24);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, size);
         call.put(16, data);
-        call.put(24, flags);
+        call.put_word(24, flags);
         call.publish_observing(32, &reads)
     });
-    driver(target, size, data, flags);
+    driver()(target, size, data, flags);
     if let Some(call) = call {
         call.finish();
     }
@@ -533,8 +530,9 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
     clientBuffer: *mut c_void,
     flags: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
-        driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) {
+        driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT)
+    };
     let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_EXTERNAL_EXT) else {
         return trackers::glBufferStorageExternalEXT(target, offset, size, clientBuffer, flags);
     };
@@ -551,23 +549,22 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
         )
     });
     let call = call.reserve(EFFECT, 36).map(|call| {
-        call.clear(0);
-        call.clear(32);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, offset);
         call.put(16, size);
         call.put(24, clientBuffer);
-        call.put(32, flags);
+        call.put_word(32, flags);
         call.publish()
     });
-    driver(target, offset, size, clientBuffer, flags);
+    driver()(target, offset, size, clientBuffer, flags);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
-    let driver: unsafe extern "C" fn(u32, isize, u32, u64) = driver!(GL_BUFFER_STORAGE_MEM_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, u32, u64) { driver!(GL_BUFFER_STORAGE_MEM_EXT) };
     let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_MEM_EXT) else {
         return trackers::glBufferStorageMemEXT(target, size, memory, offset);
     };
@@ -583,85 +580,81 @@ pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory:
         )
     });
     let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(0);
-        call.clear(16);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, size);
-        call.put(16, memory);
+        call.put_word(16, memory);
         call.put(24, offset);
         call.publish()
     });
-    driver(target, size, memory, offset);
+    driver()(target, size, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
-    let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CHECK_FRAMEBUFFER_STATUS_OES);
-    let Some(call) = Call::begin(GL_CHECK_FRAMEBUFFER_STATUS_OES) else { return driver(target) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let mut call = call.publish();
-    let result = driver(target);
-    call.returned();
-    call.leave(GL_CHECK_FRAMEBUFFER_STATUS_OES, 0, result, &mut []);
+    let driver =
+        || -> unsafe extern "C" fn(u32) -> u32 { driver!(GL_CHECK_FRAMEBUFFER_STATUS_OES) };
+    let Some(call) = Call::begin(GL_CHECK_FRAMEBUFFER_STATUS_OES) else { return driver()(target) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(target) };
+    call.put_word(0, target);
+    let call = call.publish();
+    let result = driver()(target);
+    call.leave_result(GL_CHECK_FRAMEBUFFER_STATUS_OES, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_CLEAR_COLORX_OES);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_CLEAR_COLORX_OES) };
     let Some(call) = Call::begin(GL_CLEAR_COLORX_OES) else {
-        return driver(red, green, blue, alpha);
+        return driver()(red, green, blue, alpha);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
     call.put(12, alpha);
     let call = call.publish();
-    driver(red, green, blue, alpha);
+    driver()(red, green, blue, alpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClearDepthfOES(depth: f32) {
-    let driver: unsafe extern "C" fn(f32) = driver!(GL_CLEAR_DEPTHF_OES);
-    let Some(call) = Call::begin(GL_CLEAR_DEPTHF_OES) else { return driver(depth) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(depth) };
-    call.clear(0);
-    call.put(0, depth);
+    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_CLEAR_DEPTHF_OES) };
+    let Some(call) = Call::begin(GL_CLEAR_DEPTHF_OES) else { return driver()(depth) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(depth) };
+    call.put_word(0, depth);
     let call = call.publish();
-    driver(depth);
+    driver()(depth);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
-    let driver: unsafe extern "C" fn(i32) = driver!(GL_CLEAR_DEPTHX_OES);
-    let Some(call) = Call::begin(GL_CLEAR_DEPTHX_OES) else { return driver(depth) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(depth) };
-    call.clear(0);
-    call.put(0, depth);
+    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_CLEAR_DEPTHX_OES) };
+    let Some(call) = Call::begin(GL_CLEAR_DEPTHX_OES) else { return driver()(depth) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(depth) };
+    call.put_word(0, depth);
     let call = call.publish();
-    driver(depth);
+    driver()(depth);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClearPixelLocalStorageuiEXT(offset: i32, n: i32, values: *const u32) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) =
-        driver!(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) {
+        driver!(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT)
+    };
     let Some(call) = Call::begin(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT) else {
-        return driver(offset, n, values);
+        return driver()(offset, n, values);
     };
     let mut reads = [observe::array(values, n as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(offset, n, values);
+        return driver()(offset, n, values);
     };
     call.put(0, offset);
     call.put(4, n);
     call.put(8, values);
     let call = call.publish_observing(16, &reads);
-    driver(offset, n, values);
+    driver()(offset, n, values);
     call.finish();
 }
 
@@ -672,10 +665,11 @@ pub unsafe extern "C" fn glClearTexImageEXT(
     r#type: u32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) =
-        driver!(GL_CLEAR_TEX_IMAGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) {
+        driver!(GL_CLEAR_TEX_IMAGE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_CLEAR_TEX_IMAGE_EXT) else {
-        return driver(texture, level, format, r#type, data);
+        return driver()(texture, level, format, r#type, data);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glClearTexImageEXT::enter(
@@ -698,7 +692,7 @@ pub unsafe extern "C" fn glClearTexImageEXT(
         call.put(16, data);
         call.publish_observing(24, &reads)
     });
-    driver(texture, level, format, r#type, data);
+    driver()(texture, level, format, r#type, data);
     if let Some(call) = call {
         call.finish();
     }
@@ -717,21 +711,9 @@ pub unsafe extern "C" fn glClearTexSubImageEXT(
     r#type: u32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *const c_void,
-    ) = driver!(GL_CLEAR_TEX_SUB_IMAGE_EXT);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_CLEAR_TEX_SUB_IMAGE_EXT) } ;
     let Some(mut call) = Call::begin(GL_CLEAR_TEX_SUB_IMAGE_EXT) else {
-        return driver(
+        return driver()(
             texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
         );
     };
@@ -768,91 +750,89 @@ pub unsafe extern "C" fn glClearTexSubImageEXT(
         call.put(40, data);
         call.publish_observing(48, &reads)
     });
-    driver(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data);
+    driver()(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glClipControlEXT(origin: u32, depth: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_CLIP_CONTROL_EXT);
-    let Some(call) = Call::begin(GL_CLIP_CONTROL_EXT) else { return driver(origin, depth) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(origin, depth) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_CLIP_CONTROL_EXT) };
+    let Some(call) = Call::begin(GL_CLIP_CONTROL_EXT) else { return driver()(origin, depth) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(origin, depth) };
     call.put(0, origin);
     call.put(4, depth);
     let call = call.publish();
-    driver(origin, depth);
+    driver()(origin, depth);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF_OES);
-    let Some(call) = Call::begin(GL_CLIP_PLANEF_OES) else { return driver(plane, equation) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_CLIP_PLANEF_OES) };
+    let Some(call) = Call::begin(GL_CLIP_PLANEF_OES) else { return driver()(plane, equation) };
     let mut reads = [observe::array(equation, 4, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(plane, equation);
+        return driver()(plane, equation);
     };
-    call.clear(0);
-    call.put(0, plane);
+    call.put_word(0, plane);
     call.put(8, equation);
     let call = call.publish_observing(16, &reads);
-    driver(plane, equation);
+    driver()(plane, equation);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX_OES);
-    let Some(call) = Call::begin(GL_CLIP_PLANEX_OES) else { return driver(plane, equation) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_CLIP_PLANEX_OES) };
+    let Some(call) = Call::begin(GL_CLIP_PLANEX_OES) else { return driver()(plane, equation) };
     let mut reads = [observe::array(equation, 4, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(plane, equation);
+        return driver()(plane, equation);
     };
-    call.clear(0);
-    call.put(0, plane);
+    call.put_word(0, plane);
     call.put(8, equation);
     let call = call.publish_observing(16, &reads);
-    driver(plane, equation);
+    driver()(plane, equation);
     call.finish();
 }
 
 pub unsafe extern "C" fn glColor4xOES(red: i32, green: i32, blue: i32, alpha: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_COLOR4X_OES);
-    let Some(call) = Call::begin(GL_COLOR4X_OES) else { return driver(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(red, green, blue, alpha) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_COLOR4X_OES) };
+    let Some(call) = Call::begin(GL_COLOR4X_OES) else { return driver()(red, green, blue, alpha) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
     call.put(0, red);
     call.put(4, green);
     call.put(8, blue);
     call.put(12, alpha);
     let call = call.publish();
-    driver(red, green, blue, alpha);
+    driver()(red, green, blue, alpha);
     call.finish();
 }
 
 pub unsafe extern "C" fn glColorMaskiEXT(index: u32, r: u8, g: u8, b: u8, a: u8) {
-    let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) = driver!(GL_COLOR_MASKI_EXT);
-    let Some(call) = Call::begin(GL_COLOR_MASKI_EXT) else { return driver(index, r, g, b, a) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, r, g, b, a) };
+    let driver = || -> unsafe extern "C" fn(u32, u8, u8, u8, u8) { driver!(GL_COLOR_MASKI_EXT) };
+    let Some(call) = Call::begin(GL_COLOR_MASKI_EXT) else { return driver()(index, r, g, b, a) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(index, r, g, b, a) };
     call.put(0, index);
     call.put(4, r);
     call.put(5, g);
     call.put(6, b);
     call.put(7, a);
     let call = call.publish();
-    driver(index, r, g, b, a);
+    driver()(index, r, g, b, a);
     call.finish();
 }
 
 pub unsafe extern "C" fn glColorMaskiOES(index: u32, r: u8, g: u8, b: u8, a: u8) {
-    let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) = driver!(GL_COLOR_MASKI_OES);
-    let Some(call) = Call::begin(GL_COLOR_MASKI_OES) else { return driver(index, r, g, b, a) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(index, r, g, b, a) };
+    let driver = || -> unsafe extern "C" fn(u32, u8, u8, u8, u8) { driver!(GL_COLOR_MASKI_OES) };
+    let Some(call) = Call::begin(GL_COLOR_MASKI_OES) else { return driver()(index, r, g, b, a) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(index, r, g, b, a) };
     call.put(0, index);
     call.put(4, r);
     call.put(5, g);
     call.put(6, b);
     call.put(7, a);
     let call = call.publish();
-    driver(index, r, g, b, a);
+    driver()(index, r, g, b, a);
     call.finish();
 }
 
@@ -867,8 +847,10 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
-        driver!(GL_COMPRESSED_TEX_IMAGE3D_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) {
+            driver!(GL_COMPRESSED_TEX_IMAGE3D_OES)
+        };
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D_OES) else {
         return trackers::glCompressedTexImage3DOES(
             target,
@@ -911,7 +893,7 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
         call.put(32, data);
         call.publish_observing(40, &reads)
     });
-    driver(target, level, internalformat, width, height, depth, border, imageSize, data);
+    driver()(target, level, internalformat, width, height, depth, border, imageSize, data);
     if let Some(call) = call {
         call.finish();
     }
@@ -930,19 +912,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        i32,
-        *const c_void,
-    ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , i32 , * const c_void) { driver ! (GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) } ;
     let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) else {
         return trackers::glCompressedTexSubImage3DOES(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
@@ -981,7 +951,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
         call.put(40, data);
         call.publish_observing(48, &reads)
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data);
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+    );
     if let Some(call) = call {
         call.finish();
     }
@@ -1004,25 +976,9 @@ pub unsafe extern "C" fn glCopyImageSubDataEXT(
     srcHeight: i32,
     srcDepth: i32,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-    ) = driver!(GL_COPY_IMAGE_SUB_DATA_EXT);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , i32 , i32 , i32 , i32 , u32 , u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32) { driver ! (GL_COPY_IMAGE_SUB_DATA_EXT) } ;
     let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_EXT) else {
-        return driver(
+        return driver()(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
@@ -1035,7 +991,6 @@ pub unsafe extern "C" fn glCopyImageSubDataEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
-        call.clear(56);
         call.put(0, srcName);
         call.put(4, srcTarget);
         call.put(8, srcLevel);
@@ -1050,10 +1005,10 @@ pub unsafe extern "C" fn glCopyImageSubDataEXT(
         call.put(44, dstZ);
         call.put(48, srcWidth);
         call.put(52, srcHeight);
-        call.put(56, srcDepth);
+        call.put_word(56, srcDepth);
         call.publish_observing(64, &reads)
     });
-    driver(
+    driver()(
         srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
         dstZ, srcWidth, srcHeight, srcDepth,
     );
@@ -1079,25 +1034,9 @@ pub unsafe extern "C" fn glCopyImageSubDataOES(
     srcHeight: i32,
     srcDepth: i32,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-    ) = driver!(GL_COPY_IMAGE_SUB_DATA_OES);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , i32 , i32 , i32 , i32 , u32 , u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32) { driver ! (GL_COPY_IMAGE_SUB_DATA_OES) } ;
     let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_OES) else {
-        return driver(
+        return driver()(
             srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
             dstY, dstZ, srcWidth, srcHeight, srcDepth,
         );
@@ -1110,7 +1049,6 @@ pub unsafe extern "C" fn glCopyImageSubDataOES(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
-        call.clear(56);
         call.put(0, srcName);
         call.put(4, srcTarget);
         call.put(8, srcLevel);
@@ -1125,10 +1063,10 @@ pub unsafe extern "C" fn glCopyImageSubDataOES(
         call.put(44, dstZ);
         call.put(48, srcWidth);
         call.put(52, srcHeight);
-        call.put(56, srcDepth);
+        call.put_word(56, srcDepth);
         call.publish_observing(64, &reads)
     });
-    driver(
+    driver()(
         srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
         dstZ, srcWidth, srcHeight, srcDepth,
     );
@@ -1148,8 +1086,9 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
-        driver!(GL_COPY_TEX_SUB_IMAGE3D_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) {
+        driver!(GL_COPY_TEX_SUB_IMAGE3D_OES)
+    };
     let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D_OES) else {
         return trackers::glCopyTexSubImage3DOES(
             target, level, xoffset, yoffset, zoffset, x, y, width, height,
@@ -1163,7 +1102,6 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, target);
         call.put(4, level);
         call.put(8, xoffset);
@@ -1172,26 +1110,26 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
         call.put(20, x);
         call.put(24, y);
         call.put(28, width);
-        call.put(32, height);
+        call.put_word(32, height);
         call.publish_observing(40, &reads)
     });
-    driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+    driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_CREATE_MEMORY_OBJECTS_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_CREATE_MEMORY_OBJECTS_EXT) };
     let Some(call) = Call::begin(GL_CREATE_MEMORY_OBJECTS_EXT) else {
-        return driver(n, memoryObjects);
+        return driver()(n, memoryObjects);
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, memoryObjects) };
-    call.clear(0);
-    call.put(0, n);
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, memoryObjects) };
+    call.put_word(0, n);
     call.put(8, memoryObjects);
     let mut call = call.publish();
-    driver(n, memoryObjects);
+    driver()(n, memoryObjects);
     call.returned();
     let mut writes = [observe::array(memoryObjects, n as i64, 4)];
     call.leave(GL_CREATE_MEMORY_OBJECTS_EXT, EFFECT, (), &mut writes);
@@ -1202,8 +1140,9 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     count: i32,
     strings: *const *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
-        driver!(GL_CREATE_SHADER_PROGRAMV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 {
+        driver!(GL_CREATE_SHADER_PROGRAMV_EXT)
+    };
     let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV_EXT) else {
         return trackers::glCreateShaderProgramvEXT(r#type, count, strings);
     };
@@ -1214,7 +1153,7 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
         call.put(8, strings);
         call.publish_observing(16, &reads)
     });
-    let result = driver(r#type, count, strings);
+    let result = driver()(r#type, count, strings);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1246,15 +1185,14 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
 }
 
 pub unsafe extern "C" fn glCurrentPaletteMatrixOES(matrixpaletteindex: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_CURRENT_PALETTE_MATRIX_OES);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_CURRENT_PALETTE_MATRIX_OES) };
     let Some(call) = Call::begin(GL_CURRENT_PALETTE_MATRIX_OES) else {
-        return driver(matrixpaletteindex);
+        return driver()(matrixpaletteindex);
     };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(matrixpaletteindex) };
-    call.clear(0);
-    call.put(0, matrixpaletteindex);
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(matrixpaletteindex) };
+    call.put_word(0, matrixpaletteindex);
     let call = call.publish();
-    driver(matrixpaletteindex);
+    driver()(matrixpaletteindex);
     call.finish();
 }
 
@@ -1262,16 +1200,17 @@ pub unsafe extern "C" fn glDebugMessageCallbackKHR(
     callback: *mut c_void,
     userParam: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void) =
-        driver!(GL_DEBUG_MESSAGE_CALLBACK_KHR);
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK_KHR) else {
-        return driver(callback, userParam);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) {
+        driver!(GL_DEBUG_MESSAGE_CALLBACK_KHR)
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(callback, userParam) };
+    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK_KHR) else {
+        return driver()(callback, userParam);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(callback, userParam) };
     call.put(0, callback);
     call.put(8, userParam);
     let call = call.publish();
-    driver(callback, userParam);
+    driver()(callback, userParam);
     call.finish();
 }
 
@@ -1283,8 +1222,9 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
     ids: *const u32,
     enabled: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
-        driver!(GL_DEBUG_MESSAGE_CONTROL_KHR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) {
+        driver!(GL_DEBUG_MESSAGE_CONTROL_KHR)
+    };
     let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL_KHR) else {
         return trackers::glDebugMessageControlKHR(source, r#type, severity, count, ids, enabled);
     };
@@ -1295,16 +1235,15 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
     });
     let mut reads = [observe::array(ids, count as i64, 4)];
     let call = call.reserve_observing(EFFECT, 25, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, source);
         call.put(4, r#type);
         call.put(8, severity);
         call.put(12, count);
         call.put(16, ids);
-        call.put(24, enabled);
+        call.put_word(24, enabled);
         call.publish_observing(32, &reads)
     });
-    driver(source, r#type, severity, count, ids, enabled);
+    driver()(source, r#type, severity, count, ids, enabled);
     if let Some(call) = call {
         call.finish();
     }
@@ -1318,30 +1257,31 @@ pub unsafe extern "C" fn glDebugMessageInsertKHR(
     length: i32,
     buf: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
-        driver!(GL_DEBUG_MESSAGE_INSERT_KHR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) {
+        driver!(GL_DEBUG_MESSAGE_INSERT_KHR)
+    };
     let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT_KHR) else {
-        return driver(source, r#type, id, severity, length, buf);
+        return driver()(source, r#type, id, severity, length, buf);
     };
     let mut reads =
         [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
     let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver(source, r#type, id, severity, length, buf);
+        return driver()(source, r#type, id, severity, length, buf);
     };
-    call.clear(16);
     call.put(0, source);
     call.put(4, r#type);
     call.put(8, id);
     call.put(12, severity);
-    call.put(16, length);
+    call.put_word(16, length);
     call.put(24, buf);
     let call = call.publish_observing(32, &reads);
-    driver(source, r#type, id, severity, length, buf);
+    driver()(source, r#type, id, severity, length, buf);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS_OES);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FRAMEBUFFERS_OES) };
     let Some(mut call) = Call::begin(GL_DELETE_FRAMEBUFFERS_OES) else {
         return trackers::glDeleteFramebuffersOES(n, framebuffers);
     };
@@ -1356,36 +1296,36 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
     });
     let mut reads = [observe::array(framebuffers, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, framebuffers);
         call.publish_observing(16, &reads)
     });
-    driver(n, framebuffers);
+    driver()(n, framebuffers);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_MEMORY_OBJECTS_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_MEMORY_OBJECTS_EXT) };
     let Some(call) = Call::begin(GL_DELETE_MEMORY_OBJECTS_EXT) else {
-        return driver(n, memoryObjects);
+        return driver()(n, memoryObjects);
     };
     let mut reads = [observe::array(memoryObjects, n as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, memoryObjects);
+        return driver()(n, memoryObjects);
     };
-    call.clear(0);
-    call.put(0, n);
+    call.put_word(0, n);
     call.put(8, memoryObjects);
     let call = call.publish_observing(16, &reads);
-    driver(n, memoryObjects);
+    driver()(n, memoryObjects);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_PROGRAM_PIPELINES_EXT) };
     let Some(mut call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES_EXT) else {
         return trackers::glDeleteProgramPipelinesEXT(n, pipelines);
     };
@@ -1400,19 +1340,18 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
     });
     let mut reads = [observe::array(pipelines, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, pipelines);
         call.publish_observing(16, &reads)
     });
-    driver(n, pipelines);
+    driver()(n, pipelines);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_QUERIES_EXT) };
     let Some(mut call) = Call::begin(GL_DELETE_QUERIES_EXT) else {
         return trackers::glDeleteQueriesEXT(n, ids);
     };
@@ -1421,19 +1360,19 @@ pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
     });
     let mut reads = [observe::array(ids, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, ids);
         call.publish_observing(16, &reads)
     });
-    driver(n, ids);
+    driver()(n, ids);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS_OES);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_RENDERBUFFERS_OES) };
     let Some(mut call) = Call::begin(GL_DELETE_RENDERBUFFERS_OES) else {
         return trackers::glDeleteRenderbuffersOES(n, renderbuffers);
     };
@@ -1448,34 +1387,33 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
     });
     let mut reads = [observe::array(renderbuffers, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, renderbuffers);
         call.publish_observing(16, &reads)
     });
-    driver(n, renderbuffers);
+    driver()(n, renderbuffers);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SEMAPHORES_EXT);
-    let Some(call) = Call::begin(GL_DELETE_SEMAPHORES_EXT) else { return driver(n, semaphores) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_SEMAPHORES_EXT) };
+    let Some(call) = Call::begin(GL_DELETE_SEMAPHORES_EXT) else { return driver()(n, semaphores) };
     let mut reads = [observe::array(semaphores, n as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, semaphores);
+        return driver()(n, semaphores);
     };
-    call.clear(0);
-    call.put(0, n);
+    call.put_word(0, n);
     call.put(8, semaphores);
     let call = call.publish_observing(16, &reads);
-    driver(n, semaphores);
+    driver()(n, semaphores);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS_OES);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_VERTEX_ARRAYS_OES) };
     let Some(mut call) = Call::begin(GL_DELETE_VERTEX_ARRAYS_OES) else {
         return trackers::glDeleteVertexArraysOES(n, arrays);
     };
@@ -1484,88 +1422,87 @@ pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
     });
     let mut reads = [observe::array(arrays, n as i64, 4)];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, arrays);
         call.publish_observing(16, &reads)
     });
-    driver(n, arrays);
+    driver()(n, arrays);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_DEPTH_RANGE_ARRAYFV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_DEPTH_RANGE_ARRAYFV_OES) };
     let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_OES) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_DEPTH_RANGE_INDEXEDF_OES);
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_OES) else { return driver(index, n, f) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, n, f) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_DEPTH_RANGE_INDEXEDF_OES) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_OES) else { return driver()(index, n, f) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(index, n, f) };
     call.put(0, index);
     call.put(4, n);
-    call.put(8, f);
+    call.put_word(8, f);
     let call = call.publish();
-    driver(index, n, f);
+    driver()(index, n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDepthRangefOES(n: f32, f: f32) {
-    let driver: unsafe extern "C" fn(f32, f32) = driver!(GL_DEPTH_RANGEF_OES);
-    let Some(call) = Call::begin(GL_DEPTH_RANGEF_OES) else { return driver(n, f) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(n, f) };
+    let driver = || -> unsafe extern "C" fn(f32, f32) { driver!(GL_DEPTH_RANGEF_OES) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGEF_OES) else { return driver()(n, f) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(n, f) };
     call.put(0, n);
     call.put(4, f);
     let call = call.publish();
-    driver(n, f);
+    driver()(n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
-    let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_DEPTH_RANGEX_OES);
-    let Some(call) = Call::begin(GL_DEPTH_RANGEX_OES) else { return driver(n, f) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(n, f) };
+    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_DEPTH_RANGEX_OES) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGEX_OES) else { return driver()(n, f) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(n, f) };
     call.put(0, n);
     call.put(4, f);
     let call = call.publish();
-    driver(n, f);
+    driver()(n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDisableiEXT(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI_EXT);
-    let Some(call) = Call::begin(GL_DISABLEI_EXT) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI_EXT) };
+    let Some(call) = Call::begin(GL_DISABLEI_EXT) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDisableiOES(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI_OES);
-    let Some(call) = Call::begin(GL_DISABLEI_OES) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI_OES) };
+    let Some(call) = Call::begin(GL_DISABLEI_OES) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
@@ -1574,19 +1511,20 @@ pub unsafe extern "C" fn glDiscardFramebufferEXT(
     numAttachments: i32,
     attachments: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u32) = driver!(GL_DISCARD_FRAMEBUFFER_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const u32) { driver!(GL_DISCARD_FRAMEBUFFER_EXT) };
     let Some(call) = Call::begin(GL_DISCARD_FRAMEBUFFER_EXT) else {
-        return driver(target, numAttachments, attachments);
+        return driver()(target, numAttachments, attachments);
     };
     let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, numAttachments, attachments);
+        return driver()(target, numAttachments, attachments);
     };
     call.put(0, target);
     call.put(4, numAttachments);
     call.put(8, attachments);
     let call = call.publish_observing(16, &reads);
-    driver(target, numAttachments, attachments);
+    driver()(target, numAttachments, attachments);
     call.finish();
 }
 
@@ -1597,10 +1535,11 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstanceEXT(
     instancecount: i32,
     baseinstance: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, u32) =
-        driver!(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, u32) {
+        driver!(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT) else {
-        return driver(mode, first, count, instancecount, baseinstance);
+        return driver()(mode, first, count, instancecount, baseinstance);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawArraysInstancedBaseInstanceEXT::enter(
@@ -1616,15 +1555,14 @@ pub unsafe extern "C" fn glDrawArraysInstancedBaseInstanceEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, mode);
         call.put(4, first);
         call.put(8, count);
         call.put(12, instancecount);
-        call.put(16, baseinstance);
+        call.put_word(16, baseinstance);
         call.publish_observing(24, &reads)
     });
-    driver(mode, first, count, instancecount, baseinstance);
+    driver()(mode, first, count, instancecount, baseinstance);
     if let Some(call) = call {
         call.finish();
     }
@@ -1636,9 +1574,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
     count: i32,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED_EXT) };
     let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_EXT) else {
-        return driver(mode, start, count, primcount);
+        return driver()(mode, start, count, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawArraysInstancedEXT::enter(
@@ -1653,26 +1592,25 @@ pub unsafe extern "C" fn glDrawArraysInstancedEXT(
         call.put(12, primcount);
         call.publish_observing(16, &reads)
     });
-    driver(mode, start, count, primcount);
+    driver()(mode, start, count, primcount);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_EXT);
-    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver(n, bufs) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DRAW_BUFFERS_EXT) };
+    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver()(n, bufs) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawBuffersEXT::enter(tracked, readable, observer, n, bufs as u64)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, bufs);
         call.publish_observing(16, &reads)
     });
-    driver(n, bufs);
+    driver()(n, bufs);
     if let Some(call) = call {
         call.finish();
     }
@@ -1683,21 +1621,21 @@ pub unsafe extern "C" fn glDrawBuffersIndexedEXT(
     location: *const u32,
     indices: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(i32, *const u32, *const i32) =
-        driver!(GL_DRAW_BUFFERS_INDEXED_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *const u32, *const i32) {
+        driver!(GL_DRAW_BUFFERS_INDEXED_EXT)
+    };
     let Some(call) = Call::begin(GL_DRAW_BUFFERS_INDEXED_EXT) else {
-        return driver(n, location, indices);
+        return driver()(n, location, indices);
     };
     let mut reads = [observe::array(location, n as i64, 4), observe::array(indices, n as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(n, location, indices);
+        return driver()(n, location, indices);
     };
-    call.clear(0);
-    call.put(0, n);
+    call.put_word(0, n);
     call.put(8, location);
     call.put(16, indices);
     let call = call.publish_observing(24, &reads);
-    driver(n, location, indices);
+    driver()(n, location, indices);
     call.finish();
 }
 
@@ -1708,10 +1646,11 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexEXT(
     indices: *const c_void,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
-        return driver(mode, count, r#type, indices, basevertex);
+        return driver()(mode, count, r#type, indices, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsBaseVertexEXT::enter(
@@ -1727,16 +1666,14 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, basevertex);
+        call.put_word(24, basevertex);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, basevertex);
+    driver()(mode, count, r#type, indices, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -1749,10 +1686,11 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
     indices: *const c_void,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_OES)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_OES) else {
-        return driver(mode, count, r#type, indices, basevertex);
+        return driver()(mode, count, r#type, indices, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsBaseVertexOES::enter(
@@ -1768,16 +1706,14 @@ pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, basevertex);
+        call.put_word(24, basevertex);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, basevertex);
+    driver()(mode, count, r#type, indices, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -1791,10 +1727,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
     instancecount: i32,
     baseinstance: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, u32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, u32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
-        return driver(mode, count, r#type, indices, instancecount, baseinstance);
+        return driver()(mode, count, r#type, indices, instancecount, baseinstance);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedBaseInstanceEXT::enter(
@@ -1811,16 +1748,15 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
         call.put(24, instancecount);
         call.put(28, baseinstance);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, instancecount, baseinstance);
+    driver()(mode, count, r#type, indices, instancecount, baseinstance);
     if let Some(call) = call {
         call.finish();
     }
@@ -1835,11 +1771,12 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
     basevertex: i32,
     baseinstance: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32, u32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32, u32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT)
     else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
+        return driver()(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedBaseVertexBaseInstanceEXT::enter(
@@ -1857,18 +1794,16 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(32);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
         call.put(24, instancecount);
         call.put(28, basevertex);
-        call.put(32, baseinstance);
+        call.put_word(32, baseinstance);
         call.publish_observing(40, &reads)
     });
-    driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
+    driver()(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
     if let Some(call) = call {
         call.finish();
     }
@@ -1882,10 +1817,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
     instancecount: i32,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex);
+        return driver()(mode, count, r#type, indices, instancecount, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedBaseVertexEXT::enter(
@@ -1902,16 +1838,15 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
         call.put(24, instancecount);
         call.put(28, basevertex);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, instancecount, basevertex);
+    driver()(mode, count, r#type, indices, instancecount, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -1925,10 +1860,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
     instancecount: i32,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES) else {
-        return driver(mode, count, r#type, indices, instancecount, basevertex);
+        return driver()(mode, count, r#type, indices, instancecount, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedBaseVertexOES::enter(
@@ -1945,16 +1881,15 @@ pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
         call.put(24, instancecount);
         call.put(28, basevertex);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, instancecount, basevertex);
+    driver()(mode, count, r#type, indices, instancecount, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -1967,10 +1902,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedEXT(
     indices: *const c_void,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_EXT) else {
-        return driver(mode, count, r#type, indices, primcount);
+        return driver()(mode, count, r#type, indices, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedEXT::enter(
@@ -1986,16 +1922,14 @@ pub unsafe extern "C" fn glDrawElementsInstancedEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, primcount);
+        call.put_word(24, primcount);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, primcount);
+    driver()(mode, count, r#type, indices, primcount);
     if let Some(call) = call {
         call.finish();
     }
@@ -2010,10 +1944,11 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
     indices: *const c_void,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT) else {
-        return driver(mode, start, end, count, r#type, indices, basevertex);
+        return driver()(mode, start, end, count, r#type, indices, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawRangeElementsBaseVertexEXT::enter(
@@ -2031,18 +1966,16 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(16);
-        call.clear(32);
         call.put(0, mode);
         call.put(4, start);
         call.put(8, end);
         call.put(12, count);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, indices);
-        call.put(32, basevertex);
+        call.put_word(32, basevertex);
         call.publish_observing(40, &reads)
     });
-    driver(mode, start, end, count, r#type, indices, basevertex);
+    driver()(mode, start, end, count, r#type, indices, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -2057,10 +1990,11 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
     indices: *const c_void,
     basevertex: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES) else {
-        return driver(mode, start, end, count, r#type, indices, basevertex);
+        return driver()(mode, start, end, count, r#type, indices, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawRangeElementsBaseVertexOES::enter(
@@ -2078,50 +2012,47 @@ pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(16);
-        call.clear(32);
         call.put(0, mode);
         call.put(4, start);
         call.put(8, end);
         call.put(12, count);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, indices);
-        call.put(32, basevertex);
+        call.put_word(32, basevertex);
         call.publish_observing(40, &reads)
     });
-    driver(mode, start, end, count, r#type, indices, basevertex);
+    driver()(mode, start, end, count, r#type, indices, basevertex);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32) = driver!(GL_DRAW_TEXF_OES);
+    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32) { driver!(GL_DRAW_TEXF_OES) };
     let Some(mut call) = Call::begin(GL_DRAW_TEXF_OES) else {
-        return driver(x, y, z, width, height);
+        return driver()(x, y, z, width, height);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexfOES::enter(tracked, readable, observer, x, y, z, width, height)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, x);
         call.put(4, y);
         call.put(8, z);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish_observing(24, &reads)
     });
-    driver(x, y, z, width, height);
+    driver()(x, y, z, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
-    let driver: unsafe extern "C" fn(*const f32) = driver!(GL_DRAW_TEXFV_OES);
-    let Some(mut call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver(coords) };
+    let driver = || -> unsafe extern "C" fn(*const f32) { driver!(GL_DRAW_TEXFV_OES) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver()(coords) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexfvOES::enter(tracked, readable, observer, coords as u64)
     });
@@ -2130,39 +2061,38 @@ pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
         call.put(0, coords);
         call.publish_observing(8, &reads)
     });
-    driver(coords);
+    driver()(coords);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_DRAW_TEXI_OES);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32) { driver!(GL_DRAW_TEXI_OES) };
     let Some(mut call) = Call::begin(GL_DRAW_TEXI_OES) else {
-        return driver(x, y, z, width, height);
+        return driver()(x, y, z, width, height);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexiOES::enter(tracked, readable, observer, x, y, z, width, height)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, x);
         call.put(4, y);
         call.put(8, z);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish_observing(24, &reads)
     });
-    driver(x, y, z, width, height);
+    driver()(x, y, z, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
-    let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXIV_OES);
-    let Some(mut call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver(coords) };
+    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_DRAW_TEXIV_OES) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver()(coords) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexivOES::enter(tracked, readable, observer, coords as u64)
     });
@@ -2171,39 +2101,38 @@ pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
         call.put(0, coords);
         call.publish_observing(8, &reads)
     });
-    driver(coords);
+    driver()(coords);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16) {
-    let driver: unsafe extern "C" fn(i16, i16, i16, i16, i16) = driver!(GL_DRAW_TEXS_OES);
+    let driver = || -> unsafe extern "C" fn(i16, i16, i16, i16, i16) { driver!(GL_DRAW_TEXS_OES) };
     let Some(mut call) = Call::begin(GL_DRAW_TEXS_OES) else {
-        return driver(x, y, z, width, height);
+        return driver()(x, y, z, width, height);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexsOES::enter(tracked, readable, observer, x, y, z, width, height)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 10, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, x);
         call.put(2, y);
         call.put(4, z);
         call.put(6, width);
-        call.put(8, height);
+        call.put_word(8, height);
         call.publish_observing(16, &reads)
     });
-    driver(x, y, z, width, height);
+    driver()(x, y, z, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
-    let driver: unsafe extern "C" fn(*const i16) = driver!(GL_DRAW_TEXSV_OES);
-    let Some(mut call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver(coords) };
+    let driver = || -> unsafe extern "C" fn(*const i16) { driver!(GL_DRAW_TEXSV_OES) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver()(coords) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexsvOES::enter(tracked, readable, observer, coords as u64)
     });
@@ -2212,39 +2141,38 @@ pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
         call.put(0, coords);
         call.publish_observing(8, &reads)
     });
-    driver(coords);
+    driver()(coords);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) = driver!(GL_DRAW_TEXX_OES);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32) { driver!(GL_DRAW_TEXX_OES) };
     let Some(mut call) = Call::begin(GL_DRAW_TEXX_OES) else {
-        return driver(x, y, z, width, height);
+        return driver()(x, y, z, width, height);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexxOES::enter(tracked, readable, observer, x, y, z, width, height)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, x);
         call.put(4, y);
         call.put(8, z);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish_observing(24, &reads)
     });
-    driver(x, y, z, width, height);
+    driver()(x, y, z, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
-    let driver: unsafe extern "C" fn(*const i32) = driver!(GL_DRAW_TEXXV_OES);
-    let Some(mut call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver(coords) };
+    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_DRAW_TEXXV_OES) };
+    let Some(mut call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver()(coords) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTexxvOES::enter(tracked, readable, observer, coords as u64)
     });
@@ -2253,16 +2181,16 @@ pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
         call.put(0, coords);
         call.publish_observing(8, &reads)
     });
-    driver(coords);
+    driver()(coords);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawTransformFeedbackEXT(mode: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DRAW_TRANSFORM_FEEDBACK_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DRAW_TRANSFORM_FEEDBACK_EXT) };
     let Some(mut call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_EXT) else {
-        return driver(mode, id);
+        return driver()(mode, id);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTransformFeedbackEXT::enter(tracked, readable, observer, mode, id)
@@ -2273,7 +2201,7 @@ pub unsafe extern "C" fn glDrawTransformFeedbackEXT(mode: u32, id: u32) {
         call.put(4, id);
         call.publish_observing(8, &reads)
     });
-    driver(mode, id);
+    driver()(mode, id);
     if let Some(call) = call {
         call.finish();
     }
@@ -2284,10 +2212,11 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
     id: u32,
     instancecount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        driver!(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) {
+        driver!(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT) else {
-        return driver(mode, id, instancecount);
+        return driver()(mode, id, instancecount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawTransformFeedbackInstancedEXT::enter(
@@ -2301,21 +2230,21 @@ pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, mode);
         call.put(4, id);
-        call.put(8, instancecount);
+        call.put_word(8, instancecount);
         call.publish_observing(16, &reads)
     });
-    driver(mode, id, instancecount);
+    driver()(mode, id, instancecount);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void) =
-        driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void) {
+        driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES)
+    };
     let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) else {
         return trackers::glEGLImageTargetRenderbufferStorageOES(target, image);
     };
@@ -2329,12 +2258,11 @@ pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, ima
         )
     });
     let call = call.reserve(EFFECT, 16).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, image);
         call.publish()
     });
-    driver(target, image);
+    driver()(target, image);
     if let Some(call) = call {
         call.finish();
     }
@@ -2345,8 +2273,9 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
     image: *mut c_void,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
-        driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) {
+        driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) else {
         return trackers::glEGLImageTargetTexStorageEXT(target, image, attrib_list);
     };
@@ -2362,20 +2291,20 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
     });
     let mut reads = [observe::array(attrib_list, 1, 4)];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, image);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    driver(target, image, attrib_list);
+    driver()(target, image, attrib_list);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void) = driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *mut c_void) { driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) };
     let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) else {
         return trackers::glEGLImageTargetTexture2DOES(target, image);
     };
@@ -2389,12 +2318,11 @@ pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c
         )
     });
     let call = call.reserve(EFFECT, 16).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, image);
         call.publish()
     });
-    driver(target, image);
+    driver()(target, image);
     if let Some(call) = call {
         call.finish();
     }
@@ -2405,8 +2333,9 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
     image: *mut c_void,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
-        driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) {
+        driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) else {
         return trackers::glEGLImageTargetTextureStorageEXT(texture, image, attrib_list);
     };
@@ -2422,60 +2351,59 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
     });
     let mut reads = [observe::array(attrib_list, 1, 4)];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, texture);
+        call.put_word(0, texture);
         call.put(8, image);
         call.put(16, attrib_list);
         call.publish_observing(24, &reads)
     });
-    driver(texture, image, attrib_list);
+    driver()(texture, image, attrib_list);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glEnableiEXT(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI_EXT);
-    let Some(call) = Call::begin(GL_ENABLEI_EXT) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI_EXT) };
+    let Some(call) = Call::begin(GL_ENABLEI_EXT) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEnableiOES(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI_OES);
-    let Some(call) = Call::begin(GL_ENABLEI_OES) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI_OES) };
+    let Some(call) = Call::begin(GL_ENABLEI_OES) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_END_QUERY_EXT);
-    let Some(mut call) = Call::begin(GL_END_QUERY_EXT) else { return driver(target) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_QUERY_EXT) };
+    let Some(mut call) = Call::begin(GL_END_QUERY_EXT) else { return driver()(target) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glEndQueryEXT::enter(tracked, readable, observer, target)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.publish_observing(8, &reads)
     });
-    driver(target);
+    driver()(target);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
-    let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, isize) { driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) };
     let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) else {
         return trackers::glFlushMappedBufferRangeEXT(target, offset, length);
     };
@@ -2491,64 +2419,63 @@ pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize,
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, offset);
         call.put(16, length);
         call.publish_observing(24, &reads)
     });
-    driver(target, offset, length);
+    driver()(target, offset, length);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_FOGX_OES);
-    let Some(call) = Call::begin(GL_FOGX_OES) else { return driver(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_FOGX_OES) };
+    let Some(call) = Call::begin(GL_FOGX_OES) else { return driver()(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
-    driver(pname, param);
+    driver()(pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_FOGXV_OES);
-    let Some(call) = Call::begin(GL_FOGXV_OES) else { return driver(pname, param) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_FOGXV_OES) };
+    let Some(call) = Call::begin(GL_FOGXV_OES) else { return driver()(pname, param) };
     let mut reads = [observe::array(param, sizes::fog_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(pname, param);
+        return driver()(pname, param);
     };
-    call.clear(0);
-    call.put(0, pname);
+    call.put_word(0, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
-    driver(pname, param);
+    driver()(pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFramebufferFetchBarrierEXT() {
-    let driver: unsafe extern "C" fn() = driver!(GL_FRAMEBUFFER_FETCH_BARRIER_EXT);
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_EXT) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_FRAMEBUFFER_FETCH_BARRIER_EXT) };
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_EXT) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glFramebufferPixelLocalStorageSizeEXT(target: u32, size: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) =
-        driver!(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT);
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
-        return driver(target, size);
+    let driver = || -> unsafe extern "C" fn(u32, i32) {
+        driver!(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT)
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, size) };
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
+        return driver()(target, size);
+    };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, size) };
     call.put(0, target);
     call.put(4, size);
     let call = call.publish();
-    driver(target, size);
+    driver()(target, size);
     call.finish();
 }
 
@@ -2558,19 +2485,20 @@ pub unsafe extern "C" fn glFramebufferRenderbufferOES(
     renderbuffertarget: u32,
     renderbuffer: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) = driver!(GL_FRAMEBUFFER_RENDERBUFFER_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_FRAMEBUFFER_RENDERBUFFER_OES) };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_RENDERBUFFER_OES) else {
-        return driver(target, attachment, renderbuffertarget, renderbuffer);
+        return driver()(target, attachment, renderbuffertarget, renderbuffer);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, attachment, renderbuffertarget, renderbuffer);
+        return driver()(target, attachment, renderbuffertarget, renderbuffer);
     };
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, renderbuffertarget);
     call.put(12, renderbuffer);
     let call = call.publish();
-    driver(target, attachment, renderbuffertarget, renderbuffer);
+    driver()(target, attachment, renderbuffertarget, renderbuffer);
     call.finish();
 }
 
@@ -2583,24 +2511,40 @@ pub unsafe extern "C" fn glFramebufferShadingRateEXT(
     texelWidth: i32,
     texelHeight: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_SHADING_RATE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_SHADING_RATE_EXT)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_SHADING_RATE_EXT) else {
-        return driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
+        return driver()(
+            target,
+            attachment,
+            texture,
+            baseLayer,
+            numLayers,
+            texelWidth,
+            texelHeight,
+        );
     };
     let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
+        return driver()(
+            target,
+            attachment,
+            texture,
+            baseLayer,
+            numLayers,
+            texelWidth,
+            texelHeight,
+        );
     };
-    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, baseLayer);
     call.put(16, numLayers);
     call.put(20, texelWidth);
-    call.put(24, texelHeight);
+    call.put_word(24, texelHeight);
     let call = call.publish();
-    driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
+    driver()(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
     call.finish();
 }
 
@@ -2612,13 +2556,14 @@ pub unsafe extern "C" fn glFramebufferTexture2DMultisampleEXT(
     level: i32,
     samples: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT) else {
-        return driver(target, attachment, textarget, texture, level, samples);
+        return driver()(target, attachment, textarget, texture, level, samples);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, attachment, textarget, texture, level, samples);
+        return driver()(target, attachment, textarget, texture, level, samples);
     };
     call.put(0, target);
     call.put(4, attachment);
@@ -2627,7 +2572,7 @@ pub unsafe extern "C" fn glFramebufferTexture2DMultisampleEXT(
     call.put(16, level);
     call.put(20, samples);
     let call = call.publish();
-    driver(target, attachment, textarget, texture, level, samples);
+    driver()(target, attachment, textarget, texture, level, samples);
     call.finish();
 }
 
@@ -2638,22 +2583,22 @@ pub unsafe extern "C" fn glFramebufferTexture2DOES(
     texture: u32,
     level: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE2D_OES)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_OES) else {
-        return driver(target, attachment, textarget, texture, level);
+        return driver()(target, attachment, textarget, texture, level);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(target, attachment, textarget, texture, level);
+        return driver()(target, attachment, textarget, texture, level);
     };
-    call.clear(16);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, textarget);
     call.put(12, texture);
-    call.put(16, level);
+    call.put_word(16, level);
     let call = call.publish();
-    driver(target, attachment, textarget, texture, level);
+    driver()(target, attachment, textarget, texture, level);
     call.finish();
 }
 
@@ -2665,13 +2610,14 @@ pub unsafe extern "C" fn glFramebufferTexture3DOES(
     level: i32,
     zoffset: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE3D_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE3D_OES)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE3D_OES) else {
-        return driver(target, attachment, textarget, texture, level, zoffset);
+        return driver()(target, attachment, textarget, texture, level, zoffset);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, attachment, textarget, texture, level, zoffset);
+        return driver()(target, attachment, textarget, texture, level, zoffset);
     };
     call.put(0, target);
     call.put(4, attachment);
@@ -2680,7 +2626,7 @@ pub unsafe extern "C" fn glFramebufferTexture3DOES(
     call.put(16, level);
     call.put(20, zoffset);
     let call = call.publish();
-    driver(target, attachment, textarget, texture, level, zoffset);
+    driver()(target, attachment, textarget, texture, level, zoffset);
     call.finish();
 }
 
@@ -2690,19 +2636,20 @@ pub unsafe extern "C" fn glFramebufferTextureEXT(
     texture: u32,
     level: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE_EXT) };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_EXT) else {
-        return driver(target, attachment, texture, level);
+        return driver()(target, attachment, texture, level);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, attachment, texture, level);
+        return driver()(target, attachment, texture, level);
     };
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, level);
     let call = call.publish();
-    driver(target, attachment, texture, level);
+    driver()(target, attachment, texture, level);
     call.finish();
 }
 
@@ -2715,24 +2662,24 @@ pub unsafe extern "C" fn glFramebufferTextureMultisampleMultiviewOVR(
     baseViewIndex: i32,
     numViews: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR) else {
-        return driver(target, attachment, texture, level, samples, baseViewIndex, numViews);
+        return driver()(target, attachment, texture, level, samples, baseViewIndex, numViews);
     };
     let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(target, attachment, texture, level, samples, baseViewIndex, numViews);
+        return driver()(target, attachment, texture, level, samples, baseViewIndex, numViews);
     };
-    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, level);
     call.put(16, samples);
     call.put(20, baseViewIndex);
-    call.put(24, numViews);
+    call.put_word(24, numViews);
     let call = call.publish();
-    driver(target, attachment, texture, level, samples, baseViewIndex, numViews);
+    driver()(target, attachment, texture, level, samples, baseViewIndex, numViews);
     call.finish();
 }
 
@@ -2744,13 +2691,14 @@ pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
     baseViewIndex: i32,
     numViews: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) else {
-        return driver(target, attachment, texture, level, baseViewIndex, numViews);
+        return driver()(target, attachment, texture, level, baseViewIndex, numViews);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, attachment, texture, level, baseViewIndex, numViews);
+        return driver()(target, attachment, texture, level, baseViewIndex, numViews);
     };
     call.put(0, target);
     call.put(4, attachment);
@@ -2759,7 +2707,7 @@ pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
     call.put(16, baseViewIndex);
     call.put(20, numViews);
     let call = call.publish();
-    driver(target, attachment, texture, level, baseViewIndex, numViews);
+    driver()(target, attachment, texture, level, baseViewIndex, numViews);
     call.finish();
 }
 
@@ -2769,26 +2717,28 @@ pub unsafe extern "C" fn glFramebufferTextureOES(
     texture: u32,
     level: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32) = driver!(GL_FRAMEBUFFER_TEXTURE_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE_OES) };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_OES) else {
-        return driver(target, attachment, texture, level);
+        return driver()(target, attachment, texture, level);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(target, attachment, texture, level);
+        return driver()(target, attachment, texture, level);
     };
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, level);
     let call = call.publish();
-    driver(target, attachment, texture, level);
+    driver()(target, attachment, texture, level);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) = driver!(GL_FRUSTUMF_OES);
-    let Some(call) = Call::begin(GL_FRUSTUMF_OES) else { return driver(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let driver =
+        || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) { driver!(GL_FRUSTUMF_OES) };
+    let Some(call) = Call::begin(GL_FRUSTUMF_OES) else { return driver()(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -2796,14 +2746,15 @@ pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f
     call.put(16, n);
     call.put(20, f);
     let call = call.publish();
-    driver(l, r, b, t, n, f);
+    driver()(l, r, b, t, n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) = driver!(GL_FRUSTUMX_OES);
-    let Some(call) = Call::begin(GL_FRUSTUMX_OES) else { return driver(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) { driver!(GL_FRUSTUMX_OES) };
+    let Some(call) = Call::begin(GL_FRUSTUMX_OES) else { return driver()(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -2811,22 +2762,21 @@ pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f
     call.put(16, n);
     call.put(20, f);
     let call = call.publish();
-    driver(l, r, b, t, n, f);
+    driver()(l, r, b, t, n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS_OES);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FRAMEBUFFERS_OES) };
     let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS_OES) else {
         return trackers::glGenFramebuffersOES(n, framebuffers);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, framebuffers);
         call.publish()
     });
-    driver(n, framebuffers);
+    driver()(n, framebuffers);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2854,17 +2804,17 @@ pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PROGRAM_PIPELINES_EXT) };
     let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES_EXT) else {
         return trackers::glGenProgramPipelinesEXT(n, pipelines);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, pipelines);
         call.publish()
     });
-    driver(n, pipelines);
+    driver()(n, pipelines);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2892,17 +2842,16 @@ pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_QUERIES_EXT) };
     let Some(call) = Call::begin(GL_GEN_QUERIES_EXT) else {
         return trackers::glGenQueriesEXT(n, ids);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, ids);
         call.publish()
     });
-    driver(n, ids);
+    driver()(n, ids);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2918,17 +2867,16 @@ pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS_OES);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_RENDERBUFFERS_OES) };
     let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS_OES) else {
         return trackers::glGenRenderbuffersOES(n, renderbuffers);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, renderbuffers);
         call.publish()
     });
-    driver(n, renderbuffers);
+    driver()(n, renderbuffers);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2956,31 +2904,29 @@ pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) 
 }
 
 pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SEMAPHORES_EXT);
-    let Some(call) = Call::begin(GL_GEN_SEMAPHORES_EXT) else { return driver(n, semaphores) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, semaphores) };
-    call.clear(0);
-    call.put(0, n);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_SEMAPHORES_EXT) };
+    let Some(call) = Call::begin(GL_GEN_SEMAPHORES_EXT) else { return driver()(n, semaphores) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, semaphores) };
+    call.put_word(0, n);
     call.put(8, semaphores);
     let mut call = call.publish();
-    driver(n, semaphores);
+    driver()(n, semaphores);
     call.returned();
     let mut writes = [observe::array(semaphores, n as i64, 4)];
     call.leave(GL_GEN_SEMAPHORES_EXT, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS_OES);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_VERTEX_ARRAYS_OES) };
     let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS_OES) else {
         return trackers::glGenVertexArraysOES(n, arrays);
     };
     let call = call.reserve(LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, arrays);
         call.publish()
     });
-    driver(n, arrays);
+    driver()(n, arrays);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2996,7 +2942,7 @@ pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
 }
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_GENERATE_MIPMAP_OES) };
     let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP_OES) else {
         return trackers::glGenerateMipmapOES(target);
     };
@@ -3005,21 +2951,21 @@ pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.publish_observing(8, &reads)
     });
-    driver(target);
+    driver()(target);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params: *mut *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
-        driver!(GL_GET_BUFFER_POINTERV_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut *mut c_void) {
+        driver!(GL_GET_BUFFER_POINTERV_OES)
+    };
     let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -3027,7 +2973,7 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         if matches!(pname, 0x88bd) {
@@ -3047,28 +2993,26 @@ pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params:
 }
 
 pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_CLIP_PLANEF_OES);
-    let Some(call) = Call::begin(GL_GET_CLIP_PLANEF_OES) else { return driver(plane, equation) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(plane, equation) };
-    call.clear(0);
-    call.put(0, plane);
+    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_CLIP_PLANEF_OES) };
+    let Some(call) = Call::begin(GL_GET_CLIP_PLANEF_OES) else { return driver()(plane, equation) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(plane, equation) };
+    call.put_word(0, plane);
     call.put(8, equation);
     let mut call = call.publish();
-    driver(plane, equation);
+    driver()(plane, equation);
     call.returned();
     let mut writes = [observe::array(equation, 4, 4)];
     call.leave(GL_GET_CLIP_PLANEF_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_CLIP_PLANEX_OES);
-    let Some(call) = Call::begin(GL_GET_CLIP_PLANEX_OES) else { return driver(plane, equation) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(plane, equation) };
-    call.clear(0);
-    call.put(0, plane);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_CLIP_PLANEX_OES) };
+    let Some(call) = Call::begin(GL_GET_CLIP_PLANEX_OES) else { return driver()(plane, equation) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(plane, equation) };
+    call.put_word(0, plane);
     call.put(8, equation);
     let mut call = call.publish();
-    driver(plane, equation);
+    driver()(plane, equation);
     call.returned();
     let mut writes = [observe::array(equation, 4, 4)];
     call.leave(GL_GET_CLIP_PLANEX_OES, 0, (), &mut writes);
@@ -3084,18 +3028,9 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
     lengths: *mut i32,
     messageLog: *mut c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut i32,
-        *mut c_char,
-    ) -> u32 = driver!(GL_GET_DEBUG_MESSAGE_LOG_KHR);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , * mut u32 , * mut u32 , * mut u32 , * mut u32 , * mut i32 , * mut c_char) -> u32 { driver ! (GL_GET_DEBUG_MESSAGE_LOG_KHR) } ;
     let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG_KHR) else {
-        return driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
+        return driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     };
     let call = call.reserve(EFFECT | LEAVES, 56).map(|call| {
         call.put(0, count);
@@ -3108,7 +3043,7 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
         call.put(48, messageLog);
         call.publish()
     });
-    let result = driver(count, bufSize, sources, types, ids, severities, lengths, messageLog);
+    let result = driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3133,48 +3068,50 @@ pub unsafe extern "C" fn glGetDebugMessageLogKHR(
 }
 
 pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_FIXEDV_OES);
-    let Some(call) = Call::begin(GL_GET_FIXEDV_OES) else { return driver(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
-    call.clear(0);
-    call.put(0, pname);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_FIXEDV_OES) };
+    let Some(call) = Call::begin(GL_GET_FIXEDV_OES) else { return driver()(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
+    call.put_word(0, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(pname, params);
+    driver()(pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::state(pname), 4)];
     call.leave(GL_GET_FIXEDV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_FLOATI_V_OES);
-    let Some(call) = Call::begin(GL_GET_FLOATI_V_OES) else { return driver(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_FLOATI_V_OES) };
+    let Some(call) = Call::begin(GL_GET_FLOATI_V_OES) else { return driver()(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_FLOATI_V_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char) -> i32 {
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        driver!(GL_GET_FRAG_DATA_INDEX_EXT);
-    let Some(call) = Call::begin(GL_GET_FRAG_DATA_INDEX_EXT) else { return driver(program, name) };
+    let driver = || -> unsafe extern "C" fn(u32, *const c_char) -> i32 {
+        driver!(GL_GET_FRAG_DATA_INDEX_EXT)
+    };
+    let Some(call) = Call::begin(GL_GET_FRAG_DATA_INDEX_EXT) else {
+        return driver()(program, name);
+    };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, name);
+        return driver()(program, name);
     };
-    call.clear(0);
-    call.put(0, program);
+    call.put_word(0, program);
     call.put(8, name);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(program, name);
-    call.returned();
-    call.leave(GL_GET_FRAG_DATA_INDEX_EXT, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(program, name);
+    call.leave_result(GL_GET_FRAG_DATA_INDEX_EXT, 0, result);
     result
 }
 
@@ -3184,20 +3121,21 @@ pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
     count: *mut i32,
     shadingRates: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, *mut i32, *mut u32) =
-        driver!(GL_GET_FRAGMENT_SHADING_RATES_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, i32, *mut i32, *mut u32) {
+        driver!(GL_GET_FRAGMENT_SHADING_RATES_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_FRAGMENT_SHADING_RATES_EXT) else {
-        return driver(samples, maxCount, count, shadingRates);
+        return driver()(samples, maxCount, count, shadingRates);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(samples, maxCount, count, shadingRates);
+        return driver()(samples, maxCount, count, shadingRates);
     };
     call.put(0, samples);
     call.put(4, maxCount);
     call.put(8, count);
     call.put(16, shadingRates);
     let mut call = call.publish();
-    driver(samples, maxCount, count, shadingRates);
+    driver()(samples, maxCount, count, shadingRates);
     call.returned();
     let mut writes = [
         observe::array(count, 1, 4),
@@ -3216,76 +3154,72 @@ pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        driver!(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
+        driver!(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES)
+    };
     let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES) else {
-        return driver(target, attachment, pname, params);
+        return driver()(target, attachment, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(target, attachment, pname, params);
+        return driver()(target, attachment, pname, params);
     };
-    call.clear(8);
     call.put(0, target);
     call.put(4, attachment);
-    call.put(8, pname);
+    call.put_word(8, pname);
     call.put(16, params);
     let mut call = call.publish();
-    driver(target, attachment, pname, params);
+    driver()(target, attachment, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32 {
-    let driver: unsafe extern "C" fn(u32) -> i32 =
-        driver!(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT);
-    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
-        return driver(target);
+    let driver = || -> unsafe extern "C" fn(u32) -> i32 {
+        driver!(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(target) };
-    call.clear(0);
-    call.put(0, target);
-    let mut call = call.publish();
-    let result = driver(target);
-    call.returned();
-    call.leave(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, 0, result, &mut []);
+    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
+        return driver()(target);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(target) };
+    call.put_word(0, target);
+    let call = call.publish();
+    let result = driver()(target);
+    call.leave_result(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetGraphicsResetStatusEXT() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS_EXT);
-    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_EXT) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_GRAPHICS_RESET_STATUS_EXT) };
+    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_EXT) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(GL_GET_GRAPHICS_RESET_STATUS_KHR);
-    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_KHR) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_GRAPHICS_RESET_STATUS_KHR) };
+    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_KHR) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V_EXT) };
     let Some(call) = Call::begin(GL_GET_INTEGER64V_EXT) else {
         return trackers::glGetInteger64vEXT(pname, data);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, pname);
+        call.put_word(0, pname);
         call.put(8, data);
         call.publish()
     });
-    driver(pname, data);
+    driver()(pname, data);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3301,28 +3235,34 @@ pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
 }
 
 pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_INTEGERI_V_EXT);
-    let Some(call) = Call::begin(GL_GET_INTEGERI_V_EXT) else { return driver(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_INTEGERI_V_EXT) };
+    let Some(call) = Call::begin(GL_GET_INTEGERI_V_EXT) else {
+        return driver()(target, index, data);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_INTEGERI_V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_LIGHTXV_OES);
-    let Some(call) = Call::begin(GL_GET_LIGHTXV_OES) else { return driver(light, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(light, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_LIGHTXV_OES) };
+    let Some(call) = Call::begin(GL_GET_LIGHTXV_OES) else { return driver()(light, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(light, pname, params);
+    };
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(light, pname, params);
+    driver()(light, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -3337,14 +3277,18 @@ pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i3
 }
 
 pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_MATERIALXV_OES);
-    let Some(call) = Call::begin(GL_GET_MATERIALXV_OES) else { return driver(face, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(face, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_MATERIALXV_OES) };
+    let Some(call) = Call::begin(GL_GET_MATERIALXV_OES) else {
+        return driver()(face, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(face, pname, params);
+    };
     call.put(0, face);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(face, pname, params);
+    driver()(face, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -3363,19 +3307,20 @@ pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        driver!(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
+        driver!(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT) else {
-        return driver(memoryObject, pname, params);
+        return driver()(memoryObject, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(memoryObject, pname, params);
+        return driver()(memoryObject, pname, params);
     };
     call.put(0, memoryObject);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(memoryObject, pname, params);
+    driver()(memoryObject, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::memory_object_value(pname), 4)];
     call.leave(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, 0, (), &mut writes);
@@ -3388,22 +3333,22 @@ pub unsafe extern "C" fn glGetObjectLabelEXT(
     length: *mut i32,
     label: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_OBJECT_LABEL_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_OBJECT_LABEL_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_OBJECT_LABEL_EXT) else {
-        return driver(r#type, object, bufSize, length, label);
+        return driver()(r#type, object, bufSize, length, label);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(r#type, object, bufSize, length, label);
+        return driver()(r#type, object, bufSize, length, label);
     };
-    call.clear(8);
     call.put(0, r#type);
     call.put(4, object);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, label);
     let mut call = call.publish();
-    driver(r#type, object, bufSize, length, label);
+    driver()(r#type, object, bufSize, length, label);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
@@ -3417,22 +3362,22 @@ pub unsafe extern "C" fn glGetObjectLabelKHR(
     length: *mut i32,
     label: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_OBJECT_LABEL_KHR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_OBJECT_LABEL_KHR)
+    };
     let Some(call) = Call::begin(GL_GET_OBJECT_LABEL_KHR) else {
-        return driver(identifier, name, bufSize, length, label);
+        return driver()(identifier, name, bufSize, length, label);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(identifier, name, bufSize, length, label);
+        return driver()(identifier, name, bufSize, length, label);
     };
-    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, label);
     let mut call = call.publish();
-    driver(identifier, name, bufSize, length, label);
+    driver()(identifier, name, bufSize, length, label);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
@@ -3445,21 +3390,21 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
     length: *mut i32,
     label: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_OBJECT_PTR_LABEL_KHR);
+    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_OBJECT_PTR_LABEL_KHR)
+    };
     let Some(call) = Call::begin(GL_GET_OBJECT_PTR_LABEL_KHR) else {
-        return driver(ptr, bufSize, length, label);
+        return driver()(ptr, bufSize, length, label);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(ptr, bufSize, length, label);
+        return driver()(ptr, bufSize, length, label);
     };
-    call.clear(8);
     call.put(0, ptr);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, label);
     let mut call = call.publish();
-    driver(ptr, bufSize, length, label);
+    driver()(ptr, bufSize, length, label);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
@@ -3467,14 +3412,13 @@ pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
 }
 
 pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut *mut c_void) = driver!(GL_GET_POINTERV_KHR);
-    let Some(call) = Call::begin(GL_GET_POINTERV_KHR) else { return driver(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, params) };
-    call.clear(0);
-    call.put(0, pname);
+    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void) { driver!(GL_GET_POINTERV_KHR) };
+    let Some(call) = Call::begin(GL_GET_POINTERV_KHR) else { return driver()(pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
+    call.put_word(0, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(pname, params);
+    driver()(pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_POINTERV_KHR, 0, (), &mut writes);
@@ -3487,10 +3431,11 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
     binaryFormat: *mut u32,
     binary: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
-        driver!(GL_GET_PROGRAM_BINARY_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) {
+        driver!(GL_GET_PROGRAM_BINARY_OES)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY_OES) else {
-        return driver(program, bufSize, length, binaryFormat, binary);
+        return driver()(program, bufSize, length, binaryFormat, binary);
     };
     let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
         call.put(0, program);
@@ -3500,7 +3445,7 @@ pub unsafe extern "C" fn glGetProgramBinaryOES(
         call.put(24, binary);
         call.publish()
     });
-    driver(program, bufSize, length, binaryFormat, binary);
+    driver()(program, bufSize, length, binaryFormat, binary);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3526,20 +3471,21 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
     length: *mut i32,
     infoLog: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) else {
-        return driver(pipeline, bufSize, length, infoLog);
+        return driver()(pipeline, bufSize, length, infoLog);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(pipeline, bufSize, length, infoLog);
+        return driver()(pipeline, bufSize, length, infoLog);
     };
     call.put(0, pipeline);
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, infoLog);
     let mut call = call.publish();
-    driver(pipeline, bufSize, length, infoLog);
+    driver()(pipeline, bufSize, length, infoLog);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
@@ -3547,18 +3493,19 @@ pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
 }
 
 pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PROGRAM_PIPELINEIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PROGRAM_PIPELINEIV_EXT) };
     let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINEIV_EXT) else {
-        return driver(pipeline, pname, params);
+        return driver()(pipeline, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(pipeline, pname, params);
+        return driver()(pipeline, pname, params);
     };
     call.put(0, pipeline);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(pipeline, pname, params);
+    driver()(pipeline, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
     call.leave(GL_GET_PROGRAM_PIPELINEIV_EXT, 0, (), &mut writes);
@@ -3569,100 +3516,106 @@ pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
     programInterface: u32,
     name: *const c_char,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
-        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> i32 {
+        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT) else {
-        return driver(program, programInterface, name);
+        return driver()(program, programInterface, name);
     };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(program, programInterface, name);
+        return driver()(program, programInterface, name);
     };
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, name);
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(program, programInterface, name);
-    call.returned();
-    call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(program, programInterface, name);
+    call.leave_result(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetQueryObjecti64vEXT(id: u32, pname: u32, params: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i64) = driver!(GL_GET_QUERY_OBJECTI64V_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i64) { driver!(GL_GET_QUERY_OBJECTI64V_EXT) };
     let Some(call) = Call::begin(GL_GET_QUERY_OBJECTI64V_EXT) else {
-        return driver(id, pname, params);
+        return driver()(id, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(id, pname, params);
+    driver()(id, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_QUERY_OBJECTI64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_QUERY_OBJECTIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_QUERY_OBJECTIV_EXT) };
     let Some(call) = Call::begin(GL_GET_QUERY_OBJECTIV_EXT) else {
-        return driver(id, pname, params);
+        return driver()(id, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(id, pname, params);
+    driver()(id, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_GET_QUERY_OBJECTIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *mut u64) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u64) = driver!(GL_GET_QUERY_OBJECTUI64V_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u64) { driver!(GL_GET_QUERY_OBJECTUI64V_EXT) };
     let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUI64V_EXT) else {
-        return driver(id, pname, params);
+        return driver()(id, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(id, pname, params);
+    driver()(id, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_QUERY_OBJECTUI64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_QUERY_OBJECTUIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_QUERY_OBJECTUIV_EXT) };
     let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV_EXT) else {
-        return driver(id, pname, params);
+        return driver()(id, pname, params);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(id, pname, params) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
     call.put(0, id);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(id, pname, params);
+    driver()(id, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
     call.leave(GL_GET_QUERY_OBJECTUIV_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_QUERYIV_EXT);
-    let Some(call) = Call::begin(GL_GET_QUERYIV_EXT) else { return driver(target, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_QUERYIV_EXT) };
+    let Some(call) = Call::begin(GL_GET_QUERYIV_EXT) else {
+        return driver()(target, pname, params);
+    };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
     call.leave(GL_GET_QUERYIV_EXT, 0, (), &mut writes);
@@ -3673,29 +3626,31 @@ pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        driver!(GL_GET_RENDERBUFFER_PARAMETERIV_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
+        driver!(GL_GET_RENDERBUFFER_PARAMETERIV_OES)
+    };
     let Some(call) = Call::begin(GL_GET_RENDERBUFFER_PARAMETERIV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
     call.leave(GL_GET_RENDERBUFFER_PARAMETERIV_OES, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        driver!(GL_GET_SAMPLER_PARAMETER_IIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
+        driver!(GL_GET_SAMPLER_PARAMETER_IIV_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_EXT) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -3703,7 +3658,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3721,10 +3676,11 @@ pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, p
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        driver!(GL_GET_SAMPLER_PARAMETER_IIV_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
+        driver!(GL_GET_SAMPLER_PARAMETER_IIV_OES)
+    };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_OES) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -3732,7 +3688,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3750,10 +3706,11 @@ pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, p
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        driver!(GL_GET_SAMPLER_PARAMETER_IUIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) {
+        driver!(GL_GET_SAMPLER_PARAMETER_IUIV_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_EXT) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -3761,7 +3718,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3779,10 +3736,11 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, 
 }
 
 pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        driver!(GL_GET_SAMPLER_PARAMETER_IUIV_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) {
+        driver!(GL_GET_SAMPLER_PARAMETER_IUIV_OES)
+    };
     let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_OES) else {
-        return driver(sampler, pname, params);
+        return driver()(sampler, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, sampler);
@@ -3790,7 +3748,7 @@ pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, 
         call.put(8, params);
         call.publish()
     });
-    driver(sampler, pname, params);
+    driver()(sampler, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3812,37 +3770,38 @@ pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
     pname: u32,
     params: *mut u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u64) =
-        driver!(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u64) {
+        driver!(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT)
+    };
     let Some(call) = Call::begin(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     call.put(0, semaphore);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(semaphore, pname, params);
+    driver()(semaphore, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_ENVXV_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_ENVXV_OES) };
     let Some(call) = Call::begin(GL_GET_TEX_ENVXV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -3861,14 +3820,18 @@ pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut 
 }
 
 pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_TEX_GENFV_OES);
-    let Some(call) = Call::begin(GL_GET_TEX_GENFV_OES) else { return driver(coord, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(coord, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_TEX_GENFV_OES) };
+    let Some(call) = Call::begin(GL_GET_TEX_GENFV_OES) else {
+        return driver()(coord, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(coord, pname, params);
+    };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(coord, pname, params);
+    driver()(coord, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -3879,14 +3842,18 @@ pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f
 }
 
 pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_GENIV_OES);
-    let Some(call) = Call::begin(GL_GET_TEX_GENIV_OES) else { return driver(coord, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(coord, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_GENIV_OES) };
+    let Some(call) = Call::begin(GL_GET_TEX_GENIV_OES) else {
+        return driver()(coord, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(coord, pname, params);
+    };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(coord, pname, params);
+    driver()(coord, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -3897,14 +3864,18 @@ pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i
 }
 
 pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_GENXV_OES);
-    let Some(call) = Call::begin(GL_GET_TEX_GENXV_OES) else { return driver(coord, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(coord, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_GENXV_OES) };
+    let Some(call) = Call::begin(GL_GET_TEX_GENXV_OES) else {
+        return driver()(coord, pname, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(coord, pname, params);
+    };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(coord, pname, params);
+    driver()(coord, pname, params);
     call.returned();
     let mut writes = [observe::array(
         params,
@@ -3915,9 +3886,10 @@ pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i
 }
 
 pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETER_IIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETER_IIV_EXT) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_EXT) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -3925,7 +3897,7 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3943,9 +3915,10 @@ pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params
 }
 
 pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETER_IIV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETER_IIV_OES) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -3953,7 +3926,7 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3971,9 +3944,10 @@ pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_TEX_PARAMETER_IUIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_TEX_PARAMETER_IUIV_EXT) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_EXT) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -3981,7 +3955,7 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -3999,9 +3973,10 @@ pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, param
 }
 
 pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, params: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) = driver!(GL_GET_TEX_PARAMETER_IUIV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_TEX_PARAMETER_IUIV_OES) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -4009,7 +3984,7 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4027,9 +4002,10 @@ pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, param
 }
 
 pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_TEX_PARAMETERXV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETERXV_OES) };
     let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, target);
@@ -4037,7 +4013,7 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
         call.put(8, params);
         call.publish()
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4055,30 +4031,32 @@ pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params:
 }
 
 pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u8) = driver!(GL_GET_UNSIGNED_BYTEI_V_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut u8) { driver!(GL_GET_UNSIGNED_BYTEI_V_EXT) };
     let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEI_V_EXT) else {
-        return driver(target, index, data);
+        return driver()(target, index, data);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::unsigned_bytes(target), 1)];
     call.leave(GL_GET_UNSIGNED_BYTEI_V_EXT, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
-    let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_UNSIGNED_BYTEV_EXT);
-    let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEV_EXT) else { return driver(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(pname, data) };
-    call.clear(0);
-    call.put(0, pname);
+    let driver = || -> unsafe extern "C" fn(u32, *mut u8) { driver!(GL_GET_UNSIGNED_BYTEV_EXT) };
+    let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEV_EXT) else { return driver()(pname, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, data) };
+    call.put_word(0, pname);
     call.put(8, data);
     let mut call = call.publish();
-    driver(pname, data);
+    driver()(pname, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::unsigned_bytes(pname), 1)];
     call.leave(GL_GET_UNSIGNED_BYTEV_EXT, 0, (), &mut writes);
@@ -4090,19 +4068,19 @@ pub unsafe extern "C" fn glGetnUniformfvEXT(
     bufSize: i32,
     params: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) = driver!(GL_GETN_UNIFORMFV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *mut f32) { driver!(GL_GETN_UNIFORMFV_EXT) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV_EXT) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4126,19 +4104,19 @@ pub unsafe extern "C" fn glGetnUniformfvKHR(
     bufSize: i32,
     params: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) = driver!(GL_GETN_UNIFORMFV_KHR);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *mut f32) { driver!(GL_GETN_UNIFORMFV_KHR) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMFV_KHR) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4162,19 +4140,19 @@ pub unsafe extern "C" fn glGetnUniformivEXT(
     bufSize: i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) = driver!(GL_GETN_UNIFORMIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *mut i32) { driver!(GL_GETN_UNIFORMIV_EXT) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV_EXT) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4198,19 +4176,19 @@ pub unsafe extern "C" fn glGetnUniformivKHR(
     bufSize: i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) = driver!(GL_GETN_UNIFORMIV_KHR);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *mut i32) { driver!(GL_GETN_UNIFORMIV_KHR) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMIV_KHR) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4234,19 +4212,19 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
     bufSize: i32,
     params: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) = driver!(GL_GETN_UNIFORMUIV_KHR);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, *mut u32) { driver!(GL_GETN_UNIFORMUIV_KHR) };
     let Some(call) = Call::begin(GL_GETN_UNIFORMUIV_KHR) else {
-        return driver(program, location, bufSize, params);
+        return driver()(program, location, bufSize, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.clear(8);
         call.put(0, program);
         call.put(4, location);
-        call.put(8, bufSize);
+        call.put_word(8, bufSize);
         call.put(16, params);
         call.publish()
     });
-    driver(program, location, bufSize, params);
+    driver()(program, location, bufSize, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4265,18 +4243,20 @@ pub unsafe extern "C" fn glGetnUniformuivKHR(
 }
 
 pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32, fd: i32) {
-    let driver: unsafe extern "C" fn(u32, u64, u32, i32) = driver!(GL_IMPORT_MEMORY_FD_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u64, u32, i32) { driver!(GL_IMPORT_MEMORY_FD_EXT) };
     let Some(call) = Call::begin(GL_IMPORT_MEMORY_FD_EXT) else {
-        return driver(memory, size, handleType, fd);
+        return driver()(memory, size, handleType, fd);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(memory, size, handleType, fd) };
-    call.clear(0);
-    call.put(0, memory);
+    let Some(call) = call.reserve(EFFECT, 24) else {
+        return driver()(memory, size, handleType, fd);
+    };
+    call.put_word(0, memory);
     call.put(8, size);
     call.put(16, handleType);
     call.put(20, fd);
     let call = call.publish();
-    driver(memory, size, handleType, fd);
+    driver()(memory, size, handleType, fd);
     call.finish();
 }
 
@@ -4286,22 +4266,21 @@ pub unsafe extern "C" fn glImportMemoryWin32HandleEXT(
     handleType: u32,
     handle: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u64, u32, *mut c_void) =
-        driver!(GL_IMPORT_MEMORY_WIN32HANDLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u64, u32, *mut c_void) {
+        driver!(GL_IMPORT_MEMORY_WIN32HANDLE_EXT)
+    };
     let Some(call) = Call::begin(GL_IMPORT_MEMORY_WIN32HANDLE_EXT) else {
-        return driver(memory, size, handleType, handle);
+        return driver()(memory, size, handleType, handle);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(memory, size, handleType, handle);
+        return driver()(memory, size, handleType, handle);
     };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, memory);
+    call.put_word(0, memory);
     call.put(8, size);
-    call.put(16, handleType);
+    call.put_word(16, handleType);
     call.put(24, handle);
     let call = call.publish();
-    driver(memory, size, handleType, handle);
+    driver()(memory, size, handleType, handle);
     call.finish();
 }
 
@@ -4311,37 +4290,35 @@ pub unsafe extern "C" fn glImportMemoryWin32NameEXT(
     handleType: u32,
     name: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u64, u32, *const c_void) =
-        driver!(GL_IMPORT_MEMORY_WIN32NAME_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u64, u32, *const c_void) {
+        driver!(GL_IMPORT_MEMORY_WIN32NAME_EXT)
+    };
     let Some(call) = Call::begin(GL_IMPORT_MEMORY_WIN32NAME_EXT) else {
-        return driver(memory, size, handleType, name);
+        return driver()(memory, size, handleType, name);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(memory, size, handleType, name);
+        return driver()(memory, size, handleType, name);
     };
-    call.clear(0);
-    call.clear(16);
-    call.put(0, memory);
+    call.put_word(0, memory);
     call.put(8, size);
-    call.put(16, handleType);
+    call.put_word(16, handleType);
     call.put(24, name);
     let call = call.publish();
-    driver(memory, size, handleType, name);
+    driver()(memory, size, handleType, name);
     call.finish();
 }
 
 pub unsafe extern "C" fn glImportSemaphoreFdEXT(semaphore: u32, handleType: u32, fd: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_IMPORT_SEMAPHORE_FD_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_IMPORT_SEMAPHORE_FD_EXT) };
     let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_FD_EXT) else {
-        return driver(semaphore, handleType, fd);
+        return driver()(semaphore, handleType, fd);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(semaphore, handleType, fd) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(semaphore, handleType, fd) };
     call.put(0, semaphore);
     call.put(4, handleType);
-    call.put(8, fd);
+    call.put_word(8, fd);
     let call = call.publish();
-    driver(semaphore, handleType, fd);
+    driver()(semaphore, handleType, fd);
     call.finish();
 }
 
@@ -4350,17 +4327,20 @@ pub unsafe extern "C" fn glImportSemaphoreWin32HandleEXT(
     handleType: u32,
     handle: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut c_void) =
-        driver!(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT);
-    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT) else {
-        return driver(semaphore, handleType, handle);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut c_void) {
+        driver!(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT)
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(semaphore, handleType, handle) };
+    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT) else {
+        return driver()(semaphore, handleType, handle);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else {
+        return driver()(semaphore, handleType, handle);
+    };
     call.put(0, semaphore);
     call.put(4, handleType);
     call.put(8, handle);
     let call = call.publish();
-    driver(semaphore, handleType, handle);
+    driver()(semaphore, handleType, handle);
     call.finish();
 }
 
@@ -4369,153 +4349,140 @@ pub unsafe extern "C" fn glImportSemaphoreWin32NameEXT(
     handleType: u32,
     name: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void) =
-        driver!(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT);
-    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT) else {
-        return driver(semaphore, handleType, name);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_void) {
+        driver!(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT)
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(semaphore, handleType, name) };
+    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT) else {
+        return driver()(semaphore, handleType, name);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(semaphore, handleType, name) };
     call.put(0, semaphore);
     call.put(4, handleType);
     call.put(8, name);
     let call = call.publish();
-    driver(semaphore, handleType, name);
+    driver()(semaphore, handleType, name);
     call.finish();
 }
 
 pub unsafe extern "C" fn glInsertEventMarkerEXT(length: i32, marker: *const c_char) {
-    let driver: unsafe extern "C" fn(i32, *const c_char) = driver!(GL_INSERT_EVENT_MARKER_EXT);
-    let Some(call) = Call::begin(GL_INSERT_EVENT_MARKER_EXT) else { return driver(length, marker) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const c_char) { driver!(GL_INSERT_EVENT_MARKER_EXT) };
+    let Some(call) = Call::begin(GL_INSERT_EVENT_MARKER_EXT) else {
+        return driver()(length, marker);
+    };
     let mut reads = [if length == 0 {
         observe::c_string(marker)
     } else {
         observe::array(marker, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(length, marker);
+        return driver()(length, marker);
     };
-    call.clear(0);
-    call.put(0, length);
+    call.put_word(0, length);
     call.put(8, marker);
     let call = call.publish_observing(16, &reads);
-    driver(length, marker);
+    driver()(length, marker);
     call.finish();
 }
 
 pub unsafe extern "C" fn glIsEnablediEXT(target: u32, index: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI_EXT);
-    let Some(call) = Call::begin(GL_IS_ENABLEDI_EXT) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI_EXT) };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI_EXT) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let mut call = call.publish();
-    let result = driver(target, index);
-    call.returned();
-    call.leave(GL_IS_ENABLEDI_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(target, index);
+    call.leave_result(GL_IS_ENABLEDI_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsEnablediOES(target: u32, index: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI_OES);
-    let Some(call) = Call::begin(GL_IS_ENABLEDI_OES) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI_OES) };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI_OES) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let mut call = call.publish();
-    let result = driver(target, index);
-    call.returned();
-    call.leave(GL_IS_ENABLEDI_OES, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(target, index);
+    call.leave_result(GL_IS_ENABLEDI_OES, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_FRAMEBUFFER_OES);
-    let Some(call) = Call::begin(GL_IS_FRAMEBUFFER_OES) else { return driver(framebuffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(framebuffer) };
-    call.clear(0);
-    call.put(0, framebuffer);
-    let mut call = call.publish();
-    let result = driver(framebuffer);
-    call.returned();
-    call.leave(GL_IS_FRAMEBUFFER_OES, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_FRAMEBUFFER_OES) };
+    let Some(call) = Call::begin(GL_IS_FRAMEBUFFER_OES) else { return driver()(framebuffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(framebuffer) };
+    call.put_word(0, framebuffer);
+    let call = call.publish();
+    let result = driver()(framebuffer);
+    call.leave_result(GL_IS_FRAMEBUFFER_OES, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_MEMORY_OBJECT_EXT);
-    let Some(call) = Call::begin(GL_IS_MEMORY_OBJECT_EXT) else { return driver(memoryObject) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(memoryObject) };
-    call.clear(0);
-    call.put(0, memoryObject);
-    let mut call = call.publish();
-    let result = driver(memoryObject);
-    call.returned();
-    call.leave(GL_IS_MEMORY_OBJECT_EXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_MEMORY_OBJECT_EXT) };
+    let Some(call) = Call::begin(GL_IS_MEMORY_OBJECT_EXT) else { return driver()(memoryObject) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(memoryObject) };
+    call.put_word(0, memoryObject);
+    let call = call.publish();
+    let result = driver()(memoryObject);
+    call.leave_result(GL_IS_MEMORY_OBJECT_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PROGRAM_PIPELINE_EXT);
-    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE_EXT) else { return driver(pipeline) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(pipeline) };
-    call.clear(0);
-    call.put(0, pipeline);
-    let mut call = call.publish();
-    let result = driver(pipeline);
-    call.returned();
-    call.leave(GL_IS_PROGRAM_PIPELINE_EXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PROGRAM_PIPELINE_EXT) };
+    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE_EXT) else { return driver()(pipeline) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(pipeline) };
+    call.put_word(0, pipeline);
+    let call = call.publish();
+    let result = driver()(pipeline);
+    call.leave_result(GL_IS_PROGRAM_PIPELINE_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_QUERY_EXT);
-    let Some(call) = Call::begin(GL_IS_QUERY_EXT) else { return driver(id) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(id) };
-    call.clear(0);
-    call.put(0, id);
-    let mut call = call.publish();
-    let result = driver(id);
-    call.returned();
-    call.leave(GL_IS_QUERY_EXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_QUERY_EXT) };
+    let Some(call) = Call::begin(GL_IS_QUERY_EXT) else { return driver()(id) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(id) };
+    call.put_word(0, id);
+    let call = call.publish();
+    let result = driver()(id);
+    call.leave_result(GL_IS_QUERY_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_RENDERBUFFER_OES);
-    let Some(call) = Call::begin(GL_IS_RENDERBUFFER_OES) else { return driver(renderbuffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(renderbuffer) };
-    call.clear(0);
-    call.put(0, renderbuffer);
-    let mut call = call.publish();
-    let result = driver(renderbuffer);
-    call.returned();
-    call.leave(GL_IS_RENDERBUFFER_OES, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_RENDERBUFFER_OES) };
+    let Some(call) = Call::begin(GL_IS_RENDERBUFFER_OES) else { return driver()(renderbuffer) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(renderbuffer) };
+    call.put_word(0, renderbuffer);
+    let call = call.publish();
+    let result = driver()(renderbuffer);
+    call.leave_result(GL_IS_RENDERBUFFER_OES, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_SEMAPHORE_EXT);
-    let Some(call) = Call::begin(GL_IS_SEMAPHORE_EXT) else { return driver(semaphore) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(semaphore) };
-    call.clear(0);
-    call.put(0, semaphore);
-    let mut call = call.publish();
-    let result = driver(semaphore);
-    call.returned();
-    call.leave(GL_IS_SEMAPHORE_EXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_SEMAPHORE_EXT) };
+    let Some(call) = Call::begin(GL_IS_SEMAPHORE_EXT) else { return driver()(semaphore) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(semaphore) };
+    call.put_word(0, semaphore);
+    let call = call.publish();
+    let result = driver()(semaphore);
+    call.leave_result(GL_IS_SEMAPHORE_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsVertexArrayOES(array: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_VERTEX_ARRAY_OES);
-    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY_OES) else { return driver(array) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(array) };
-    call.clear(0);
-    call.put(0, array);
-    let mut call = call.publish();
-    let result = driver(array);
-    call.returned();
-    call.leave(GL_IS_VERTEX_ARRAY_OES, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_VERTEX_ARRAY_OES) };
+    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY_OES) else { return driver()(array) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(array) };
+    call.put_word(0, array);
+    let call = call.publish();
+    let result = driver()(array);
+    call.leave_result(GL_IS_VERTEX_ARRAY_OES, 0, result);
     result
 }
 
@@ -4525,9 +4492,10 @@ pub unsafe extern "C" fn glLabelObjectEXT(
     length: i32,
     label: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_LABEL_OBJECT_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_LABEL_OBJECT_EXT) };
     let Some(call) = Call::begin(GL_LABEL_OBJECT_EXT) else {
-        return driver(r#type, object, length, label);
+        return driver()(r#type, object, length, label);
     };
     let mut reads = [if length == 0 {
         observe::c_string(label)
@@ -4535,60 +4503,57 @@ pub unsafe extern "C" fn glLabelObjectEXT(
         observe::array(label, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(r#type, object, length, label);
+        return driver()(r#type, object, length, label);
     };
-    call.clear(8);
     call.put(0, r#type);
     call.put(4, object);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, label);
     let call = call.publish_observing(24, &reads);
-    driver(r#type, object, length, label);
+    driver()(r#type, object, length, label);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_LIGHT_MODELX_OES);
-    let Some(call) = Call::begin(GL_LIGHT_MODELX_OES) else { return driver(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_LIGHT_MODELX_OES) };
+    let Some(call) = Call::begin(GL_LIGHT_MODELX_OES) else { return driver()(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
-    driver(pname, param);
+    driver()(pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_LIGHT_MODELXV_OES);
-    let Some(call) = Call::begin(GL_LIGHT_MODELXV_OES) else { return driver(pname, param) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_LIGHT_MODELXV_OES) };
+    let Some(call) = Call::begin(GL_LIGHT_MODELXV_OES) else { return driver()(pname, param) };
     let mut reads = [observe::array(param, sizes::light_model_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(pname, param);
+        return driver()(pname, param);
     };
-    call.clear(0);
-    call.put(0, pname);
+    call.put_word(0, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
-    driver(pname, param);
+    driver()(pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_LIGHTX_OES);
-    let Some(call) = Call::begin(GL_LIGHTX_OES) else { return driver(light, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(light, pname, param) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_LIGHTX_OES) };
+    let Some(call) = Call::begin(GL_LIGHTX_OES) else { return driver()(light, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(light, pname, param) };
     call.put(0, light);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(light, pname, param);
+    driver()(light, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_LIGHTXV_OES);
-    let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver(light, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_LIGHTXV_OES) };
+    let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver()(light, pname, params) };
     let mut reads = [observe::array(
         params,
         if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
@@ -4599,51 +4564,51 @@ pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(light, pname, params);
+        return driver()(light, pname, params);
     };
     call.put(0, light);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(light, pname, params);
+    driver()(light, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
-    let driver: unsafe extern "C" fn(i32) = driver!(GL_LINE_WIDTHX_OES);
-    let Some(call) = Call::begin(GL_LINE_WIDTHX_OES) else { return driver(width) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(width) };
-    call.clear(0);
-    call.put(0, width);
+    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_LINE_WIDTHX_OES) };
+    let Some(call) = Call::begin(GL_LINE_WIDTHX_OES) else { return driver()(width) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(width) };
+    call.put_word(0, width);
     let call = call.publish();
-    driver(width);
+    driver()(width);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLoadMatrixxOES(m: *const i32) {
-    let driver: unsafe extern "C" fn(*const i32) = driver!(GL_LOAD_MATRIXX_OES);
-    let Some(call) = Call::begin(GL_LOAD_MATRIXX_OES) else { return driver(m) };
+    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_LOAD_MATRIXX_OES) };
+    let Some(call) = Call::begin(GL_LOAD_MATRIXX_OES) else { return driver()(m) };
     let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
-    driver(m);
+    driver()(m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glLoadPaletteFromModelViewMatrixOES() {
-    let driver: unsafe extern "C" fn() = driver!(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES);
+    let driver =
+        || -> unsafe extern "C" fn() { driver!(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES) };
     let Some(call) = Call::begin(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES) else {
-        return driver();
+        return driver()();
     };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_MAP_BUFFER_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_MAP_BUFFER_OES) };
     let Some(call) = Call::begin(GL_MAP_BUFFER_OES) else {
         return trackers::glMapBufferOES(target, access);
     };
@@ -4652,7 +4617,7 @@ pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void
         call.put(4, access);
         call.publish()
     });
-    let result = driver(target, access);
+    let result = driver()(target, access);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4687,21 +4652,20 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
     length: isize,
     access: u32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
-        driver!(GL_MAP_BUFFER_RANGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void {
+        driver!(GL_MAP_BUFFER_RANGE_EXT)
+    };
     let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE_EXT) else {
         return trackers::glMapBufferRangeEXT(target, offset, length, access);
     };
     let call = call.reserve(LEAVES, 28).map(|call| {
-        call.clear(0);
-        call.clear(24);
-        call.put(0, target);
+        call.put_word(0, target);
         call.put(8, offset);
         call.put(16, length);
-        call.put(24, access);
+        call.put_word(24, access);
         call.publish()
     });
-    let result = driver(target, offset, length, access);
+    let result = driver()(target, offset, length, access);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -4735,34 +4699,33 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
 }
 
 pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_MATERIALX_OES);
-    let Some(call) = Call::begin(GL_MATERIALX_OES) else { return driver(face, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(face, pname, param) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_MATERIALX_OES) };
+    let Some(call) = Call::begin(GL_MATERIALX_OES) else { return driver()(face, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(face, pname, param) };
     call.put(0, face);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(face, pname, param);
+    driver()(face, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_MATERIALXV_OES);
-    let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver(face, pname, param) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_MATERIALXV_OES) };
+    let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver()(face, pname, param) };
     let mut reads = [observe::array(
         param,
         if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(face, pname, param);
+        return driver()(face, pname, param);
     };
     call.put(0, face);
     call.put(4, pname);
     call.put(8, param);
     let call = call.publish_observing(16, &reads);
-    driver(face, pname, param);
+    driver()(face, pname, param);
     call.finish();
 }
 
@@ -4772,8 +4735,9 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        driver!(GL_MATRIX_INDEX_POINTER_OES);
+    let driver = || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) {
+        driver!(GL_MATRIX_INDEX_POINTER_OES)
+    };
     let Some(mut call) = Call::begin(GL_MATRIX_INDEX_POINTER_OES) else {
         return trackers::glMatrixIndexPointerOES(size, r#type, stride, pointer);
     };
@@ -4789,27 +4753,27 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
         )
     });
     let call = call.reserve(EFFECT, 24).map(|call| {
-        call.clear(8);
         call.put(0, size);
         call.put(4, r#type);
-        call.put(8, stride);
+        call.put_word(8, stride);
         call.put(16, pointer);
         call.publish()
     });
-    driver(size, r#type, stride, pointer);
+    driver()(size, r#type, stride, pointer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MAX_SHADER_COMPILER_THREADS_KHR);
-    let Some(call) = Call::begin(GL_MAX_SHADER_COMPILER_THREADS_KHR) else { return driver(count) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(count) };
-    call.clear(0);
-    call.put(0, count);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MAX_SHADER_COMPILER_THREADS_KHR) };
+    let Some(call) = Call::begin(GL_MAX_SHADER_COMPILER_THREADS_KHR) else {
+        return driver()(count);
+    };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(count) };
+    call.put_word(0, count);
     let call = call.publish();
-    driver(count);
+    driver()(count);
     call.finish();
 }
 
@@ -4818,42 +4782,42 @@ pub unsafe extern "C" fn glMemoryObjectParameterivEXT(
     pname: u32,
     params: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        driver!(GL_MEMORY_OBJECT_PARAMETERIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) {
+        driver!(GL_MEMORY_OBJECT_PARAMETERIV_EXT)
+    };
     let Some(call) = Call::begin(GL_MEMORY_OBJECT_PARAMETERIV_EXT) else {
-        return driver(memoryObject, pname, params);
+        return driver()(memoryObject, pname, params);
     };
     let mut reads = [observe::array(params, sizes::memory_object_value(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(memoryObject, pname, params);
+        return driver()(memoryObject, pname, params);
     };
     call.put(0, memoryObject);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(memoryObject, pname, params);
+    driver()(memoryObject, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMinSampleShadingOES(value: f32) {
-    let driver: unsafe extern "C" fn(f32) = driver!(GL_MIN_SAMPLE_SHADING_OES);
-    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING_OES) else { return driver(value) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(value) };
-    call.clear(0);
-    call.put(0, value);
+    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_MIN_SAMPLE_SHADING_OES) };
+    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING_OES) else { return driver()(value) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(value) };
+    call.put_word(0, value);
     let call = call.publish();
-    driver(value);
+    driver()(value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
-    let driver: unsafe extern "C" fn(*const i32) = driver!(GL_MULT_MATRIXX_OES);
-    let Some(call) = Call::begin(GL_MULT_MATRIXX_OES) else { return driver(m) };
+    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_MULT_MATRIXX_OES) };
+    let Some(call) = Call::begin(GL_MULT_MATRIXX_OES) else { return driver()(m) };
     let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver(m) };
+    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
     call.put(0, m);
     let call = call.publish_observing(8, &reads);
-    driver(m);
+    driver()(m);
     call.finish();
 }
 
@@ -4863,10 +4827,11 @@ pub unsafe extern "C" fn glMultiDrawArraysEXT(
     count: *const i32,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *const i32, *const i32, i32) =
-        driver!(GL_MULTI_DRAW_ARRAYS_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *const i32, *const i32, i32) {
+        driver!(GL_MULTI_DRAW_ARRAYS_EXT)
+    };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_ARRAYS_EXT) else {
-        return driver(mode, first, count, primcount);
+        return driver()(mode, first, count, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawArraysEXT::enter(
@@ -4882,15 +4847,13 @@ pub unsafe extern "C" fn glMultiDrawArraysEXT(
     let mut reads =
         [observe::array(first, primcount as i64, 4), observe::array(count, primcount as i64, 4)];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(0);
-        call.clear(24);
-        call.put(0, mode);
+        call.put_word(0, mode);
         call.put(8, first);
         call.put(16, count);
-        call.put(24, primcount);
+        call.put_word(24, primcount);
         call.publish_observing(32, &reads)
     });
-    driver(mode, first, count, primcount);
+    driver()(mode, first, count, primcount);
     if let Some(call) = call {
         call.finish();
     }
@@ -4902,10 +4865,11 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
     drawcount: i32,
     stride: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *const c_void, i32, i32) =
-        driver!(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *const c_void, i32, i32) {
+        driver!(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT)
+    };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT) else {
-        return driver(mode, indirect, drawcount, stride);
+        return driver()(mode, indirect, drawcount, stride);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawArraysIndirectEXT::enter(
@@ -4920,14 +4884,13 @@ pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, mode);
+        call.put_word(0, mode);
         call.put(8, indirect);
         call.put(16, drawcount);
         call.put(20, stride);
         call.publish_observing(24, &reads)
     });
-    driver(mode, indirect, drawcount, stride);
+    driver()(mode, indirect, drawcount, stride);
     if let Some(call) = call {
         call.finish();
     }
@@ -4941,10 +4904,12 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
     drawcount: i32,
     basevertex: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32) =
-        driver!(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32) {
+            driver!(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT)
+        };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
-        return driver(mode, count, r#type, indices, drawcount, basevertex);
+        return driver()(mode, count, r#type, indices, drawcount, basevertex);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawElementsBaseVertexEXT::enter(
@@ -4965,18 +4930,15 @@ pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
         observe::array(basevertex, drawcount as i64, 4),
     ];
     let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.clear(0);
-        call.clear(16);
-        call.clear(32);
-        call.put(0, mode);
+        call.put_word(0, mode);
         call.put(8, count);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, indices);
-        call.put(32, drawcount);
+        call.put_word(32, drawcount);
         call.put(40, basevertex);
         call.publish_observing(48, &reads)
     });
-    driver(mode, count, r#type, indices, drawcount, basevertex);
+    driver()(mode, count, r#type, indices, drawcount, basevertex);
     if let Some(call) = call {
         call.finish();
     }
@@ -4989,10 +4951,11 @@ pub unsafe extern "C" fn glMultiDrawElementsEXT(
     indices: *const *const c_void,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32) =
-        driver!(GL_MULTI_DRAW_ELEMENTS_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32) {
+        driver!(GL_MULTI_DRAW_ELEMENTS_EXT)
+    };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_EXT) else {
-        return driver(mode, count, r#type, indices, primcount);
+        return driver()(mode, count, r#type, indices, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawElementsEXT::enter(
@@ -5009,17 +4972,14 @@ pub unsafe extern "C" fn glMultiDrawElementsEXT(
     let mut reads =
         [observe::array(count, primcount as i64, 4), observe::array(indices, primcount as i64, 8)];
     let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.clear(0);
-        call.clear(16);
-        call.clear(32);
-        call.put(0, mode);
+        call.put_word(0, mode);
         call.put(8, count);
-        call.put(16, r#type);
+        call.put_word(16, r#type);
         call.put(24, indices);
-        call.put(32, primcount);
+        call.put_word(32, primcount);
         call.publish_observing(40, &reads)
     });
-    driver(mode, count, r#type, indices, primcount);
+    driver()(mode, count, r#type, indices, primcount);
     if let Some(call) = call {
         call.finish();
     }
@@ -5032,10 +4992,11 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
     drawcount: i32,
     stride: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32, i32) =
-        driver!(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_void, i32, i32) {
+        driver!(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT)
+    };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT) else {
-        return driver(mode, r#type, indirect, drawcount, stride);
+        return driver()(mode, r#type, indirect, drawcount, stride);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawElementsIndirectEXT::enter(
@@ -5058,26 +5019,26 @@ pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
         call.put(20, stride);
         call.publish_observing(24, &reads)
     });
-    driver(mode, r#type, indirect, drawcount, stride);
+    driver()(mode, r#type, indirect, drawcount, stride);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32, q: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_MULTI_TEX_COORD4X_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_MULTI_TEX_COORD4X_OES) };
     let Some(call) = Call::begin(GL_MULTI_TEX_COORD4X_OES) else {
-        return driver(texture, s, t, r, q);
+        return driver()(texture, s, t, r, q);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(texture, s, t, r, q) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(texture, s, t, r, q) };
     call.put(0, texture);
     call.put(4, s);
     call.put(8, t);
     call.put(12, r);
-    call.put(16, q);
+    call.put_word(16, q);
     let call = call.publish();
-    driver(texture, s, t, r, q);
+    driver()(texture, s, t, r, q);
     call.finish();
 }
 
@@ -5088,8 +5049,9 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
     clientBuffer: *mut c_void,
     flags: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
-        driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) {
+        driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT)
+    };
     let Some(mut call) = Call::begin(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT) else {
         return trackers::glNamedBufferStorageExternalEXT(
             buffer,
@@ -5112,16 +5074,14 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
         )
     });
     let call = call.reserve(EFFECT, 36).map(|call| {
-        call.clear(0);
-        call.clear(32);
-        call.put(0, buffer);
+        call.put_word(0, buffer);
         call.put(8, offset);
         call.put(16, size);
         call.put(24, clientBuffer);
-        call.put(32, flags);
+        call.put_word(32, flags);
         call.publish()
     });
-    driver(buffer, offset, size, clientBuffer, flags);
+    driver()(buffer, offset, size, clientBuffer, flags);
     if let Some(call) = call {
         call.finish();
     }
@@ -5133,8 +5093,9 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
-        driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, u32, u64) {
+        driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT)
+    };
     let Some(mut call) = Call::begin(GL_NAMED_BUFFER_STORAGE_MEM_EXT) else {
         return trackers::glNamedBufferStorageMemEXT(buffer, size, memory, offset);
     };
@@ -5150,15 +5111,13 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
         )
     });
     let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(0);
-        call.clear(16);
-        call.put(0, buffer);
+        call.put_word(0, buffer);
         call.put(8, size);
-        call.put(16, memory);
+        call.put_word(16, memory);
         call.put(24, offset);
         call.publish()
     });
-    driver(buffer, size, memory, offset);
+    driver()(buffer, size, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -5172,13 +5131,14 @@ pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
     baseViewIndex: i32,
     numViews: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) =
-        driver!(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) {
+        driver!(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR)
+    };
     let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) else {
-        return driver(framebuffer, attachment, texture, level, baseViewIndex, numViews);
+        return driver()(framebuffer, attachment, texture, level, baseViewIndex, numViews);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(framebuffer, attachment, texture, level, baseViewIndex, numViews);
+        return driver()(framebuffer, attachment, texture, level, baseViewIndex, numViews);
     };
     call.put(0, framebuffer);
     call.put(4, attachment);
@@ -5187,20 +5147,19 @@ pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
     call.put(16, baseViewIndex);
     call.put(20, numViews);
     let call = call.publish();
-    driver(framebuffer, attachment, texture, level, baseViewIndex, numViews);
+    driver()(framebuffer, attachment, texture, level, baseViewIndex, numViews);
     call.finish();
 }
 
 pub unsafe extern "C" fn glNormal3xOES(nx: i32, ny: i32, nz: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_NORMAL3X_OES);
-    let Some(call) = Call::begin(GL_NORMAL3X_OES) else { return driver(nx, ny, nz) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(nx, ny, nz) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_NORMAL3X_OES) };
+    let Some(call) = Call::begin(GL_NORMAL3X_OES) else { return driver()(nx, ny, nz) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(nx, ny, nz) };
     call.put(0, nx);
     call.put(4, ny);
-    call.put(8, nz);
+    call.put_word(8, nz);
     let call = call.publish();
-    driver(nx, ny, nz);
+    driver()(nx, ny, nz);
     call.finish();
 }
 
@@ -5210,9 +5169,10 @@ pub unsafe extern "C" fn glObjectLabelKHR(
     length: i32,
     label: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) = driver!(GL_OBJECT_LABEL_KHR);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_OBJECT_LABEL_KHR) };
     let Some(call) = Call::begin(GL_OBJECT_LABEL_KHR) else {
-        return driver(identifier, name, length, label);
+        return driver()(identifier, name, length, label);
     };
     let mut reads = [if length < 0 {
         observe::c_string(label)
@@ -5220,15 +5180,14 @@ pub unsafe extern "C" fn glObjectLabelKHR(
         observe::array(label, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(identifier, name, length, label);
+        return driver()(identifier, name, length, label);
     };
-    call.clear(8);
     call.put(0, identifier);
     call.put(4, name);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, label);
     let call = call.publish_observing(24, &reads);
-    driver(identifier, name, length, label);
+    driver()(identifier, name, length, label);
     call.finish();
 }
 
@@ -5237,10 +5196,11 @@ pub unsafe extern "C" fn glObjectPtrLabelKHR(
     length: i32,
     label: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(*const c_void, i32, *const c_char) =
-        driver!(GL_OBJECT_PTR_LABEL_KHR);
+    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *const c_char) {
+        driver!(GL_OBJECT_PTR_LABEL_KHR)
+    };
     let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL_KHR) else {
-        return driver(ptr, length, label);
+        return driver()(ptr, length, label);
     };
     let mut reads = [if length < 0 {
         observe::c_string(label)
@@ -5248,21 +5208,21 @@ pub unsafe extern "C" fn glObjectPtrLabelKHR(
         observe::array(label, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(ptr, length, label);
+        return driver()(ptr, length, label);
     };
-    call.clear(8);
     call.put(0, ptr);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, label);
     let call = call.publish_observing(24, &reads);
-    driver(ptr, length, label);
+    driver()(ptr, length, label);
     call.finish();
 }
 
 pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) = driver!(GL_ORTHOF_OES);
-    let Some(call) = Call::begin(GL_ORTHOF_OES) else { return driver(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let driver =
+        || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) { driver!(GL_ORTHOF_OES) };
+    let Some(call) = Call::begin(GL_ORTHOF_OES) else { return driver()(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -5270,14 +5230,15 @@ pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: 
     call.put(16, n);
     call.put(20, f);
     let call = call.publish();
-    driver(l, r, b, t, n, f);
+    driver()(l, r, b, t, n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) = driver!(GL_ORTHOX_OES);
-    let Some(call) = Call::begin(GL_ORTHOX_OES) else { return driver(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(l, r, b, t, n, f) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) { driver!(GL_ORTHOX_OES) };
+    let Some(call) = Call::begin(GL_ORTHOX_OES) else { return driver()(l, r, b, t, n, f) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
     call.put(0, l);
     call.put(4, r);
     call.put(8, b);
@@ -5285,60 +5246,60 @@ pub unsafe extern "C" fn glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: 
     call.put(16, n);
     call.put(20, f);
     let call = call.publish();
-    driver(l, r, b, t, n, f);
+    driver()(l, r, b, t, n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPatchParameteriEXT(pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PATCH_PARAMETERI_EXT);
-    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_EXT) else { return driver(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PATCH_PARAMETERI_EXT) };
+    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_EXT) else { return driver()(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
-    driver(pname, value);
+    driver()(pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPatchParameteriOES(pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PATCH_PARAMETERI_OES);
-    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_OES) else { return driver(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PATCH_PARAMETERI_OES) };
+    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_OES) else { return driver()(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
-    driver(pname, value);
+    driver()(pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_POINT_PARAMETERX_OES);
-    let Some(call) = Call::begin(GL_POINT_PARAMETERX_OES) else { return driver(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_POINT_PARAMETERX_OES) };
+    let Some(call) = Call::begin(GL_POINT_PARAMETERX_OES) else { return driver()(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
-    driver(pname, param);
+    driver()(pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_POINT_PARAMETERXV_OES);
-    let Some(call) = Call::begin(GL_POINT_PARAMETERXV_OES) else { return driver(pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_POINT_PARAMETERXV_OES) };
+    let Some(call) = Call::begin(GL_POINT_PARAMETERXV_OES) else { return driver()(pname, params) };
     let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(pname, params);
+        return driver()(pname, params);
     };
-    call.clear(0);
-    call.put(0, pname);
+    call.put_word(0, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(pname, params);
+    driver()(pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
-    let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_POINT_SIZE_POINTER_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const c_void) { driver!(GL_POINT_SIZE_POINTER_OES) };
     let Some(mut call) = Call::begin(GL_POINT_SIZE_POINTER_OES) else {
         return trackers::glPointSizePointerOES(r#type, stride, pointer);
     };
@@ -5358,64 +5319,62 @@ pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer
         call.put(8, pointer);
         call.publish()
     });
-    driver(r#type, stride, pointer);
+    driver()(r#type, stride, pointer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glPointSizexOES(size: i32) {
-    let driver: unsafe extern "C" fn(i32) = driver!(GL_POINT_SIZEX_OES);
-    let Some(call) = Call::begin(GL_POINT_SIZEX_OES) else { return driver(size) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(size) };
-    call.clear(0);
-    call.put(0, size);
+    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_POINT_SIZEX_OES) };
+    let Some(call) = Call::begin(GL_POINT_SIZEX_OES) else { return driver()(size) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(size) };
+    call.put_word(0, size);
     let call = call.publish();
-    driver(size);
+    driver()(size);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPolygonOffsetClampEXT(factor: f32, units: f32, clamp: f32) {
-    let driver: unsafe extern "C" fn(f32, f32, f32) = driver!(GL_POLYGON_OFFSET_CLAMP_EXT);
+    let driver = || -> unsafe extern "C" fn(f32, f32, f32) { driver!(GL_POLYGON_OFFSET_CLAMP_EXT) };
     let Some(call) = Call::begin(GL_POLYGON_OFFSET_CLAMP_EXT) else {
-        return driver(factor, units, clamp);
+        return driver()(factor, units, clamp);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(factor, units, clamp) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(factor, units, clamp) };
     call.put(0, factor);
     call.put(4, units);
-    call.put(8, clamp);
+    call.put_word(8, clamp);
     let call = call.publish();
-    driver(factor, units, clamp);
+    driver()(factor, units, clamp);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPolygonOffsetxOES(factor: i32, units: i32) {
-    let driver: unsafe extern "C" fn(i32, i32) = driver!(GL_POLYGON_OFFSETX_OES);
-    let Some(call) = Call::begin(GL_POLYGON_OFFSETX_OES) else { return driver(factor, units) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(factor, units) };
+    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_POLYGON_OFFSETX_OES) };
+    let Some(call) = Call::begin(GL_POLYGON_OFFSETX_OES) else { return driver()(factor, units) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(factor, units) };
     call.put(0, factor);
     call.put(4, units);
     let call = call.publish();
-    driver(factor, units);
+    driver()(factor, units);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPopDebugGroupKHR() {
-    let driver: unsafe extern "C" fn() = driver!(GL_POP_DEBUG_GROUP_KHR);
-    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP_KHR) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_DEBUG_GROUP_KHR) };
+    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP_KHR) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glPopGroupMarkerEXT() {
-    let driver: unsafe extern "C" fn() = driver!(GL_POP_GROUP_MARKER_EXT);
-    let Some(call) = Call::begin(GL_POP_GROUP_MARKER_EXT) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_GROUP_MARKER_EXT) };
+    let Some(call) = Call::begin(GL_POP_GROUP_MARKER_EXT) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
@@ -5429,13 +5388,14 @@ pub unsafe extern "C" fn glPrimitiveBoundingBoxEXT(
     maxZ: f32,
     maxW: f32,
 ) {
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
-        driver!(GL_PRIMITIVE_BOUNDING_BOX_EXT);
+    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) {
+        driver!(GL_PRIMITIVE_BOUNDING_BOX_EXT)
+    };
     let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX_EXT) else {
-        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     call.put(0, minX);
     call.put(4, minY);
@@ -5446,7 +5406,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBoxEXT(
     call.put(24, maxZ);
     call.put(28, maxW);
     let call = call.publish();
-    driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+    driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     call.finish();
 }
 
@@ -5460,13 +5420,14 @@ pub unsafe extern "C" fn glPrimitiveBoundingBoxOES(
     maxZ: f32,
     maxW: f32,
 ) {
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
-        driver!(GL_PRIMITIVE_BOUNDING_BOX_OES);
+    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) {
+        driver!(GL_PRIMITIVE_BOUNDING_BOX_OES)
+    };
     let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX_OES) else {
-        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     };
     call.put(0, minX);
     call.put(4, minY);
@@ -5477,7 +5438,7 @@ pub unsafe extern "C" fn glPrimitiveBoundingBoxOES(
     call.put(24, maxZ);
     call.put(28, maxW);
     let call = call.publish();
-    driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
+    driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
     call.finish();
 }
 
@@ -5487,7 +5448,8 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     binary: *const c_void,
     length: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void, i32) { driver!(GL_PROGRAM_BINARY_OES) };
     let Some(mut call) = Call::begin(GL_PROGRAM_BINARY_OES) else {
         return trackers::glProgramBinaryOES(program, binaryFormat, binary, length);
     };
@@ -5504,46 +5466,43 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     });
     let mut reads = [observe::array(binary, length as i64, 1)];
     let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, program);
         call.put(4, binaryFormat);
         call.put(8, binary);
-        call.put(16, length);
+        call.put_word(16, length);
         call.publish_observing(24, &reads)
     });
-    driver(program, binaryFormat, binary, length);
+    driver()(program, binaryFormat, binary, length);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glProgramParameteriEXT(program: u32, pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_PROGRAM_PARAMETERI_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_PROGRAM_PARAMETERI_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_PARAMETERI_EXT) else {
-        return driver(program, pname, value);
+        return driver()(program, pname, value);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, pname, value) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, pname, value) };
     call.put(0, program);
     call.put(4, pname);
-    call.put(8, value);
+    call.put_word(8, value);
     let call = call.publish();
-    driver(program, pname, value);
+    driver()(program, pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1fEXT(program: u32, location: i32, v0: f32) {
-    let driver: unsafe extern "C" fn(u32, i32, f32) = driver!(GL_PROGRAM_UNIFORM1F_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, f32) { driver!(GL_PROGRAM_UNIFORM1F_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1F_EXT) else {
-        return driver(program, location, v0);
+        return driver()(program, location, v0);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
     call.put(0, program);
     call.put(4, location);
-    call.put(8, v0);
+    call.put_word(8, v0);
     let call = call.publish();
-    driver(program, location, v0);
+    driver()(program, location, v0);
     call.finish();
 }
 
@@ -5553,38 +5512,37 @@ pub unsafe extern "C" fn glProgramUniform1fvEXT(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM1FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM1FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1iEXT(program: u32, location: i32, v0: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32) = driver!(GL_PROGRAM_UNIFORM1I_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32) { driver!(GL_PROGRAM_UNIFORM1I_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I_EXT) else {
-        return driver(program, location, v0);
+        return driver()(program, location, v0);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
     call.put(0, program);
     call.put(4, location);
-    call.put(8, v0);
+    call.put_word(8, v0);
     let call = call.publish();
-    driver(program, location, v0);
+    driver()(program, location, v0);
     call.finish();
 }
 
@@ -5594,38 +5552,37 @@ pub unsafe extern "C" fn glProgramUniform1ivEXT(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        driver!(GL_PROGRAM_UNIFORM1IV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
+        driver!(GL_PROGRAM_UNIFORM1IV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1uiEXT(program: u32, location: i32, v0: u32) {
-    let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_PROGRAM_UNIFORM1UI_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_PROGRAM_UNIFORM1UI_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI_EXT) else {
-        return driver(program, location, v0);
+        return driver()(program, location, v0);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(program, location, v0) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
     call.put(0, program);
     call.put(4, location);
-    call.put(8, v0);
+    call.put_word(8, v0);
     let call = call.publish();
-    driver(program, location, v0);
+    driver()(program, location, v0);
     call.finish();
 }
 
@@ -5635,38 +5592,39 @@ pub unsafe extern "C" fn glProgramUniform1uivEXT(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        driver!(GL_PROGRAM_UNIFORM1UIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
+        driver!(GL_PROGRAM_UNIFORM1UIV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads =
         [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2fEXT(program: u32, location: i32, v0: f32, v1: f32) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32) = driver!(GL_PROGRAM_UNIFORM2F_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, f32, f32) { driver!(GL_PROGRAM_UNIFORM2F_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2F_EXT) else {
-        return driver(program, location, v0, v1);
+        return driver()(program, location, v0, v1);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
     let call = call.publish();
-    driver(program, location, v0, v1);
+    driver()(program, location, v0, v1);
     call.finish();
 }
 
@@ -5676,10 +5634,11 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM2FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM2FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5687,30 +5646,30 @@ pub unsafe extern "C" fn glProgramUniform2fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2iEXT(program: u32, location: i32, v0: i32, v1: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM2I_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM2I_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I_EXT) else {
-        return driver(program, location, v0, v1);
+        return driver()(program, location, v0, v1);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
     let call = call.publish();
-    driver(program, location, v0, v1);
+    driver()(program, location, v0, v1);
     call.finish();
 }
 
@@ -5720,10 +5679,11 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        driver!(GL_PROGRAM_UNIFORM2IV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
+        driver!(GL_PROGRAM_UNIFORM2IV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5731,30 +5691,30 @@ pub unsafe extern "C" fn glProgramUniform2ivEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2uiEXT(program: u32, location: i32, v0: u32, v1: u32) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_PROGRAM_UNIFORM2UI_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_PROGRAM_UNIFORM2UI_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI_EXT) else {
-        return driver(program, location, v0, v1);
+        return driver()(program, location, v0, v1);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, v0, v1) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
     let call = call.publish();
-    driver(program, location, v0, v1);
+    driver()(program, location, v0, v1);
     call.finish();
 }
 
@@ -5764,10 +5724,11 @@ pub unsafe extern "C" fn glProgramUniform2uivEXT(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        driver!(GL_PROGRAM_UNIFORM2UIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
+        driver!(GL_PROGRAM_UNIFORM2UIV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5775,15 +5736,14 @@ pub unsafe extern "C" fn glProgramUniform2uivEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -5794,19 +5754,21 @@ pub unsafe extern "C" fn glProgramUniform3fEXT(
     v1: f32,
     v2: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32) = driver!(GL_PROGRAM_UNIFORM3F_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, f32, f32, f32) { driver!(GL_PROGRAM_UNIFORM3F_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3F_EXT) else {
-        return driver(program, location, v0, v1, v2);
+        return driver()(program, location, v0, v1, v2);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else {
+        return driver()(program, location, v0, v1, v2);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
-    call.put(16, v2);
+    call.put_word(16, v2);
     let call = call.publish();
-    driver(program, location, v0, v1, v2);
+    driver()(program, location, v0, v1, v2);
     call.finish();
 }
 
@@ -5816,10 +5778,11 @@ pub unsafe extern "C" fn glProgramUniform3fvEXT(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM3FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM3FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5827,15 +5790,14 @@ pub unsafe extern "C" fn glProgramUniform3fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -5846,19 +5808,21 @@ pub unsafe extern "C" fn glProgramUniform3iEXT(
     v1: i32,
     v2: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_PROGRAM_UNIFORM3I_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM3I_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I_EXT) else {
-        return driver(program, location, v0, v1, v2);
+        return driver()(program, location, v0, v1, v2);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else {
+        return driver()(program, location, v0, v1, v2);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
-    call.put(16, v2);
+    call.put_word(16, v2);
     let call = call.publish();
-    driver(program, location, v0, v1, v2);
+    driver()(program, location, v0, v1, v2);
     call.finish();
 }
 
@@ -5868,10 +5832,11 @@ pub unsafe extern "C" fn glProgramUniform3ivEXT(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        driver!(GL_PROGRAM_UNIFORM3IV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
+        driver!(GL_PROGRAM_UNIFORM3IV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5879,15 +5844,14 @@ pub unsafe extern "C" fn glProgramUniform3ivEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -5898,19 +5862,21 @@ pub unsafe extern "C" fn glProgramUniform3uiEXT(
     v1: u32,
     v2: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32) = driver!(GL_PROGRAM_UNIFORM3UI_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u32, u32) { driver!(GL_PROGRAM_UNIFORM3UI_EXT) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI_EXT) else {
-        return driver(program, location, v0, v1, v2);
+        return driver()(program, location, v0, v1, v2);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(program, location, v0, v1, v2) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else {
+        return driver()(program, location, v0, v1, v2);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, v0);
     call.put(12, v1);
-    call.put(16, v2);
+    call.put_word(16, v2);
     let call = call.publish();
-    driver(program, location, v0, v1, v2);
+    driver()(program, location, v0, v1, v2);
     call.finish();
 }
 
@@ -5920,10 +5886,11 @@ pub unsafe extern "C" fn glProgramUniform3uivEXT(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        driver!(GL_PROGRAM_UNIFORM3UIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
+        driver!(GL_PROGRAM_UNIFORM3UIV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5931,15 +5898,14 @@ pub unsafe extern "C" fn glProgramUniform3uivEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -5951,13 +5917,14 @@ pub unsafe extern "C" fn glProgramUniform4fEXT(
     v2: f32,
     v3: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) =
-        driver!(GL_PROGRAM_UNIFORM4F_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) {
+        driver!(GL_PROGRAM_UNIFORM4F_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4F_EXT) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
     call.put(4, location);
@@ -5966,7 +5933,7 @@ pub unsafe extern "C" fn glProgramUniform4fEXT(
     call.put(16, v2);
     call.put(20, v3);
     let call = call.publish();
-    driver(program, location, v0, v1, v2, v3);
+    driver()(program, location, v0, v1, v2, v3);
     call.finish();
 }
 
@@ -5976,10 +5943,11 @@ pub unsafe extern "C" fn glProgramUniform4fvEXT(
     count: i32,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM4FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM4FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -5987,15 +5955,14 @@ pub unsafe extern "C" fn glProgramUniform4fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -6007,13 +5974,14 @@ pub unsafe extern "C" fn glProgramUniform4iEXT(
     v2: i32,
     v3: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) =
-        driver!(GL_PROGRAM_UNIFORM4I_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) {
+        driver!(GL_PROGRAM_UNIFORM4I_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I_EXT) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
     call.put(4, location);
@@ -6022,7 +5990,7 @@ pub unsafe extern "C" fn glProgramUniform4iEXT(
     call.put(16, v2);
     call.put(20, v3);
     let call = call.publish();
-    driver(program, location, v0, v1, v2, v3);
+    driver()(program, location, v0, v1, v2, v3);
     call.finish();
 }
 
@@ -6032,10 +6000,11 @@ pub unsafe extern "C" fn glProgramUniform4ivEXT(
     count: i32,
     value: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        driver!(GL_PROGRAM_UNIFORM4IV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
+        driver!(GL_PROGRAM_UNIFORM4IV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6043,15 +6012,14 @@ pub unsafe extern "C" fn glProgramUniform4ivEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -6063,13 +6031,14 @@ pub unsafe extern "C" fn glProgramUniform4uiEXT(
     v2: u32,
     v3: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) =
-        driver!(GL_PROGRAM_UNIFORM4UI_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) {
+        driver!(GL_PROGRAM_UNIFORM4UI_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI_EXT) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(program, location, v0, v1, v2, v3);
+        return driver()(program, location, v0, v1, v2, v3);
     };
     call.put(0, program);
     call.put(4, location);
@@ -6078,7 +6047,7 @@ pub unsafe extern "C" fn glProgramUniform4uiEXT(
     call.put(16, v2);
     call.put(20, v3);
     let call = call.publish();
-    driver(program, location, v0, v1, v2, v3);
+    driver()(program, location, v0, v1, v2, v3);
     call.finish();
 }
 
@@ -6088,10 +6057,11 @@ pub unsafe extern "C" fn glProgramUniform4uivEXT(
     count: i32,
     value: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        driver!(GL_PROGRAM_UNIFORM4UIV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
+        driver!(GL_PROGRAM_UNIFORM4UIV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV_EXT) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6099,15 +6069,14 @@ pub unsafe extern "C" fn glProgramUniform4uivEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -6118,10 +6087,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6129,7 +6099,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6138,7 +6108,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6149,10 +6119,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6160,7 +6131,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6169,7 +6140,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6180,10 +6151,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6191,7 +6163,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6200,7 +6172,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6211,10 +6183,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6222,7 +6195,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6231,7 +6204,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6242,10 +6215,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6253,7 +6227,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6262,7 +6236,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6273,10 +6247,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6284,7 +6259,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6293,7 +6268,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6304,10 +6279,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6315,7 +6291,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6324,7 +6300,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6335,10 +6311,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6346,7 +6323,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6355,7 +6332,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6366,10 +6343,11 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
+        driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6377,7 +6355,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, transpose, value);
+        return driver()(program, location, count, transpose, value);
     };
     call.clear(8);
     call.put(0, program);
@@ -6386,7 +6364,7 @@ pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
     call.put(12, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, transpose, value);
+    driver()(program, location, count, transpose, value);
     call.finish();
 }
 
@@ -6396,10 +6374,11 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
     length: i32,
     message: *const c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
-        driver!(GL_PUSH_DEBUG_GROUP_KHR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) {
+        driver!(GL_PUSH_DEBUG_GROUP_KHR)
+    };
     let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP_KHR) else {
-        return driver(source, id, length, message);
+        return driver()(source, id, length, message);
     };
     let mut reads = [if length < 0 {
         observe::c_string(message)
@@ -6407,39 +6386,38 @@ pub unsafe extern "C" fn glPushDebugGroupKHR(
         observe::array(message, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(source, id, length, message);
+        return driver()(source, id, length, message);
     };
-    call.clear(8);
     call.put(0, source);
     call.put(4, id);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, message);
     let call = call.publish_observing(24, &reads);
-    driver(source, id, length, message);
+    driver()(source, id, length, message);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char) {
-    let driver: unsafe extern "C" fn(i32, *const c_char) = driver!(GL_PUSH_GROUP_MARKER_EXT);
-    let Some(call) = Call::begin(GL_PUSH_GROUP_MARKER_EXT) else { return driver(length, marker) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const c_char) { driver!(GL_PUSH_GROUP_MARKER_EXT) };
+    let Some(call) = Call::begin(GL_PUSH_GROUP_MARKER_EXT) else { return driver()(length, marker) };
     let mut reads = [if length == 0 {
         observe::c_string(marker)
     } else {
         observe::array(marker, length as i64, 1)
     }];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(length, marker);
+        return driver()(length, marker);
     };
-    call.clear(0);
-    call.put(0, length);
+    call.put_word(0, length);
     call.put(8, marker);
     let call = call.publish_observing(16, &reads);
-    driver(length, marker);
+    driver()(length, marker);
     call.finish();
 }
 
 pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_QUERY_COUNTER_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_QUERY_COUNTER_EXT) };
     let Some(mut call) = Call::begin(GL_QUERY_COUNTER_EXT) else {
         return trackers::glQueryCounterEXT(id, target);
     };
@@ -6452,20 +6430,21 @@ pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
         call.put(4, target);
         call.publish_observing(8, &reads)
     });
-    driver(id, target);
+    driver()(id, target);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut i32, *mut i32) -> u32 = driver!(GL_QUERY_MATRIXX_OES);
-    let Some(call) = Call::begin(GL_QUERY_MATRIXX_OES) else { return driver(mantissa, exponent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(mantissa, exponent) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut i32, *mut i32) -> u32 { driver!(GL_QUERY_MATRIXX_OES) };
+    let Some(call) = Call::begin(GL_QUERY_MATRIXX_OES) else { return driver()(mantissa, exponent) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(mantissa, exponent) };
     call.put(0, mantissa);
     call.put(8, exponent);
     let mut call = call.publish();
-    let result = driver(mantissa, exponent);
+    let result = driver()(mantissa, exponent);
     call.returned();
     let mut writes = [observe::array(mantissa, 16, 4), observe::array(exponent, 16, 4)];
     call.leave(GL_QUERY_MATRIXX_OES, 0, result, &mut writes);
@@ -6473,27 +6452,29 @@ pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i3
 }
 
 pub unsafe extern "C" fn glRasterSamplesEXT(samples: u32, fixedsamplelocations: u8) {
-    let driver: unsafe extern "C" fn(u32, u8) = driver!(GL_RASTER_SAMPLES_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u8) { driver!(GL_RASTER_SAMPLES_EXT) };
     let Some(call) = Call::begin(GL_RASTER_SAMPLES_EXT) else {
-        return driver(samples, fixedsamplelocations);
+        return driver()(samples, fixedsamplelocations);
     };
-    let Some(call) = call.reserve(EFFECT, 5) else { return driver(samples, fixedsamplelocations) };
+    let Some(call) = call.reserve(EFFECT, 5) else {
+        return driver()(samples, fixedsamplelocations);
+    };
     call.clear(0);
     call.put(0, samples);
     call.put(4, fixedsamplelocations);
     let call = call.publish();
-    driver(samples, fixedsamplelocations);
+    driver()(samples, fixedsamplelocations);
     call.finish();
 }
 
 pub unsafe extern "C" fn glReadBufferIndexedEXT(src: u32, index: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_READ_BUFFER_INDEXED_EXT);
-    let Some(call) = Call::begin(GL_READ_BUFFER_INDEXED_EXT) else { return driver(src, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(src, index) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_READ_BUFFER_INDEXED_EXT) };
+    let Some(call) = Call::begin(GL_READ_BUFFER_INDEXED_EXT) else { return driver()(src, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(src, index) };
     call.put(0, src);
     call.put(4, index);
     let call = call.publish();
-    driver(src, index);
+    driver()(src, index);
     call.finish();
 }
 
@@ -6507,8 +6488,9 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
     bufSize: i32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        driver!(GL_READN_PIXELS_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
+        driver!(GL_READN_PIXELS_EXT)
+    };
     let Some(mut call) = Call::begin(GL_READN_PIXELS_EXT) else {
         return trackers::glReadnPixelsEXT(x, y, width, height, format, r#type, bufSize, data);
     };
@@ -6529,18 +6511,17 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, x);
         call.put(4, y);
         call.put(8, width);
         call.put(12, height);
         call.put(16, format);
         call.put(20, r#type);
-        call.put(24, bufSize);
+        call.put_word(24, bufSize);
         call.put(32, data);
         call.publish_observing(40, &reads)
     });
-    driver(x, y, width, height, format, r#type, bufSize, data);
+    driver()(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -6588,8 +6569,9 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
     bufSize: i32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        driver!(GL_READN_PIXELS_KHR);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
+        driver!(GL_READN_PIXELS_KHR)
+    };
     let Some(mut call) = Call::begin(GL_READN_PIXELS_KHR) else {
         return trackers::glReadnPixelsKHR(x, y, width, height, format, r#type, bufSize, data);
     };
@@ -6610,18 +6592,17 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, x);
         call.put(4, y);
         call.put(8, width);
         call.put(12, height);
         call.put(16, format);
         call.put(20, r#type);
-        call.put(24, bufSize);
+        call.put_word(24, bufSize);
         call.put(32, data);
         call.publish_observing(40, &reads)
     });
-    driver(x, y, width, height, format, r#type, bufSize, data);
+    driver()(x, y, width, height, format, r#type, bufSize, data);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -6660,18 +6641,17 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
 }
 
 pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u64) -> u8 = driver!(GL_RELEASE_KEYED_MUTEX_WIN32_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u64) -> u8 { driver!(GL_RELEASE_KEYED_MUTEX_WIN32_EXT) };
     let Some(call) = Call::begin(GL_RELEASE_KEYED_MUTEX_WIN32_EXT) else {
-        return driver(memory, key);
+        return driver()(memory, key);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(memory, key) };
-    call.clear(0);
-    call.put(0, memory);
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(memory, key) };
+    call.put_word(0, memory);
     call.put(8, key);
-    let mut call = call.publish();
-    let result = driver(memory, key);
-    call.returned();
-    call.leave(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(memory, key);
+    call.leave_result(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, 0, result);
     result
 }
 
@@ -6682,8 +6662,9 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) else {
         return trackers::glRenderbufferStorageMultisampleEXT(
             target,
@@ -6706,15 +6687,14 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height);
+    driver()(target, samples, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -6726,7 +6706,8 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_RENDERBUFFER_STORAGE_OES) };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_OES) else {
         return trackers::glRenderbufferStorageOES(target, internalformat, width, height);
     };
@@ -6748,41 +6729,42 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
         call.put(12, height);
         call.publish()
     });
-    driver(target, internalformat, width, height);
+    driver()(target, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_ROTATEX_OES);
-    let Some(call) = Call::begin(GL_ROTATEX_OES) else { return driver(angle, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(angle, x, y, z) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_ROTATEX_OES) };
+    let Some(call) = Call::begin(GL_ROTATEX_OES) else { return driver()(angle, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(angle, x, y, z) };
     call.put(0, angle);
     call.put(4, x);
     call.put(8, y);
     call.put(12, z);
     let call = call.publish();
-    driver(angle, x, y, z);
+    driver()(angle, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
-    let driver: unsafe extern "C" fn(i32, u8) = driver!(GL_SAMPLE_COVERAGEX_OES);
-    let Some(call) = Call::begin(GL_SAMPLE_COVERAGEX_OES) else { return driver(value, invert) };
-    let Some(call) = call.reserve(EFFECT, 5) else { return driver(value, invert) };
+    let driver = || -> unsafe extern "C" fn(i32, u8) { driver!(GL_SAMPLE_COVERAGEX_OES) };
+    let Some(call) = Call::begin(GL_SAMPLE_COVERAGEX_OES) else { return driver()(value, invert) };
+    let Some(call) = call.reserve(EFFECT, 5) else { return driver()(value, invert) };
     call.clear(0);
     call.put(0, value);
     call.put(4, invert);
     let call = call.publish();
-    driver(value, invert);
+    driver()(value, invert);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETER_IIV_EXT) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterIivEXT::enter(
@@ -6801,16 +6783,17 @@ pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, para
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, param: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SAMPLER_PARAMETER_IIV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETER_IIV_OES) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterIivOES::enter(
@@ -6829,16 +6812,17 @@ pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, para
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, param: *const u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_SAMPLER_PARAMETER_IUIV_EXT) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterIuivEXT::enter(
@@ -6857,16 +6841,17 @@ pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, par
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, param: *const u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_SAMPLER_PARAMETER_IUIV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_SAMPLER_PARAMETER_IUIV_OES) };
     let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
-        return driver(sampler, pname, param);
+        return driver()(sampler, pname, param);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSamplerParameterIuivOES::enter(
@@ -6885,37 +6870,37 @@ pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, par
         call.put(8, param);
         call.publish_observing(16, &reads)
     });
-    driver(sampler, pname, param);
+    driver()(sampler, pname, param);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_SCALEX_OES);
-    let Some(call) = Call::begin(GL_SCALEX_OES) else { return driver(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_SCALEX_OES) };
+    let Some(call) = Call::begin(GL_SCALEX_OES) else { return driver()(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
     call.put(0, x);
     call.put(4, y);
-    call.put(8, z);
+    call.put_word(8, z);
     let call = call.publish();
-    driver(x, y, z);
+    driver()(x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glScissorArrayvOES(first: u32, count: i32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_SCISSOR_ARRAYV_OES);
-    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_OES) else { return driver(first, count, v) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_SCISSOR_ARRAYV_OES) };
+    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_OES) else { return driver()(first, count, v) };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
@@ -6926,36 +6911,35 @@ pub unsafe extern "C" fn glScissorIndexedOES(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_SCISSOR_INDEXED_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_SCISSOR_INDEXED_OES) };
     let Some(call) = Call::begin(GL_SCISSOR_INDEXED_OES) else {
-        return driver(index, left, bottom, width, height);
+        return driver()(index, left, bottom, width, height);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(index, left, bottom, width, height);
+        return driver()(index, left, bottom, width, height);
     };
-    call.clear(16);
     call.put(0, index);
     call.put(4, left);
     call.put(8, bottom);
     call.put(12, width);
-    call.put(16, height);
+    call.put_word(16, height);
     let call = call.publish();
-    driver(index, left, bottom, width, height);
+    driver()(index, left, bottom, width, height);
     call.finish();
 }
 
 pub unsafe extern "C" fn glScissorIndexedvOES(index: u32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_SCISSOR_INDEXEDV_OES);
-    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_OES) else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_SCISSOR_INDEXEDV_OES) };
+    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_OES) else { return driver()(index, v) };
     let mut reads = [observe::array(v, 4, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+        return driver()(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
+    call.put_word(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(index, v);
+    driver()(index, v);
     call.finish();
 }
 
@@ -6964,44 +6948,44 @@ pub unsafe extern "C" fn glSemaphoreParameterui64vEXT(
     pname: u32,
     params: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u64) =
-        driver!(GL_SEMAPHORE_PARAMETERUI64V_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const u64) {
+        driver!(GL_SEMAPHORE_PARAMETERUI64V_EXT)
+    };
     let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERUI64V_EXT) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     let mut reads = [observe::array(params, 1, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     call.put(0, semaphore);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(semaphore, pname, params);
+    driver()(semaphore, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glShadingRateCombinerOpsEXT(combinerOp0: u32, combinerOp1: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SHADING_RATE_COMBINER_OPS_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SHADING_RATE_COMBINER_OPS_EXT) };
     let Some(call) = Call::begin(GL_SHADING_RATE_COMBINER_OPS_EXT) else {
-        return driver(combinerOp0, combinerOp1);
+        return driver()(combinerOp0, combinerOp1);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(combinerOp0, combinerOp1) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(combinerOp0, combinerOp1) };
     call.put(0, combinerOp0);
     call.put(4, combinerOp1);
     let call = call.publish();
-    driver(combinerOp0, combinerOp1);
+    driver()(combinerOp0, combinerOp1);
     call.finish();
 }
 
 pub unsafe extern "C" fn glShadingRateEXT(rate: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_EXT);
-    let Some(call) = Call::begin(GL_SHADING_RATE_EXT) else { return driver(rate) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(rate) };
-    call.clear(0);
-    call.put(0, rate);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADING_RATE_EXT) };
+    let Some(call) = Call::begin(GL_SHADING_RATE_EXT) else { return driver()(rate) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(rate) };
+    call.put_word(0, rate);
     let call = call.publish();
-    driver(rate);
+    driver()(rate);
     call.finish();
 }
 
@@ -7013,10 +6997,11 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
     textures: *const u32,
     dstLayouts: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
-        driver!(GL_SIGNAL_SEMAPHORE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) {
+        driver!(GL_SIGNAL_SEMAPHORE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_SIGNAL_SEMAPHORE_EXT) else {
-        return driver(
+        return driver()(
             semaphore,
             numBufferBarriers,
             buffers,
@@ -7044,23 +7029,22 @@ pub unsafe extern "C" fn glSignalSemaphoreEXT(
         observe::array(dstLayouts, numTextureBarriers as i64, 4),
     ];
     let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, semaphore);
         call.put(4, numBufferBarriers);
         call.put(8, buffers);
-        call.put(16, numTextureBarriers);
+        call.put_word(16, numTextureBarriers);
         call.put(24, textures);
         call.put(32, dstLayouts);
         call.publish_observing(40, &reads)
     });
-    driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, dstLayouts);
+    driver()(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, dstLayouts);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER_EXT) };
     let Some(mut call) = Call::begin(GL_TEX_BUFFER_EXT) else {
         return trackers::glTexBufferEXT(target, internalformat, buffer);
     };
@@ -7068,20 +7052,19 @@ pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer
         commands::glTexBufferEXT::enter(tracked, readable, observer, target, internalformat, buffer)
     });
     let call = call.reserve(EFFECT, 12).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, internalformat);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.publish()
     });
-    driver(target, internalformat, buffer);
+    driver()(target, internalformat, buffer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER_OES) };
     let Some(mut call) = Call::begin(GL_TEX_BUFFER_OES) else {
         return trackers::glTexBufferOES(target, internalformat, buffer);
     };
@@ -7089,13 +7072,12 @@ pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer
         commands::glTexBufferOES::enter(tracked, readable, observer, target, internalformat, buffer)
     });
     let call = call.reserve(EFFECT, 12).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, internalformat);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.publish()
     });
-    driver(target, internalformat, buffer);
+    driver()(target, internalformat, buffer);
     if let Some(call) = call {
         call.finish();
     }
@@ -7108,8 +7090,9 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        driver!(GL_TEX_BUFFER_RANGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) {
+        driver!(GL_TEX_BUFFER_RANGE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE_EXT) else {
         return trackers::glTexBufferRangeEXT(target, internalformat, buffer, offset, size);
     };
@@ -7126,15 +7109,14 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
         )
     });
     let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, internalformat);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.put(16, offset);
         call.put(24, size);
         call.publish()
     });
-    driver(target, internalformat, buffer, offset, size);
+    driver()(target, internalformat, buffer, offset, size);
     if let Some(call) = call {
         call.finish();
     }
@@ -7147,8 +7129,9 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        driver!(GL_TEX_BUFFER_RANGE_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) {
+        driver!(GL_TEX_BUFFER_RANGE_OES)
+    };
     let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE_OES) else {
         return trackers::glTexBufferRangeOES(target, internalformat, buffer, offset, size);
     };
@@ -7165,36 +7148,34 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
         )
     });
     let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(8);
         call.put(0, target);
         call.put(4, internalformat);
-        call.put(8, buffer);
+        call.put_word(8, buffer);
         call.put(16, offset);
         call.put(24, size);
         call.publish()
     });
-    driver(target, internalformat, buffer, offset, size);
+    driver()(target, internalformat, buffer, offset, size);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_ENVX_OES);
-    let Some(call) = Call::begin(GL_TEX_ENVX_OES) else { return driver(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_ENVX_OES) };
+    let Some(call) = Call::begin(GL_TEX_ENVX_OES) else { return driver()(target, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
     call.put(0, target);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(target, pname, param);
+    driver()(target, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_ENVXV_OES);
-    let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver(target, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_ENVXV_OES) };
+    let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver()(target, pname, params) };
     let mut reads = [observe::array(
         params,
         if match pname as i64 {
@@ -7209,109 +7190,106 @@ pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
-    let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_TEX_GENF_OES);
-    let Some(call) = Call::begin(GL_TEX_GENF_OES) else { return driver(coord, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(coord, pname, param) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_TEX_GENF_OES) };
+    let Some(call) = Call::begin(GL_TEX_GENF_OES) else { return driver()(coord, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(coord, pname, param) };
     call.put(0, coord);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(coord, pname, param);
+    driver()(coord, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_TEX_GENFV_OES);
-    let Some(call) = Call::begin(GL_TEX_GENFV_OES) else { return driver(coord, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_TEX_GENFV_OES) };
+    let Some(call) = Call::begin(GL_TEX_GENFV_OES) else { return driver()(coord, pname, params) };
     let mut reads = [observe::array(
         params,
         if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(coord, pname, params);
+        return driver()(coord, pname, params);
     };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(coord, pname, params);
+    driver()(coord, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_GENI_OES);
-    let Some(call) = Call::begin(GL_TEX_GENI_OES) else { return driver(coord, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(coord, pname, param) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_GENI_OES) };
+    let Some(call) = Call::begin(GL_TEX_GENI_OES) else { return driver()(coord, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(coord, pname, param) };
     call.put(0, coord);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(coord, pname, param);
+    driver()(coord, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENIV_OES);
-    let Some(call) = Call::begin(GL_TEX_GENIV_OES) else { return driver(coord, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_GENIV_OES) };
+    let Some(call) = Call::begin(GL_TEX_GENIV_OES) else { return driver()(coord, pname, params) };
     let mut reads = [observe::array(
         params,
         if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(coord, pname, params);
+        return driver()(coord, pname, params);
     };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(coord, pname, params);
+    driver()(coord, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_GENX_OES);
-    let Some(call) = Call::begin(GL_TEX_GENX_OES) else { return driver(coord, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(coord, pname, param) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_GENX_OES) };
+    let Some(call) = Call::begin(GL_TEX_GENX_OES) else { return driver()(coord, pname, param) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(coord, pname, param) };
     call.put(0, coord);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(coord, pname, param);
+    driver()(coord, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_GENXV_OES);
-    let Some(call) = Call::begin(GL_TEX_GENXV_OES) else { return driver(coord, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_GENXV_OES) };
+    let Some(call) = Call::begin(GL_TEX_GENXV_OES) else { return driver()(coord, pname, params) };
     let mut reads = [observe::array(
         params,
         if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(coord, pname, params);
+        return driver()(coord, pname, params);
     };
     call.put(0, coord);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(coord, pname, params);
+    driver()(coord, pname, params);
     call.finish();
 }
 
@@ -7327,8 +7305,10 @@ pub unsafe extern "C" fn glTexImage3DOES(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        driver!(GL_TEX_IMAGE3D_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) {
+            driver!(GL_TEX_IMAGE3D_OES)
+        };
     let Some(mut call) = Call::begin(GL_TEX_IMAGE3D_OES) else {
         return trackers::glTexImage3DOES(
             target,
@@ -7362,7 +7342,6 @@ pub unsafe extern "C" fn glTexImage3DOES(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, target);
         call.put(4, level);
         call.put(8, internalformat);
@@ -7371,11 +7350,11 @@ pub unsafe extern "C" fn glTexImage3DOES(
         call.put(20, depth);
         call.put(24, border);
         call.put(28, format);
-        call.put(32, r#type);
+        call.put_word(32, r#type);
         call.put(40, pixels);
         call.publish_observing(48, &reads)
     });
-    driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
+    driver()(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
     if let Some(call) = call {
         call.finish();
     }
@@ -7392,15 +7371,15 @@ pub unsafe extern "C" fn glTexPageCommitmentEXT(
     depth: i32,
     commit: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8) =
-        driver!(GL_TEX_PAGE_COMMITMENT_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8) {
+        driver!(GL_TEX_PAGE_COMMITMENT_EXT)
+    };
     let Some(call) = Call::begin(GL_TEX_PAGE_COMMITMENT_EXT) else {
-        return driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
+        return driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
     };
     let Some(call) = call.reserve(EFFECT, 33) else {
-        return driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
+        return driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
     };
-    call.clear(32);
     call.put(0, target);
     call.put(4, level);
     call.put(8, xoffset);
@@ -7409,16 +7388,17 @@ pub unsafe extern "C" fn glTexPageCommitmentEXT(
     call.put(20, width);
     call.put(24, height);
     call.put(28, depth);
-    call.put(32, commit);
+    call.put_word(32, commit);
     let call = call.publish();
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
+    driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETER_IIV_EXT) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterIivEXT::enter(
@@ -7437,16 +7417,17 @@ pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETER_IIV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETER_IIV_OES) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterIivOES::enter(
@@ -7465,16 +7446,17 @@ pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: *const u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_TEX_PARAMETER_IUIV_EXT) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterIuivEXT::enter(
@@ -7493,16 +7475,17 @@ pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: 
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: *const u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) = driver!(GL_TEX_PARAMETER_IUIV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_TEX_PARAMETER_IUIV_OES) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterIuivOES::enter(
@@ -7521,31 +7504,31 @@ pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: 
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERX_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_PARAMETERX_OES) };
     let Some(call) = Call::begin(GL_TEX_PARAMETERX_OES) else {
-        return driver(target, pname, param);
+        return driver()(target, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
     call.put(0, target);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(target, pname, param);
+    driver()(target, pname, param);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_TEX_PARAMETERXV_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETERXV_OES) };
     let Some(mut call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTexParameterxvOES::enter(
@@ -7564,7 +7547,7 @@ pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *c
         call.put(8, params);
         call.publish_observing(16, &reads)
     });
-    driver(target, pname, params);
+    driver()(target, pname, params);
     if let Some(call) = call {
         call.finish();
     }
@@ -7576,7 +7559,7 @@ pub unsafe extern "C" fn glTexStorage1DEXT(
     internalformat: u32,
     width: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32) = driver!(GL_TEX_STORAGE1D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32) { driver!(GL_TEX_STORAGE1D_EXT) };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE1D_EXT) else {
         return trackers::glTexStorage1DEXT(target, levels, internalformat, width);
     };
@@ -7598,7 +7581,7 @@ pub unsafe extern "C" fn glTexStorage1DEXT(
         call.put(12, width);
         call.publish()
     });
-    driver(target, levels, internalformat, width);
+    driver()(target, levels, internalformat, width);
     if let Some(call) = call {
         call.finish();
     }
@@ -7611,7 +7594,8 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) { driver!(GL_TEX_STORAGE2D_EXT) };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE2D_EXT) else {
         return trackers::glTexStorage2DEXT(target, levels, internalformat, width, height);
     };
@@ -7628,15 +7612,14 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, levels);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, levels, internalformat, width, height);
+    driver()(target, levels, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -7650,7 +7633,8 @@ pub unsafe extern "C" fn glTexStorage3DEXT(
     height: i32,
     depth: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) { driver!(GL_TEX_STORAGE3D_EXT) };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_EXT) else {
         return trackers::glTexStorage3DEXT(target, levels, internalformat, width, height, depth);
     };
@@ -7676,7 +7660,7 @@ pub unsafe extern "C" fn glTexStorage3DEXT(
         call.put(20, depth);
         call.publish()
     });
-    driver(target, levels, internalformat, width, height, depth);
+    driver()(target, levels, internalformat, width, height, depth);
     if let Some(call) = call {
         call.finish();
     }
@@ -7691,8 +7675,9 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
     depth: i32,
     fixedsamplelocations: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
-        driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) {
+        driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE_OES) else {
         return trackers::glTexStorage3DMultisampleOES(
             target,
@@ -7719,17 +7704,16 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
         )
     });
     let call = call.reserve(EFFECT, 25).map(|call| {
-        call.clear(24);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
         call.put(16, height);
         call.put(20, depth);
-        call.put(24, fixedsamplelocations);
+        call.put_word(24, fixedsamplelocations);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+    driver()(target, samples, internalformat, width, height, depth, fixedsamplelocations);
     if let Some(call) = call {
         call.finish();
     }
@@ -7743,8 +7727,9 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
     height: i32,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
-        driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) {
+        driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS2D_EXT) else {
         return trackers::glTexStorageAttribs2DEXT(
             target,
@@ -7770,16 +7755,15 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, levels);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    driver(target, levels, internalformat, width, height, attrib_list);
+    driver()(target, levels, internalformat, width, height, attrib_list);
     if let Some(call) = call {
         call.finish();
     }
@@ -7794,8 +7778,9 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
     depth: i32,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
-        driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) {
+        driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS3D_EXT) else {
         return trackers::glTexStorageAttribs3DEXT(
             target,
@@ -7832,7 +7817,7 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
         call.put(24, attrib_list);
         call.publish_observing(32, &reads)
     });
-    driver(target, levels, internalformat, width, height, depth, attrib_list);
+    driver()(target, levels, internalformat, width, height, depth, attrib_list);
     if let Some(call) = call {
         call.finish();
     }
@@ -7847,8 +7832,9 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM2D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM2D_EXT) else {
         return trackers::glTexStorageMem2DEXT(
             target,
@@ -7884,7 +7870,7 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
         call.put(24, offset);
         call.publish()
     });
-    driver(target, levels, internalFormat, width, height, memory, offset);
+    driver()(target, levels, internalFormat, width, height, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -7900,8 +7886,9 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
         return trackers::glTexStorageMem2DMultisampleEXT(
             target,
@@ -7931,18 +7918,17 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
     });
     let call = call.reserve(EFFECT, 40).map(|call| {
         call.clear(16);
-        call.clear(24);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalFormat);
         call.put(12, width);
         call.put(16, height);
         call.put(20, fixedSampleLocations);
-        call.put(24, memory);
+        call.put_word(24, memory);
         call.put(32, offset);
         call.publish()
     });
-    driver(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
+    driver()(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -7958,8 +7944,9 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM3D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM3D_EXT) else {
         return trackers::glTexStorageMem3DEXT(
             target,
@@ -7988,18 +7975,17 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
         )
     });
     let call = call.reserve(EFFECT, 40).map(|call| {
-        call.clear(24);
         call.put(0, target);
         call.put(4, levels);
         call.put(8, internalFormat);
         call.put(12, width);
         call.put(16, height);
         call.put(20, depth);
-        call.put(24, memory);
+        call.put_word(24, memory);
         call.put(32, offset);
         call.publish()
     });
-    driver(target, levels, internalFormat, width, height, depth, memory, offset);
+    driver()(target, levels, internalFormat, width, height, depth, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -8016,8 +8002,9 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
         return trackers::glTexStorageMem3DMultisampleEXT(
             target,
@@ -8060,7 +8047,7 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
         call.put(32, offset);
         call.publish()
     });
-    driver(
+    driver()(
         target,
         samples,
         internalFormat,
@@ -8089,19 +8076,7 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *const c_void,
-    ) = driver!(GL_TEX_SUB_IMAGE3D_OES);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_TEX_SUB_IMAGE3D_OES) } ;
     let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D_OES) else {
         return trackers::glTexSubImage3DOES(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
@@ -8140,7 +8115,9 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
         call.put(40, pixels);
         call.publish_observing(48, &reads)
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels);
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
+    );
     if let Some(call) = call {
         call.finish();
     }
@@ -8153,7 +8130,8 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
     internalformat: u32,
     width: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32) = driver!(GL_TEXTURE_STORAGE1D_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, u32, i32) { driver!(GL_TEXTURE_STORAGE1D_EXT) };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE1D_EXT) else {
         return trackers::glTextureStorage1DEXT(texture, target, levels, internalformat, width);
     };
@@ -8170,15 +8148,14 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, texture);
         call.put(4, target);
         call.put(8, levels);
         call.put(12, internalformat);
-        call.put(16, width);
+        call.put_word(16, width);
         call.publish()
     });
-    driver(texture, target, levels, internalformat, width);
+    driver()(texture, target, levels, internalformat, width);
     if let Some(call) = call {
         call.finish();
     }
@@ -8192,8 +8169,9 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) =
-        driver!(GL_TEXTURE_STORAGE2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) {
+        driver!(GL_TEXTURE_STORAGE2D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE2D_EXT) else {
         return trackers::glTextureStorage2DEXT(
             texture,
@@ -8226,7 +8204,7 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(
         call.put(20, height);
         call.publish()
     });
-    driver(texture, target, levels, internalformat, width, height);
+    driver()(texture, target, levels, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -8241,8 +8219,9 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
     height: i32,
     depth: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) =
-        driver!(GL_TEXTURE_STORAGE3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) {
+        driver!(GL_TEXTURE_STORAGE3D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE3D_EXT) else {
         return trackers::glTextureStorage3DEXT(
             texture,
@@ -8269,17 +8248,16 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
         )
     });
     let call = call.reserve(EFFECT, 28).map(|call| {
-        call.clear(24);
         call.put(0, texture);
         call.put(4, target);
         call.put(8, levels);
         call.put(12, internalformat);
         call.put(16, width);
         call.put(20, height);
-        call.put(24, depth);
+        call.put_word(24, depth);
         call.publish()
     });
-    driver(texture, target, levels, internalformat, width, height, depth);
+    driver()(texture, target, levels, internalformat, width, height, depth);
     if let Some(call) = call {
         call.finish();
     }
@@ -8294,8 +8272,9 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM2D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_EXT) else {
         return trackers::glTextureStorageMem2DEXT(
             texture,
@@ -8331,7 +8310,7 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
         call.put(24, offset);
         call.publish()
     });
-    driver(texture, levels, internalFormat, width, height, memory, offset);
+    driver()(texture, levels, internalFormat, width, height, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -8347,8 +8326,9 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
         return trackers::glTextureStorageMem2DMultisampleEXT(
             texture,
@@ -8378,18 +8358,17 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
     });
     let call = call.reserve(EFFECT, 40).map(|call| {
         call.clear(16);
-        call.clear(24);
         call.put(0, texture);
         call.put(4, samples);
         call.put(8, internalFormat);
         call.put(12, width);
         call.put(16, height);
         call.put(20, fixedSampleLocations);
-        call.put(24, memory);
+        call.put_word(24, memory);
         call.put(32, offset);
         call.publish()
     });
-    driver(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
+    driver()(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -8405,8 +8384,9 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM3D_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_EXT) else {
         return trackers::glTextureStorageMem3DEXT(
             texture,
@@ -8435,18 +8415,17 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
         )
     });
     let call = call.reserve(EFFECT, 40).map(|call| {
-        call.clear(24);
         call.put(0, texture);
         call.put(4, levels);
         call.put(8, internalFormat);
         call.put(12, width);
         call.put(16, height);
         call.put(20, depth);
-        call.put(24, memory);
+        call.put_word(24, memory);
         call.put(32, offset);
         call.publish()
     });
-    driver(texture, levels, internalFormat, width, height, depth, memory, offset);
+    driver()(texture, levels, internalFormat, width, height, depth, memory, offset);
     if let Some(call) = call {
         call.finish();
     }
@@ -8463,8 +8442,9 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
         return trackers::glTextureStorageMem3DMultisampleEXT(
             texture,
@@ -8507,7 +8487,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
         call.put(32, offset);
         call.publish()
     });
-    driver(
+    driver()(
         texture,
         samples,
         internalFormat,
@@ -8533,8 +8513,9 @@ pub unsafe extern "C" fn glTextureViewEXT(
     minlayer: u32,
     numlayers: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
-        driver!(GL_TEXTURE_VIEW_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) {
+        driver!(GL_TEXTURE_VIEW_EXT)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_VIEW_EXT) else {
         return trackers::glTextureViewEXT(
             texture,
@@ -8573,7 +8554,16 @@ pub unsafe extern "C" fn glTextureViewEXT(
         call.put(28, numlayers);
         call.publish()
     });
-    driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
+    driver()(
+        texture,
+        target,
+        origtexture,
+        internalformat,
+        minlevel,
+        numlevels,
+        minlayer,
+        numlayers,
+    );
     if let Some(call) = call {
         call.finish();
     }
@@ -8589,8 +8579,9 @@ pub unsafe extern "C" fn glTextureViewOES(
     minlayer: u32,
     numlayers: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
-        driver!(GL_TEXTURE_VIEW_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) {
+        driver!(GL_TEXTURE_VIEW_OES)
+    };
     let Some(mut call) = Call::begin(GL_TEXTURE_VIEW_OES) else {
         return trackers::glTextureViewOES(
             texture,
@@ -8629,27 +8620,35 @@ pub unsafe extern "C" fn glTextureViewOES(
         call.put(28, numlayers);
         call.publish()
     });
-    driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers);
+    driver()(
+        texture,
+        target,
+        origtexture,
+        internalformat,
+        minlevel,
+        numlevels,
+        minlayer,
+        numlayers,
+    );
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32) = driver!(GL_TRANSLATEX_OES);
-    let Some(call) = Call::begin(GL_TRANSLATEX_OES) else { return driver(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(x, y, z) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_TRANSLATEX_OES) };
+    let Some(call) = Call::begin(GL_TRANSLATEX_OES) else { return driver()(x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
     call.put(0, x);
     call.put(4, y);
-    call.put(8, z);
+    call.put_word(8, z);
     let call = call.publish();
-    driver(x, y, z);
+    driver()(x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER_OES);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_UNMAP_BUFFER_OES) };
     let Some(mut call) = Call::begin(GL_UNMAP_BUFFER_OES) else {
         return trackers::glUnmapBufferOES(target);
     };
@@ -8658,46 +8657,44 @@ pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, target);
+        call.put_word(0, target);
         call.publish_observing(8, &reads)
     });
-    let result = driver(target);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_UNMAP_BUFFER_OES, 0, result, &mut []);
+    let result = driver()(target);
+    if let Some(call) = call {
+        call.leave_result(GL_UNMAP_BUFFER_OES, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, program: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_USE_PROGRAM_STAGES_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_USE_PROGRAM_STAGES_EXT) };
     let Some(call) = Call::begin(GL_USE_PROGRAM_STAGES_EXT) else {
-        return driver(pipeline, stages, program);
+        return driver()(pipeline, stages, program);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(pipeline, stages, program) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(pipeline, stages, program) };
     call.put(0, pipeline);
     call.put(4, stages);
-    call.put(8, program);
+    call.put_word(8, program);
     let call = call.publish();
-    driver(pipeline, stages, program);
+    driver()(pipeline, stages, program);
     call.finish();
 }
 
 pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_VALIDATE_PROGRAM_PIPELINE_EXT);
-    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE_EXT) else { return driver(pipeline) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(pipeline) };
-    call.clear(0);
-    call.put(0, pipeline);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_VALIDATE_PROGRAM_PIPELINE_EXT) };
+    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE_EXT) else {
+        return driver()(pipeline);
+    };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(pipeline) };
+    call.put_word(0, pipeline);
     let call = call.publish();
-    driver(pipeline);
+    driver()(pipeline);
     call.finish();
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_EXT) else {
         return trackers::glVertexAttribDivisorEXT(index, divisor);
     };
@@ -8709,56 +8706,56 @@ pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
         call.put(4, divisor);
         call.publish()
     });
-    driver(index, divisor);
+    driver()(index, divisor);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glViewportArrayvOES(first: u32, count: i32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_VIEWPORT_ARRAYV_OES);
-    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_OES) else { return driver(first, count, v) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_VIEWPORT_ARRAYV_OES) };
+    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_OES) else { return driver()(first, count, v) };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f32, h: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VIEWPORT_INDEXEDF_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_VIEWPORT_INDEXEDF_OES) };
     let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_OES) else {
-        return driver(index, x, y, w, h);
+        return driver()(index, x, y, w, h);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, w, h) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(index, x, y, w, h) };
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
     call.put(12, w);
-    call.put(16, h);
+    call.put_word(16, h);
     let call = call.publish();
-    driver(index, x, y, w, h);
+    driver()(index, x, y, w, h);
     call.finish();
 }
 
 pub unsafe extern "C" fn glViewportIndexedfvOES(index: u32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VIEWPORT_INDEXEDFV_OES);
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_OES) else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VIEWPORT_INDEXEDFV_OES) };
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_OES) else { return driver()(index, v) };
     let mut reads = [observe::array(v, 4, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+        return driver()(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
+    call.put_word(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(index, v);
+    driver()(index, v);
     call.finish();
 }
 
@@ -8770,10 +8767,11 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
     textures: *const u32,
     srcLayouts: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
-        driver!(GL_WAIT_SEMAPHORE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) {
+        driver!(GL_WAIT_SEMAPHORE_EXT)
+    };
     let Some(call) = Call::begin(GL_WAIT_SEMAPHORE_EXT) else {
-        return driver(
+        return driver()(
             semaphore,
             numBufferBarriers,
             buffers,
@@ -8788,7 +8786,7 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
         observe::array(srcLayouts, numTextureBarriers as i64, 4),
     ];
     let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver(
+        return driver()(
             semaphore,
             numBufferBarriers,
             buffers,
@@ -8797,17 +8795,15 @@ pub unsafe extern "C" fn glWaitSemaphoreEXT(
             srcLayouts,
         );
     };
-    call.clear(16);
     call.put(0, semaphore);
     call.put(4, numBufferBarriers);
     call.put(8, buffers);
-    call.put(16, numTextureBarriers);
+    call.put_word(16, numTextureBarriers);
     call.put(24, textures);
     call.put(32, srcLayouts);
-    let mut call = call.publish_observing(40, &reads);
-    driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, srcLayouts);
-    call.returned();
-    call.leave(GL_WAIT_SEMAPHORE_EXT, EFFECT, (), &mut []);
+    let call = call.publish_observing(40, &reads);
+    driver()(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, srcLayouts);
+    call.leave_result(GL_WAIT_SEMAPHORE_EXT, EFFECT, ());
 }
 
 pub unsafe extern "C" fn glWeightPointerOES(
@@ -8816,7 +8812,8 @@ pub unsafe extern "C" fn glWeightPointerOES(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_WEIGHT_POINTER_OES);
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_WEIGHT_POINTER_OES) };
     let Some(mut call) = Call::begin(GL_WEIGHT_POINTER_OES) else {
         return trackers::glWeightPointerOES(size, r#type, stride, pointer);
     };
@@ -8832,32 +8829,32 @@ pub unsafe extern "C" fn glWeightPointerOES(
         )
     });
     let call = call.reserve(EFFECT, 24).map(|call| {
-        call.clear(8);
         call.put(0, size);
         call.put(4, r#type);
-        call.put(8, stride);
+        call.put_word(8, stride);
         call.put(16, pointer);
         call.publish()
     });
-    driver(size, r#type, stride, pointer);
+    driver()(size, r#type, stride, pointer);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glWindowRectanglesEXT(mode: u32, count: i32, r#box: *const i32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_WINDOW_RECTANGLES_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_WINDOW_RECTANGLES_EXT) };
     let Some(call) = Call::begin(GL_WINDOW_RECTANGLES_EXT) else {
-        return driver(mode, count, r#box);
+        return driver()(mode, count, r#box);
     };
     let mut reads = [observe::array(r#box, (count as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(mode, count, r#box);
+        return driver()(mode, count, r#box);
     };
     call.put(0, mode);
     call.put(4, count);
     call.put(8, r#box);
     let call = call.publish_observing(16, &reads);
-    driver(mode, count, r#box);
+    driver()(mode, count, r#box);
     call.finish();
 }

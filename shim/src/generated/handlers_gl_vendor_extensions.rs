@@ -27,88 +27,86 @@ use crate::tracking;
 use crate::tracking::Tracker;
 
 pub unsafe extern "C" fn glAlphaFuncQCOM(func: u32, r#ref: f32) {
-    let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_ALPHA_FUNC_QCOM);
-    let Some(call) = Call::begin(GL_ALPHA_FUNC_QCOM) else { return driver(func, r#ref) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(func, r#ref) };
+    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_ALPHA_FUNC_QCOM) };
+    let Some(call) = Call::begin(GL_ALPHA_FUNC_QCOM) else { return driver()(func, r#ref) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(func, r#ref) };
     call.put(0, func);
     call.put(4, r#ref);
     let call = call.publish();
-    driver(func, r#ref);
+    driver()(func, r#ref);
     call.finish();
 }
 
 pub unsafe extern "C" fn glApplyFramebufferAttachmentCMAAINTEL() {
-    let driver: unsafe extern "C" fn() = driver!(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL);
+    let driver =
+        || -> unsafe extern "C" fn() { driver!(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL) };
     let Some(call) = Call::begin(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL) else {
-        return driver();
+        return driver()();
     };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glBeginConditionalRenderNV(id: u32, mode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_CONDITIONAL_RENDER_NV);
-    let Some(call) = Call::begin(GL_BEGIN_CONDITIONAL_RENDER_NV) else { return driver(id, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(id, mode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_CONDITIONAL_RENDER_NV) };
+    let Some(call) = Call::begin(GL_BEGIN_CONDITIONAL_RENDER_NV) else { return driver()(id, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(id, mode) };
     call.put(0, id);
     call.put(4, mode);
     let call = call.publish();
-    driver(id, mode);
+    driver()(id, mode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBeginPerfMonitorAMD(monitor: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_PERF_MONITOR_AMD);
-    let Some(call) = Call::begin(GL_BEGIN_PERF_MONITOR_AMD) else { return driver(monitor) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(monitor) };
-    call.clear(0);
-    call.put(0, monitor);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_PERF_MONITOR_AMD) };
+    let Some(call) = Call::begin(GL_BEGIN_PERF_MONITOR_AMD) else { return driver()(monitor) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(monitor) };
+    call.put_word(0, monitor);
     let call = call.publish();
-    driver(monitor);
+    driver()(monitor);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBeginPerfQueryINTEL(queryHandle: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_PERF_QUERY_INTEL);
-    let Some(call) = Call::begin(GL_BEGIN_PERF_QUERY_INTEL) else { return driver(queryHandle) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(queryHandle) };
-    call.clear(0);
-    call.put(0, queryHandle);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_PERF_QUERY_INTEL) };
+    let Some(call) = Call::begin(GL_BEGIN_PERF_QUERY_INTEL) else { return driver()(queryHandle) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(queryHandle) };
+    call.put_word(0, queryHandle);
     let call = call.publish();
-    driver(queryHandle);
+    driver()(queryHandle);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBindShadingRateImageNV(texture: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_SHADING_RATE_IMAGE_NV);
-    let Some(call) = Call::begin(GL_BIND_SHADING_RATE_IMAGE_NV) else { return driver(texture) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(texture) };
-    call.clear(0);
-    call.put(0, texture);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_SHADING_RATE_IMAGE_NV) };
+    let Some(call) = Call::begin(GL_BIND_SHADING_RATE_IMAGE_NV) else { return driver()(texture) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(texture) };
+    call.put_word(0, texture);
     let call = call.publish();
-    driver(texture);
+    driver()(texture);
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendBarrierNV() {
-    let driver: unsafe extern "C" fn() = driver!(GL_BLEND_BARRIER_NV);
-    let Some(call) = Call::begin(GL_BLEND_BARRIER_NV) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_BLEND_BARRIER_NV) };
+    let Some(call) = Call::begin(GL_BLEND_BARRIER_NV) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glBlendParameteriNV(pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_BLEND_PARAMETERI_NV);
-    let Some(call) = Call::begin(GL_BLEND_PARAMETERI_NV) else { return driver(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, value) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_BLEND_PARAMETERI_NV) };
+    let Some(call) = Call::begin(GL_BLEND_PARAMETERI_NV) else { return driver()(pname, value) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
     call.put(0, pname);
     call.put(4, value);
     let call = call.publish();
-    driver(pname, value);
+    driver()(pname, value);
     call.finish();
 }
 
@@ -124,10 +122,11 @@ pub unsafe extern "C" fn glBlitFramebufferANGLE(
     mask: u32,
     filter: u32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        driver!(GL_BLIT_FRAMEBUFFER_ANGLE);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
+        driver!(GL_BLIT_FRAMEBUFFER_ANGLE)
+    };
     let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER_ANGLE) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glBlitFramebufferANGLE::enter(
@@ -149,7 +148,7 @@ pub unsafe extern "C" fn glBlitFramebufferANGLE(
         call.put(36, filter);
         call.publish_observing(40, &reads)
     });
-    driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     if let Some(call) = call {
         call.finish();
     }
@@ -167,10 +166,11 @@ pub unsafe extern "C" fn glBlitFramebufferNV(
     mask: u32,
     filter: u32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        driver!(GL_BLIT_FRAMEBUFFER_NV);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
+        driver!(GL_BLIT_FRAMEBUFFER_NV)
+    };
     let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER_NV) else {
-        return driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glBlitFramebufferNV::enter(
@@ -192,23 +192,23 @@ pub unsafe extern "C" fn glBlitFramebufferNV(
         call.put(36, filter);
         call.publish_observing(40, &reads)
     });
-    driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
+    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glBufferAttachMemoryNV(target: u32, memory: u32, offset: u64) {
-    let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_BUFFER_ATTACH_MEMORY_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_BUFFER_ATTACH_MEMORY_NV) };
     let Some(call) = Call::begin(GL_BUFFER_ATTACH_MEMORY_NV) else {
-        return driver(target, memory, offset);
+        return driver()(target, memory, offset);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, memory, offset) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(target, memory, offset) };
     call.put(0, target);
     call.put(4, memory);
     call.put(8, offset);
     let call = call.publish();
-    driver(target, memory, offset);
+    driver()(target, memory, offset);
     call.finish();
 }
 
@@ -220,33 +220,32 @@ pub unsafe extern "C" fn glBufferPageCommitmentMemNV(
     memOffset: u64,
     commit: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) =
-        driver!(GL_BUFFER_PAGE_COMMITMENT_MEM_NV);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) {
+        driver!(GL_BUFFER_PAGE_COMMITMENT_MEM_NV)
+    };
     let Some(call) = Call::begin(GL_BUFFER_PAGE_COMMITMENT_MEM_NV) else {
-        return driver(target, offset, size, memory, memOffset, commit);
+        return driver()(target, offset, size, memory, memOffset, commit);
     };
     let Some(call) = call.reserve(EFFECT, 41) else {
-        return driver(target, offset, size, memory, memOffset, commit);
+        return driver()(target, offset, size, memory, memOffset, commit);
     };
-    call.clear(0);
-    call.clear(24);
-    call.clear(40);
-    call.put(0, target);
+    call.put_word(0, target);
     call.put(8, offset);
     call.put(16, size);
-    call.put(24, memory);
+    call.put_word(24, memory);
     call.put(32, memOffset);
-    call.put(40, commit);
+    call.put_word(40, commit);
     let call = call.publish();
-    driver(target, offset, size, memory, memOffset, commit);
+    driver()(target, offset, size, memory, memOffset, commit);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 =
-        driver!(GL_CLIENT_WAIT_SYNC_APPLE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 {
+        driver!(GL_CLIENT_WAIT_SYNC_APPLE)
+    };
     let Some(mut call) = Call::begin(GL_CLIENT_WAIT_SYNC_APPLE) else {
-        return driver(sync, flags, timeout);
+        return driver()(sync, flags, timeout);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glClientWaitSyncAPPLE::enter(
@@ -260,56 +259,57 @@ pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, ti
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, sync);
-        call.put(8, flags);
+        call.put_word(8, flags);
         call.put(16, timeout);
         call.publish_observing(24, &reads)
     });
-    let result = driver(sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result, &mut []);
+    let result = driver()(sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_CLIP_PLANEF_IMG);
-    let Some(call) = Call::begin(GL_CLIP_PLANEF_IMG) else { return driver(p, eqn) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_CLIP_PLANEF_IMG) };
+    let Some(call) = Call::begin(GL_CLIP_PLANEF_IMG) else { return driver()(p, eqn) };
     let mut reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(p, eqn) };
-    call.clear(0);
-    call.put(0, p);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(p, eqn);
+    };
+    call.put_word(0, p);
     call.put(8, eqn);
     let call = call.publish_observing(16, &reads);
-    driver(p, eqn);
+    driver()(p, eqn);
     call.finish();
 }
 
 pub unsafe extern "C" fn glClipPlanexIMG(p: u32, eqn: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_CLIP_PLANEX_IMG);
-    let Some(call) = Call::begin(GL_CLIP_PLANEX_IMG) else { return driver(p, eqn) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_CLIP_PLANEX_IMG) };
+    let Some(call) = Call::begin(GL_CLIP_PLANEX_IMG) else { return driver()(p, eqn) };
     let mut reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(p, eqn) };
-    call.clear(0);
-    call.put(0, p);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(p, eqn);
+    };
+    call.put_word(0, p);
     call.put(8, eqn);
     let call = call.publish_observing(16, &reads);
-    driver(p, eqn);
+    driver()(p, eqn);
     call.finish();
 }
 
 pub unsafe extern "C" fn glConservativeRasterParameteriNV(pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_CONSERVATIVE_RASTER_PARAMETERI_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32) { driver!(GL_CONSERVATIVE_RASTER_PARAMETERI_NV) };
     let Some(call) = Call::begin(GL_CONSERVATIVE_RASTER_PARAMETERI_NV) else {
-        return driver(pname, param);
+        return driver()(pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(pname, param) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
     call.put(0, pname);
     call.put(4, param);
     let call = call.publish();
-    driver(pname, param);
+    driver()(pname, param);
     call.finish();
 }
 
@@ -320,8 +320,9 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
     writeOffset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
-        driver!(GL_COPY_BUFFER_SUB_DATA_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, isize, isize, isize) {
+        driver!(GL_COPY_BUFFER_SUB_DATA_NV)
+    };
     let Some(mut call) = Call::begin(GL_COPY_BUFFER_SUB_DATA_NV) else {
         return trackers::glCopyBufferSubDataNV(
             readTarget,
@@ -352,20 +353,20 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
         call.put(24, size);
         call.publish_observing(32, &reads)
     });
-    driver(readTarget, writeTarget, readOffset, writeOffset, size);
+    driver()(readTarget, writeTarget, readOffset, writeOffset, size);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glCopyPathNV(resultPath: u32, srcPath: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_COPY_PATH_NV);
-    let Some(call) = Call::begin(GL_COPY_PATH_NV) else { return driver(resultPath, srcPath) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(resultPath, srcPath) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_COPY_PATH_NV) };
+    let Some(call) = Call::begin(GL_COPY_PATH_NV) else { return driver()(resultPath, srcPath) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(resultPath, srcPath) };
     call.put(0, resultPath);
     call.put(4, srcPath);
     let call = call.publish();
-    driver(resultPath, srcPath);
+    driver()(resultPath, srcPath);
     call.finish();
 }
 
@@ -375,19 +376,20 @@ pub unsafe extern "C" fn glCopyTextureLevelsAPPLE(
     sourceBaseLevel: i32,
     sourceLevelCount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_COPY_TEXTURE_LEVELS_APPLE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_COPY_TEXTURE_LEVELS_APPLE) };
     let Some(call) = Call::begin(GL_COPY_TEXTURE_LEVELS_APPLE) else {
-        return driver(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
+        return driver()(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
+        return driver()(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
     };
     call.put(0, destinationTexture);
     call.put(4, sourceTexture);
     call.put(8, sourceBaseLevel);
     call.put(12, sourceLevelCount);
     let call = call.publish();
-    driver(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
+    driver()(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
     call.finish();
 }
 
@@ -400,10 +402,11 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
-        driver!(GL_COVER_FILL_PATH_INSTANCED_NV);
+    let driver = || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) {
+        driver!(GL_COVER_FILL_PATH_INSTANCED_NV)
+    };
     let Some(mut call) = Call::begin(GL_COVER_FILL_PATH_INSTANCED_NV) else {
-        return driver(
+        return driver()(
             numPaths,
             pathNameType,
             paths,
@@ -433,30 +436,29 @@ pub unsafe extern "C" fn glCoverFillPathInstancedNV(
         4,
     )];
     let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, numPaths);
         call.put(4, pathNameType);
         call.put(8, paths);
         call.put(16, pathBase);
         call.put(20, coverMode);
-        call.put(24, transformType);
+        call.put_word(24, transformType);
         call.put(32, transformValues);
         call.publish_observing(40, &reads)
     });
-    driver(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
+    driver()(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glCoverFillPathNV(path: u32, coverMode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_COVER_FILL_PATH_NV);
-    let Some(call) = Call::begin(GL_COVER_FILL_PATH_NV) else { return driver(path, coverMode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(path, coverMode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_COVER_FILL_PATH_NV) };
+    let Some(call) = Call::begin(GL_COVER_FILL_PATH_NV) else { return driver()(path, coverMode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(path, coverMode) };
     call.put(0, path);
     call.put(4, coverMode);
     let call = call.publish();
-    driver(path, coverMode);
+    driver()(path, coverMode);
     call.finish();
 }
 
@@ -469,10 +471,11 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
-        driver!(GL_COVER_STROKE_PATH_INSTANCED_NV);
+    let driver = || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) {
+        driver!(GL_COVER_STROKE_PATH_INSTANCED_NV)
+    };
     let Some(mut call) = Call::begin(GL_COVER_STROKE_PATH_INSTANCED_NV) else {
-        return driver(
+        return driver()(
             numPaths,
             pathNameType,
             paths,
@@ -502,126 +505,119 @@ pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
         4,
     )];
     let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.clear(24);
         call.put(0, numPaths);
         call.put(4, pathNameType);
         call.put(8, paths);
         call.put(16, pathBase);
         call.put(20, coverMode);
-        call.put(24, transformType);
+        call.put_word(24, transformType);
         call.put(32, transformValues);
         call.publish_observing(40, &reads)
     });
-    driver(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
+    driver()(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glCoverStrokePathNV(path: u32, coverMode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_COVER_STROKE_PATH_NV);
-    let Some(call) = Call::begin(GL_COVER_STROKE_PATH_NV) else { return driver(path, coverMode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(path, coverMode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_COVER_STROKE_PATH_NV) };
+    let Some(call) = Call::begin(GL_COVER_STROKE_PATH_NV) else { return driver()(path, coverMode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(path, coverMode) };
     call.put(0, path);
     call.put(4, coverMode);
     let call = call.publish();
-    driver(path, coverMode);
+    driver()(path, coverMode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glCoverageMaskNV(mask: u8) {
-    let driver: unsafe extern "C" fn(u8) = driver!(GL_COVERAGE_MASK_NV);
-    let Some(call) = Call::begin(GL_COVERAGE_MASK_NV) else { return driver(mask) };
-    let Some(call) = call.reserve(EFFECT, 1) else { return driver(mask) };
-    call.clear(0);
-    call.put(0, mask);
+    let driver = || -> unsafe extern "C" fn(u8) { driver!(GL_COVERAGE_MASK_NV) };
+    let Some(call) = Call::begin(GL_COVERAGE_MASK_NV) else { return driver()(mask) };
+    let Some(call) = call.reserve(EFFECT, 1) else { return driver()(mask) };
+    call.put_word(0, mask);
     let call = call.publish();
-    driver(mask);
+    driver()(mask);
     call.finish();
 }
 
 pub unsafe extern "C" fn glCoverageModulationNV(components: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_COVERAGE_MODULATION_NV);
-    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_NV) else { return driver(components) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(components) };
-    call.clear(0);
-    call.put(0, components);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_COVERAGE_MODULATION_NV) };
+    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_NV) else { return driver()(components) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(components) };
+    call.put_word(0, components);
     let call = call.publish();
-    driver(components);
+    driver()(components);
     call.finish();
 }
 
 pub unsafe extern "C" fn glCoverageModulationTableNV(n: i32, v: *const f32) {
-    let driver: unsafe extern "C" fn(i32, *const f32) = driver!(GL_COVERAGE_MODULATION_TABLE_NV);
-    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_TABLE_NV) else { return driver(n, v) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const f32) { driver!(GL_COVERAGE_MODULATION_TABLE_NV) };
+    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_TABLE_NV) else { return driver()(n, v) };
     let mut reads = [observe::array(v, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(n, v) };
-    call.clear(0);
-    call.put(0, n);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver()(n, v) };
+    call.put_word(0, n);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(n, v);
+    driver()(n, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glCoverageOperationNV(operation: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_COVERAGE_OPERATION_NV);
-    let Some(call) = Call::begin(GL_COVERAGE_OPERATION_NV) else { return driver(operation) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(operation) };
-    call.clear(0);
-    call.put(0, operation);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_COVERAGE_OPERATION_NV) };
+    let Some(call) = Call::begin(GL_COVERAGE_OPERATION_NV) else { return driver()(operation) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(operation) };
+    call.put_word(0, operation);
     let call = call.publish();
-    driver(operation);
+    driver()(operation);
     call.finish();
 }
 
 pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, *mut u32) = driver!(GL_CREATE_PERF_QUERY_INTEL);
+    let driver = || -> unsafe extern "C" fn(u32, *mut u32) { driver!(GL_CREATE_PERF_QUERY_INTEL) };
     let Some(call) = Call::begin(GL_CREATE_PERF_QUERY_INTEL) else {
-        return driver(queryId, queryHandle);
+        return driver()(queryId, queryHandle);
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(queryId, queryHandle) };
-    call.clear(0);
-    call.put(0, queryId);
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(queryId, queryHandle) };
+    call.put_word(0, queryId);
     call.put(8, queryHandle);
     let mut call = call.publish();
-    driver(queryId, queryHandle);
+    driver()(queryId, queryHandle);
     call.returned();
     let mut writes = [observe::array(queryHandle, 1, 4)];
     call.leave(GL_CREATE_PERF_QUERY_INTEL, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_CREATE_SEMAPHORES_NV);
-    let Some(call) = Call::begin(GL_CREATE_SEMAPHORES_NV) else { return driver(n, semaphores) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, semaphores) };
-    call.clear(0);
-    call.put(0, n);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_CREATE_SEMAPHORES_NV) };
+    let Some(call) = Call::begin(GL_CREATE_SEMAPHORES_NV) else { return driver()(n, semaphores) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, semaphores) };
+    call.put_word(0, n);
     call.put(8, semaphores);
     let mut call = call.publish();
-    driver(n, semaphores);
+    driver()(n, semaphores);
     call.returned();
     let mut writes = [observe::array(semaphores, n as i64, 4)];
     call.leave(GL_CREATE_SEMAPHORES_NV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FENCES_NV);
-    let Some(call) = Call::begin(GL_DELETE_FENCES_NV) else { return driver(n, fences) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FENCES_NV) };
+    let Some(call) = Call::begin(GL_DELETE_FENCES_NV) else { return driver()(n, fences) };
     let mut reads = [observe::array(fences, n as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(n, fences);
+        return driver()(n, fences);
     };
-    call.clear(0);
-    call.put(0, n);
+    call.put_word(0, n);
     call.put(8, fences);
     let call = call.publish_observing(16, &reads);
-    driver(n, fences);
+    driver()(n, fences);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_DELETE_PATHS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_DELETE_PATHS_NV) };
     let Some(mut call) = Call::begin(GL_DELETE_PATHS_NV) else {
         return trackers::glDeletePathsNV(path, range);
     };
@@ -633,39 +629,37 @@ pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
         call.put(4, range);
         call.publish()
     });
-    driver(path, range);
+    driver()(path, range);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_DELETE_PERF_MONITORS_AMD);
-    let Some(call) = Call::begin(GL_DELETE_PERF_MONITORS_AMD) else { return driver(n, monitors) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(n, monitors) };
-    call.clear(0);
-    call.put(0, n);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_DELETE_PERF_MONITORS_AMD) };
+    let Some(call) = Call::begin(GL_DELETE_PERF_MONITORS_AMD) else { return driver()(n, monitors) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(n, monitors) };
+    call.put_word(0, n);
     call.put(8, monitors);
     let mut call = call.publish();
-    driver(n, monitors);
+    driver()(n, monitors);
     call.returned();
     let mut writes = [observe::array(monitors, n as i64, 4)];
     call.leave(GL_DELETE_PERF_MONITORS_AMD, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PERF_QUERY_INTEL);
-    let Some(call) = Call::begin(GL_DELETE_PERF_QUERY_INTEL) else { return driver(queryHandle) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(queryHandle) };
-    call.clear(0);
-    call.put(0, queryHandle);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DELETE_PERF_QUERY_INTEL) };
+    let Some(call) = Call::begin(GL_DELETE_PERF_QUERY_INTEL) else { return driver()(queryHandle) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(queryHandle) };
+    call.put_word(0, queryHandle);
     let call = call.publish();
-    driver(queryHandle);
+    driver()(queryHandle);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
-    let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC_APPLE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) { driver!(GL_DELETE_SYNC_APPLE) };
     let Some(mut call) = Call::begin(GL_DELETE_SYNC_APPLE) else {
         return trackers::glDeleteSyncAPPLE(sync);
     };
@@ -676,61 +670,62 @@ pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
         call.put(0, sync);
         call.publish()
     });
-    driver(sync);
+    driver()(sync);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDepthRangeArrayfvNV(first: u32, count: i32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_DEPTH_RANGE_ARRAYFV_NV);
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_NV) else { return driver(first, count, v) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_DEPTH_RANGE_ARRAYFV_NV) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_NV) else {
+        return driver()(first, count, v);
+    };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDepthRangeIndexedfNV(index: u32, n: f32, f: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_DEPTH_RANGE_INDEXEDF_NV);
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_NV) else { return driver(index, n, f) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, n, f) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_DEPTH_RANGE_INDEXEDF_NV) };
+    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_NV) else { return driver()(index, n, f) };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(index, n, f) };
     call.put(0, index);
     call.put(4, n);
-    call.put(8, f);
+    call.put_word(8, f);
     let call = call.publish();
-    driver(index, n, f);
+    driver()(index, n, f);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDisableDriverControlQCOM(driverControl: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_DRIVER_CONTROL_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE_DRIVER_CONTROL_QCOM) };
     let Some(call) = Call::begin(GL_DISABLE_DRIVER_CONTROL_QCOM) else {
-        return driver(driverControl);
+        return driver()(driverControl);
     };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(driverControl) };
-    call.clear(0);
-    call.put(0, driverControl);
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(driverControl) };
+    call.put_word(0, driverControl);
     let call = call.publish();
-    driver(driverControl);
+    driver()(driverControl);
     call.finish();
 }
 
 pub unsafe extern "C" fn glDisableiNV(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DISABLEI_NV);
-    let Some(call) = Call::begin(GL_DISABLEI_NV) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI_NV) };
+    let Some(call) = Call::begin(GL_DISABLEI_NV) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
@@ -740,9 +735,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedANGLE(
     count: i32,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_ANGLE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED_ANGLE) };
     let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_ANGLE) else {
-        return driver(mode, first, count, primcount);
+        return driver()(mode, first, count, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawArraysInstancedANGLE::enter(
@@ -757,7 +753,7 @@ pub unsafe extern "C" fn glDrawArraysInstancedANGLE(
         call.put(12, primcount);
         call.publish_observing(16, &reads)
     });
-    driver(mode, first, count, primcount);
+    driver()(mode, first, count, primcount);
     if let Some(call) = call {
         call.finish();
     }
@@ -769,9 +765,10 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
     count: i32,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) = driver!(GL_DRAW_ARRAYS_INSTANCED_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED_NV) };
     let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_NV) else {
-        return driver(mode, first, count, primcount);
+        return driver()(mode, first, count, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawArraysInstancedNV::enter(
@@ -786,26 +783,25 @@ pub unsafe extern "C" fn glDrawArraysInstancedNV(
         call.put(12, primcount);
         call.publish_observing(16, &reads)
     });
-    driver(mode, first, count, primcount);
+    driver()(mode, first, count, primcount);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DRAW_BUFFERS_NV);
-    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver(n, bufs) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DRAW_BUFFERS_NV) };
+    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver()(n, bufs) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawBuffersNV::enter(tracked, readable, observer, n, bufs as u64)
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, n);
+        call.put_word(0, n);
         call.put(8, bufs);
         call.publish_observing(16, &reads)
     });
-    driver(n, bufs);
+    driver()(n, bufs);
     if let Some(call) = call {
         call.finish();
     }
@@ -818,10 +814,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
     indices: *const c_void,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_ANGLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_ANGLE)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_ANGLE) else {
-        return driver(mode, count, r#type, indices, primcount);
+        return driver()(mode, count, r#type, indices, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedANGLE::enter(
@@ -837,16 +834,14 @@ pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, primcount);
+        call.put_word(24, primcount);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, primcount);
+    driver()(mode, count, r#type, indices, primcount);
     if let Some(call) = call {
         call.finish();
     }
@@ -859,10 +854,11 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
     indices: *const c_void,
     primcount: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
+        driver!(GL_DRAW_ELEMENTS_INSTANCED_NV)
+    };
     let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_NV) else {
-        return driver(mode, count, r#type, indices, primcount);
+        return driver()(mode, count, r#type, indices, primcount);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawElementsInstancedNV::enter(
@@ -878,25 +874,23 @@ pub unsafe extern "C" fn glDrawElementsInstancedNV(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(24);
         call.put(0, mode);
         call.put(4, count);
-        call.put(8, r#type);
+        call.put_word(8, r#type);
         call.put(16, indices);
-        call.put(24, primcount);
+        call.put_word(24, primcount);
         call.publish_observing(32, &reads)
     });
-    driver(mode, count, r#type, indices, primcount);
+    driver()(mode, count, r#type, indices, primcount);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
-    let driver: unsafe extern "C" fn(isize) = driver!(GL_DRAW_MESH_TASKS_INDIRECT_NV);
+    let driver = || -> unsafe extern "C" fn(isize) { driver!(GL_DRAW_MESH_TASKS_INDIRECT_NV) };
     let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_INDIRECT_NV) else {
-        return driver(indirect);
+        return driver()(indirect);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawMeshTasksIndirectNV::enter(tracked, readable, observer, indirect as i64)
@@ -906,15 +900,15 @@ pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
         call.put(0, indirect);
         call.publish_observing(8, &reads)
     });
-    driver(indirect);
+    driver()(indirect);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glDrawMeshTasksNV(first: u32, count: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DRAW_MESH_TASKS_NV);
-    let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_NV) else { return driver(first, count) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DRAW_MESH_TASKS_NV) };
+    let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_NV) else { return driver()(first, count) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glDrawMeshTasksNV::enter(tracked, readable, observer, first, count)
     });
@@ -924,7 +918,7 @@ pub unsafe extern "C" fn glDrawMeshTasksNV(first: u32, count: u32) {
         call.put(4, count);
         call.publish_observing(8, &reads)
     });
-    driver(first, count);
+    driver()(first, count);
     if let Some(call) = call {
         call.finish();
     }
@@ -943,13 +937,15 @@ pub unsafe extern "C" fn glDrawVkImageNV(
     s1: f32,
     t1: f32,
 ) {
-    let driver: unsafe extern "C" fn(u64, u32, f32, f32, f32, f32, f32, f32, f32, f32, f32) =
-        driver!(GL_DRAW_VK_IMAGE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u64, u32, f32, f32, f32, f32, f32, f32, f32, f32, f32) {
+            driver!(GL_DRAW_VK_IMAGE_NV)
+        };
     let Some(call) = Call::begin(GL_DRAW_VK_IMAGE_NV) else {
-        return driver(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
+        return driver()(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
     };
     let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
+        return driver()(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
     };
     call.put(0, vkImage);
     call.put(8, sampler);
@@ -963,88 +959,84 @@ pub unsafe extern "C" fn glDrawVkImageNV(
     call.put(40, s1);
     call.put(44, t1);
     let call = call.publish();
-    driver(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
+    driver()(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEnableDriverControlQCOM(driverControl: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_DRIVER_CONTROL_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE_DRIVER_CONTROL_QCOM) };
     let Some(call) = Call::begin(GL_ENABLE_DRIVER_CONTROL_QCOM) else {
-        return driver(driverControl);
+        return driver()(driverControl);
     };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(driverControl) };
-    call.clear(0);
-    call.put(0, driverControl);
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(driverControl) };
+    call.put_word(0, driverControl);
     let call = call.publish();
-    driver(driverControl);
+    driver()(driverControl);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEnableiNV(target: u32, index: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ENABLEI_NV);
-    let Some(call) = Call::begin(GL_ENABLEI_NV) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI_NV) };
+    let Some(call) = Call::begin(GL_ENABLEI_NV) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
     let call = call.publish();
-    driver(target, index);
+    driver()(target, index);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEndConditionalRenderNV() {
-    let driver: unsafe extern "C" fn() = driver!(GL_END_CONDITIONAL_RENDER_NV);
-    let Some(call) = Call::begin(GL_END_CONDITIONAL_RENDER_NV) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_END_CONDITIONAL_RENDER_NV) };
+    let Some(call) = Call::begin(GL_END_CONDITIONAL_RENDER_NV) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glEndPerfMonitorAMD(monitor: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_END_PERF_MONITOR_AMD);
-    let Some(call) = Call::begin(GL_END_PERF_MONITOR_AMD) else { return driver(monitor) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(monitor) };
-    call.clear(0);
-    call.put(0, monitor);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_PERF_MONITOR_AMD) };
+    let Some(call) = Call::begin(GL_END_PERF_MONITOR_AMD) else { return driver()(monitor) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(monitor) };
+    call.put_word(0, monitor);
     let call = call.publish();
-    driver(monitor);
+    driver()(monitor);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEndPerfQueryINTEL(queryHandle: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_END_PERF_QUERY_INTEL);
-    let Some(call) = Call::begin(GL_END_PERF_QUERY_INTEL) else { return driver(queryHandle) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(queryHandle) };
-    call.clear(0);
-    call.put(0, queryHandle);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_PERF_QUERY_INTEL) };
+    let Some(call) = Call::begin(GL_END_PERF_QUERY_INTEL) else { return driver()(queryHandle) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(queryHandle) };
+    call.put_word(0, queryHandle);
     let call = call.publish();
-    driver(queryHandle);
+    driver()(queryHandle);
     call.finish();
 }
 
 pub unsafe extern "C" fn glEndTilingQCOM(preserveMask: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_END_TILING_QCOM);
-    let Some(call) = Call::begin(GL_END_TILING_QCOM) else { return driver(preserveMask) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(preserveMask) };
-    call.clear(0);
-    call.put(0, preserveMask);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_TILING_QCOM) };
+    let Some(call) = Call::begin(GL_END_TILING_QCOM) else { return driver()(preserveMask) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(preserveMask) };
+    call.put_word(0, preserveMask);
     let call = call.publish();
-    driver(preserveMask);
+    driver()(preserveMask);
     call.finish();
 }
 
 pub unsafe extern "C" fn glExtGetBufferPointervQCOM(target: u32, params: *mut *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut *mut c_void) =
-        driver!(GL_EXT_GET_BUFFER_POINTERV_QCOM);
-    let Some(call) = Call::begin(GL_EXT_GET_BUFFER_POINTERV_QCOM) else {
-        return driver(target, params);
+    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void) {
+        driver!(GL_EXT_GET_BUFFER_POINTERV_QCOM)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, params) };
-    call.clear(0);
-    call.put(0, target);
+    let Some(call) = Call::begin(GL_EXT_GET_BUFFER_POINTERV_QCOM) else {
+        return driver()(target, params);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(target, params) };
+    call.put_word(0, target);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, params);
+    driver()(target, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 8)];
     call.leave(GL_EXT_GET_BUFFER_POINTERV_QCOM, 0, (), &mut writes);
@@ -1055,19 +1047,19 @@ pub unsafe extern "C" fn glExtGetBuffersQCOM(
     maxBuffers: i32,
     numBuffers: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_BUFFERS_QCOM);
+    let driver =
+        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_BUFFERS_QCOM) };
     let Some(call) = Call::begin(GL_EXT_GET_BUFFERS_QCOM) else {
-        return driver(buffers, maxBuffers, numBuffers);
+        return driver()(buffers, maxBuffers, numBuffers);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(buffers, maxBuffers, numBuffers);
+        return driver()(buffers, maxBuffers, numBuffers);
     };
-    call.clear(8);
     call.put(0, buffers);
-    call.put(8, maxBuffers);
+    call.put_word(8, maxBuffers);
     call.put(16, numBuffers);
     let mut call = call.publish();
-    driver(buffers, maxBuffers, numBuffers);
+    driver()(buffers, maxBuffers, numBuffers);
     call.returned();
     let mut writes = [
         if numBuffers.is_null() {
@@ -1085,20 +1077,20 @@ pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
     maxFramebuffers: i32,
     numFramebuffers: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        driver!(GL_EXT_GET_FRAMEBUFFERS_QCOM);
+    let driver = || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) {
+        driver!(GL_EXT_GET_FRAMEBUFFERS_QCOM)
+    };
     let Some(call) = Call::begin(GL_EXT_GET_FRAMEBUFFERS_QCOM) else {
-        return driver(framebuffers, maxFramebuffers, numFramebuffers);
+        return driver()(framebuffers, maxFramebuffers, numFramebuffers);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(framebuffers, maxFramebuffers, numFramebuffers);
+        return driver()(framebuffers, maxFramebuffers, numFramebuffers);
     };
-    call.clear(8);
     call.put(0, framebuffers);
-    call.put(8, maxFramebuffers);
+    call.put_word(8, maxFramebuffers);
     call.put(16, numFramebuffers);
     let mut call = call.publish();
-    driver(framebuffers, maxFramebuffers, numFramebuffers);
+    driver()(framebuffers, maxFramebuffers, numFramebuffers);
     call.returned();
     let mut writes = [
         if numFramebuffers.is_null() {
@@ -1117,10 +1109,11 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
     source: *mut c_char,
     length: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut c_char, *mut i32) =
-        driver!(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut c_char, *mut i32) {
+        driver!(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM)
+    };
     let Some(call) = Call::begin(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) else {
-        return driver(program, shadertype, source, length);
+        return driver()(program, shadertype, source, length);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
         call.put(0, program);
@@ -1129,7 +1122,7 @@ pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
         call.put(16, length);
         call.publish()
     });
-    driver(program, shadertype, source, length);
+    driver()(program, shadertype, source, length);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1153,19 +1146,19 @@ pub unsafe extern "C" fn glExtGetProgramsQCOM(
     maxPrograms: i32,
     numPrograms: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_PROGRAMS_QCOM);
+    let driver =
+        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_PROGRAMS_QCOM) };
     let Some(call) = Call::begin(GL_EXT_GET_PROGRAMS_QCOM) else {
-        return driver(programs, maxPrograms, numPrograms);
+        return driver()(programs, maxPrograms, numPrograms);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(programs, maxPrograms, numPrograms);
+        return driver()(programs, maxPrograms, numPrograms);
     };
-    call.clear(8);
     call.put(0, programs);
-    call.put(8, maxPrograms);
+    call.put_word(8, maxPrograms);
     call.put(16, numPrograms);
     let mut call = call.publish();
-    driver(programs, maxPrograms, numPrograms);
+    driver()(programs, maxPrograms, numPrograms);
     call.returned();
     let mut writes = [
         if numPrograms.is_null() {
@@ -1183,20 +1176,20 @@ pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
     maxRenderbuffers: i32,
     numRenderbuffers: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        driver!(GL_EXT_GET_RENDERBUFFERS_QCOM);
+    let driver = || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) {
+        driver!(GL_EXT_GET_RENDERBUFFERS_QCOM)
+    };
     let Some(call) = Call::begin(GL_EXT_GET_RENDERBUFFERS_QCOM) else {
-        return driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
+        return driver()(renderbuffers, maxRenderbuffers, numRenderbuffers);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
+        return driver()(renderbuffers, maxRenderbuffers, numRenderbuffers);
     };
-    call.clear(8);
     call.put(0, renderbuffers);
-    call.put(8, maxRenderbuffers);
+    call.put_word(8, maxRenderbuffers);
     call.put(16, numRenderbuffers);
     let mut call = call.publish();
-    driver(renderbuffers, maxRenderbuffers, numRenderbuffers);
+    driver()(renderbuffers, maxRenderbuffers, numRenderbuffers);
     call.returned();
     let mut writes = [
         if numRenderbuffers.is_null() {
@@ -1214,19 +1207,19 @@ pub unsafe extern "C" fn glExtGetShadersQCOM(
     maxShaders: i32,
     numShaders: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_SHADERS_QCOM);
+    let driver =
+        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_SHADERS_QCOM) };
     let Some(call) = Call::begin(GL_EXT_GET_SHADERS_QCOM) else {
-        return driver(shaders, maxShaders, numShaders);
+        return driver()(shaders, maxShaders, numShaders);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(shaders, maxShaders, numShaders);
+        return driver()(shaders, maxShaders, numShaders);
     };
-    call.clear(8);
     call.put(0, shaders);
-    call.put(8, maxShaders);
+    call.put_word(8, maxShaders);
     call.put(16, numShaders);
     let mut call = call.publish();
-    driver(shaders, maxShaders, numShaders);
+    driver()(shaders, maxShaders, numShaders);
     call.returned();
     let mut writes = [
         if numShaders.is_null() {
@@ -1246,13 +1239,14 @@ pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, *mut i32) =
-        driver!(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, *mut i32) {
+        driver!(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM)
+    };
     let Some(call) = Call::begin(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM) else {
-        return driver(texture, face, level, pname, params);
+        return driver()(texture, face, level, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(texture, face, level, pname, params);
+        return driver()(texture, face, level, pname, params);
     };
     call.put(0, texture);
     call.put(4, face);
@@ -1260,7 +1254,7 @@ pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
     call.put(12, pname);
     call.put(16, params);
     let mut call = call.publish();
-    driver(texture, face, level, pname, params);
+    driver()(texture, face, level, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM, 0, (), &mut writes);
@@ -1279,21 +1273,9 @@ pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
     r#type: u32,
     texels: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *mut c_void,
-    ) = driver!(GL_EXT_GET_TEX_SUB_IMAGE_QCOM);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * mut c_void) { driver ! (GL_EXT_GET_TEX_SUB_IMAGE_QCOM) } ;
     let Some(call) = Call::begin(GL_EXT_GET_TEX_SUB_IMAGE_QCOM) else {
-        return driver(
+        return driver()(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
         );
     };
@@ -1311,7 +1293,9 @@ pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
         call.put(40, texels);
         call.publish()
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels);
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
+    );
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1341,19 +1325,19 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
     maxTextures: i32,
     numTextures: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) = driver!(GL_EXT_GET_TEXTURES_QCOM);
+    let driver =
+        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_TEXTURES_QCOM) };
     let Some(call) = Call::begin(GL_EXT_GET_TEXTURES_QCOM) else {
-        return driver(textures, maxTextures, numTextures);
+        return driver()(textures, maxTextures, numTextures);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(textures, maxTextures, numTextures);
+        return driver()(textures, maxTextures, numTextures);
     };
-    call.clear(8);
     call.put(0, textures);
-    call.put(8, maxTextures);
+    call.put_word(8, maxTextures);
     call.put(16, numTextures);
     let mut call = call.publish();
-    driver(textures, maxTextures, numTextures);
+    driver()(textures, maxTextures, numTextures);
     call.returned();
     let mut writes = [
         if numTextures.is_null() {
@@ -1367,31 +1351,29 @@ pub unsafe extern "C" fn glExtGetTexturesQCOM(
 }
 
 pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_EXT_IS_PROGRAM_BINARY_QCOM);
-    let Some(call) = Call::begin(GL_EXT_IS_PROGRAM_BINARY_QCOM) else { return driver(program) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(program) };
-    call.clear(0);
-    call.put(0, program);
-    let mut call = call.publish();
-    let result = driver(program);
-    call.returned();
-    call.leave(GL_EXT_IS_PROGRAM_BINARY_QCOM, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_EXT_IS_PROGRAM_BINARY_QCOM) };
+    let Some(call) = Call::begin(GL_EXT_IS_PROGRAM_BINARY_QCOM) else { return driver()(program) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(program) };
+    call.put_word(0, program);
+    let call = call.publish();
+    let result = driver()(program);
+    call.leave_result(GL_EXT_IS_PROGRAM_BINARY_QCOM, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glExtTexObjectStateOverrideiQCOM(target: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        driver!(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM);
-    let Some(call) = Call::begin(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM) else {
-        return driver(target, pname, param);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) {
+        driver!(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM)
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
-    call.clear(8);
+    let Some(call) = Call::begin(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM) else {
+        return driver()(target, pname, param);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
     call.put(0, target);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(target, pname, param);
+    driver()(target, pname, param);
     call.finish();
 }
 
@@ -1401,24 +1383,26 @@ pub unsafe extern "C" fn glExtrapolateTex2DQCOM(
     output: u32,
     scaleFactor: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32) = driver!(GL_EXTRAPOLATE_TEX2D_QCOM);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, f32) { driver!(GL_EXTRAPOLATE_TEX2D_QCOM) };
     let Some(call) = Call::begin(GL_EXTRAPOLATE_TEX2D_QCOM) else {
-        return driver(src1, src2, output, scaleFactor);
+        return driver()(src1, src2, output, scaleFactor);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(src1, src2, output, scaleFactor);
+        return driver()(src1, src2, output, scaleFactor);
     };
     call.put(0, src1);
     call.put(4, src2);
     call.put(8, output);
     call.put(12, scaleFactor);
     let call = call.publish();
-    driver(src1, src2, output, scaleFactor);
+    driver()(src1, src2, output, scaleFactor);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_FENCE_SYNC_APPLE) };
     let Some(mut call) = Call::begin(GL_FENCE_SYNC_APPLE) else {
         return trackers::glFenceSyncAPPLE(condition, flags);
     };
@@ -1431,7 +1415,7 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
         call.put(4, flags);
         call.publish_observing(8, &reads)
     });
-    let result = driver(condition, flags);
+    let result = driver()(condition, flags);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1461,41 +1445,38 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
 }
 
 pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_FINISH_FENCE_NV);
-    let Some(mut call) = Call::begin(GL_FINISH_FENCE_NV) else { return driver(fence) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_FINISH_FENCE_NV) };
+    let Some(mut call) = Call::begin(GL_FINISH_FENCE_NV) else { return driver()(fence) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glFinishFenceNV::enter(tracked, readable, observer, fence)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, fence);
+        call.put_word(0, fence);
         call.publish_observing(8, &reads)
     });
-    driver(fence);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_FINISH_FENCE_NV, EFFECT, (), &mut []);
+    driver()(fence);
+    if let Some(call) = call {
+        call.leave_result(GL_FINISH_FENCE_NV, EFFECT, ());
     }
 }
 
 pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_FRAGMENT_COVERAGE_COLOR_NV);
-    let Some(call) = Call::begin(GL_FRAGMENT_COVERAGE_COLOR_NV) else { return driver(color) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(color) };
-    call.clear(0);
-    call.put(0, color);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_FRAGMENT_COVERAGE_COLOR_NV) };
+    let Some(call) = Call::begin(GL_FRAGMENT_COVERAGE_COLOR_NV) else { return driver()(color) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(color) };
+    call.put_word(0, color);
     let call = call.publish();
-    driver(color);
+    driver()(color);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFramebufferFetchBarrierQCOM() {
-    let driver: unsafe extern "C" fn() = driver!(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM);
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) };
+    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
@@ -1506,10 +1487,11 @@ pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
     requestedFeatures: u32,
     providedFeatures: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, *mut u32) =
-        driver!(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, *mut u32) {
+        driver!(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM) else {
-        return driver(
+        return driver()(
             framebuffer,
             numLayers,
             focalPointsPerLayer,
@@ -1518,7 +1500,7 @@ pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
         );
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(
+        return driver()(
             framebuffer,
             numLayers,
             focalPointsPerLayer,
@@ -1532,7 +1514,7 @@ pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
     call.put(12, requestedFeatures);
     call.put(16, providedFeatures);
     let mut call = call.publish();
-    driver(framebuffer, numLayers, focalPointsPerLayer, requestedFeatures, providedFeatures);
+    driver()(framebuffer, numLayers, focalPointsPerLayer, requestedFeatures, providedFeatures);
     call.returned();
     let mut writes = [observe::array(providedFeatures, 1, 4)];
     call.leave(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM, 0, (), &mut writes);
@@ -1548,13 +1530,14 @@ pub unsafe extern "C" fn glFramebufferFoveationParametersQCOM(
     gainY: f32,
     foveaArea: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) =
-        driver!(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) {
+        driver!(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM) else {
-        return driver(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+        return driver()(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+        return driver()(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     };
     call.put(0, framebuffer);
     call.put(4, layer);
@@ -1565,22 +1548,22 @@ pub unsafe extern "C" fn glFramebufferFoveationParametersQCOM(
     call.put(24, gainY);
     call.put(28, foveaArea);
     let call = call.publish();
-    driver(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+    driver()(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     call.finish();
 }
 
 pub unsafe extern "C" fn glFramebufferParameteriMESA(target: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_FRAMEBUFFER_PARAMETERI_MESA);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_FRAMEBUFFER_PARAMETERI_MESA) };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_PARAMETERI_MESA) else {
-        return driver(target, pname, param);
+        return driver()(target, pname, param);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(target, pname, param) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
     call.put(0, target);
     call.put(4, pname);
-    call.put(8, param);
+    call.put_word(8, param);
     let call = call.publish();
-    driver(target, pname, param);
+    driver()(target, pname, param);
     call.finish();
 }
 
@@ -1590,22 +1573,22 @@ pub unsafe extern "C" fn glFramebufferSampleLocationsfvNV(
     count: i32,
     v: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const f32) =
-        driver!(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const f32) {
+        driver!(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
-        return driver(target, start, count, v);
+        return driver()(target, start, count, v);
     };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(target, start, count, v);
+        return driver()(target, start, count, v);
     };
-    call.clear(8);
     call.put(0, target);
     call.put(4, start);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, v);
     let call = call.publish_observing(24, &reads);
-    driver(target, start, count, v);
+    driver()(target, start, count, v);
     call.finish();
 }
 
@@ -1618,24 +1601,24 @@ pub unsafe extern "C" fn glFramebufferTexture2DDownsampleIMG(
     xscale: i32,
     yscale: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG) else {
-        return driver(target, attachment, textarget, texture, level, xscale, yscale);
+        return driver()(target, attachment, textarget, texture, level, xscale, yscale);
     };
     let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(target, attachment, textarget, texture, level, xscale, yscale);
+        return driver()(target, attachment, textarget, texture, level, xscale, yscale);
     };
-    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, textarget);
     call.put(12, texture);
     call.put(16, level);
     call.put(20, xscale);
-    call.put(24, yscale);
+    call.put_word(24, yscale);
     let call = call.publish();
-    driver(target, attachment, textarget, texture, level, xscale, yscale);
+    driver()(target, attachment, textarget, texture, level, xscale, yscale);
     call.finish();
 }
 
@@ -1647,13 +1630,14 @@ pub unsafe extern "C" fn glFramebufferTexture2DMultisampleIMG(
     level: i32,
     samples: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG) else {
-        return driver(target, attachment, textarget, texture, level, samples);
+        return driver()(target, attachment, textarget, texture, level, samples);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, attachment, textarget, texture, level, samples);
+        return driver()(target, attachment, textarget, texture, level, samples);
     };
     call.put(0, target);
     call.put(4, attachment);
@@ -1662,7 +1646,7 @@ pub unsafe extern "C" fn glFramebufferTexture2DMultisampleIMG(
     call.put(16, level);
     call.put(20, samples);
     let call = call.publish();
-    driver(target, attachment, textarget, texture, level, samples);
+    driver()(target, attachment, textarget, texture, level, samples);
     call.finish();
 }
 
@@ -1675,50 +1659,48 @@ pub unsafe extern "C" fn glFramebufferTextureLayerDownsampleIMG(
     xscale: i32,
     yscale: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
-        driver!(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) {
+        driver!(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG)
+    };
     let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG) else {
-        return driver(target, attachment, texture, level, layer, xscale, yscale);
+        return driver()(target, attachment, texture, level, layer, xscale, yscale);
     };
     let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver(target, attachment, texture, level, layer, xscale, yscale);
+        return driver()(target, attachment, texture, level, layer, xscale, yscale);
     };
-    call.clear(24);
     call.put(0, target);
     call.put(4, attachment);
     call.put(8, texture);
     call.put(12, level);
     call.put(16, layer);
     call.put(20, xscale);
-    call.put(24, yscale);
+    call.put_word(24, yscale);
     let call = call.publish();
-    driver(target, attachment, texture, level, layer, xscale, yscale);
+    driver()(target, attachment, texture, level, layer, xscale, yscale);
     call.finish();
 }
 
 pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FENCES_NV);
-    let Some(call) = Call::begin(GL_GEN_FENCES_NV) else { return driver(n, fences) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, fences) };
-    call.clear(0);
-    call.put(0, n);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FENCES_NV) };
+    let Some(call) = Call::begin(GL_GEN_FENCES_NV) else { return driver()(n, fences) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, fences) };
+    call.put_word(0, n);
     call.put(8, fences);
     let mut call = call.publish();
-    driver(n, fences);
+    driver()(n, fences);
     call.returned();
     let mut writes = [observe::array(fences, n as i64, 4)];
     call.leave(GL_GEN_FENCES_NV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
-    let driver: unsafe extern "C" fn(i32) -> u32 = driver!(GL_GEN_PATHS_NV);
+    let driver = || -> unsafe extern "C" fn(i32) -> u32 { driver!(GL_GEN_PATHS_NV) };
     let Some(call) = Call::begin(GL_GEN_PATHS_NV) else { return trackers::glGenPathsNV(range) };
     let call = call.reserve(LEAVES, 4).map(|call| {
-        call.clear(0);
-        call.put(0, range);
+        call.put_word(0, range);
         call.publish()
     });
-    let result = driver(range);
+    let result = driver()(range);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1734,30 +1716,29 @@ pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
 }
 
 pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PERF_MONITORS_AMD);
-    let Some(call) = Call::begin(GL_GEN_PERF_MONITORS_AMD) else { return driver(n, monitors) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(n, monitors) };
-    call.clear(0);
-    call.put(0, n);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PERF_MONITORS_AMD) };
+    let Some(call) = Call::begin(GL_GEN_PERF_MONITORS_AMD) else { return driver()(n, monitors) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, monitors) };
+    call.put_word(0, n);
     call.put(8, monitors);
     let mut call = call.publish();
-    driver(n, monitors);
+    driver()(n, monitors);
     call.returned();
     let mut writes = [observe::array(monitors, n as i64, 4)];
     call.leave(GL_GEN_PERF_MONITORS_AMD, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f32) {
-    let driver: unsafe extern "C" fn(i32, *mut f32) = driver!(GL_GET_COVERAGE_MODULATION_TABLE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *mut f32) { driver!(GL_GET_COVERAGE_MODULATION_TABLE_NV) };
     let Some(call) = Call::begin(GL_GET_COVERAGE_MODULATION_TABLE_NV) else {
-        return driver(bufSize, v);
+        return driver()(bufSize, v);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(bufSize, v) };
-    call.clear(0);
-    call.put(0, bufSize);
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(bufSize, v) };
+    call.put_word(0, bufSize);
     call.put(8, v);
     let mut call = call.publish();
-    driver(bufSize, v);
+    driver()(bufSize, v);
     call.returned();
     let mut writes = [observe::array(v, (bufSize as i64).min(16), 4)];
     call.leave(GL_GET_COVERAGE_MODULATION_TABLE_NV, 0, (), &mut writes);
@@ -1769,20 +1750,21 @@ pub unsafe extern "C" fn glGetDriverControlStringQCOM(
     length: *mut i32,
     driverControlString: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_DRIVER_CONTROL_STRING_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_DRIVER_CONTROL_STRING_QCOM)
+    };
     let Some(call) = Call::begin(GL_GET_DRIVER_CONTROL_STRING_QCOM) else {
-        return driver(driverControl, bufSize, length, driverControlString);
+        return driver()(driverControl, bufSize, length, driverControlString);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(driverControl, bufSize, length, driverControlString);
+        return driver()(driverControl, bufSize, length, driverControlString);
     };
     call.put(0, driverControl);
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, driverControlString);
     let mut call = call.publish();
-    driver(driverControl, bufSize, length, driverControlString);
+    driver()(driverControl, bufSize, length, driverControlString);
     call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
@@ -1796,20 +1778,20 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
     size: i32,
     driverControls: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(*mut i32, i32, *mut u32) =
-        driver!(GL_GET_DRIVER_CONTROLS_QCOM);
+    let driver = || -> unsafe extern "C" fn(*mut i32, i32, *mut u32) {
+        driver!(GL_GET_DRIVER_CONTROLS_QCOM)
+    };
     let Some(call) = Call::begin(GL_GET_DRIVER_CONTROLS_QCOM) else {
-        return driver(num, size, driverControls);
+        return driver()(num, size, driverControls);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(num, size, driverControls);
+        return driver()(num, size, driverControls);
     };
-    call.clear(8);
     call.put(0, num);
-    call.put(8, size);
+    call.put_word(8, size);
     call.put(16, driverControls);
     let mut call = call.publish();
-    driver(num, size, driverControls);
+    driver()(num, size, driverControls);
     call.returned();
     let mut writes = [
         observe::array(num, 1, 4),
@@ -1823,40 +1805,44 @@ pub unsafe extern "C" fn glGetDriverControlsQCOM(
 }
 
 pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_FENCEIV_NV);
-    let Some(call) = Call::begin(GL_GET_FENCEIV_NV) else { return driver(fence, pname, params) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(fence, pname, params) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_FENCEIV_NV) };
+    let Some(call) = Call::begin(GL_GET_FENCEIV_NV) else { return driver()(fence, pname, params) };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(fence, pname, params) };
     call.put(0, fence);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(fence, pname, params);
+    driver()(fence, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_GET_FENCEIV_NV, EFFECT, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
-    let driver: unsafe extern "C" fn(*mut u32) = driver!(GL_GET_FIRST_PERF_QUERY_ID_INTEL);
-    let Some(call) = Call::begin(GL_GET_FIRST_PERF_QUERY_ID_INTEL) else { return driver(queryId) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(queryId) };
+    let driver = || -> unsafe extern "C" fn(*mut u32) { driver!(GL_GET_FIRST_PERF_QUERY_ID_INTEL) };
+    let Some(call) = Call::begin(GL_GET_FIRST_PERF_QUERY_ID_INTEL) else {
+        return driver()(queryId);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(queryId) };
     call.put(0, queryId);
     let mut call = call.publish();
-    driver(queryId);
+    driver()(queryId);
     call.returned();
     let mut writes = [observe::array(queryId, 1, 4)];
     call.leave(GL_GET_FIRST_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetFloati_vNV(target: u32, index: u32, data: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_FLOATI_V_NV);
-    let Some(call) = Call::begin(GL_GET_FLOATI_V_NV) else { return driver(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(target, index, data) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_FLOATI_V_NV) };
+    let Some(call) = Call::begin(GL_GET_FLOATI_V_NV) else { return driver()(target, index, data) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(target, index, data);
+    };
     call.put(0, target);
     call.put(4, index);
     call.put(8, data);
     let mut call = call.publish();
-    driver(target, index, data);
+    driver()(target, index, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
     call.leave(GL_GET_FLOATI_V_NV, 0, (), &mut writes);
@@ -1867,19 +1853,20 @@ pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        driver!(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
+        driver!(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA)
+    };
     let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(target, pname, params);
+        return driver()(target, pname, params);
     };
     call.put(0, target);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(target, pname, params);
+    driver()(target, pname, params);
     call.returned();
     let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
     call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, 0, (), &mut writes);
@@ -1892,40 +1879,38 @@ pub unsafe extern "C" fn glGetImageHandleNV(
     layer: i32,
     format: u32,
 ) -> u64 {
-    let driver: unsafe extern "C" fn(u32, i32, u8, i32, u32) -> u64 =
-        driver!(GL_GET_IMAGE_HANDLE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u8, i32, u32) -> u64 {
+        driver!(GL_GET_IMAGE_HANDLE_NV)
+    };
     let Some(call) = Call::begin(GL_GET_IMAGE_HANDLE_NV) else {
-        return driver(texture, level, layered, layer, format);
+        return driver()(texture, level, layered, layer, format);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver(texture, level, layered, layer, format);
+        return driver()(texture, level, layered, layer, format);
     };
     call.clear(8);
-    call.clear(16);
     call.put(0, texture);
     call.put(4, level);
     call.put(8, layered);
     call.put(12, layer);
-    call.put(16, format);
-    let mut call = call.publish();
-    let result = driver(texture, level, layered, layer, format);
-    call.returned();
-    call.leave(GL_GET_IMAGE_HANDLE_NV, 0, result, &mut []);
+    call.put_word(16, format);
+    let call = call.publish();
+    let result = driver()(texture, level, layered, layer, format);
+    call.leave_result(GL_GET_IMAGE_HANDLE_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_APPLE);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V_APPLE) };
     let Some(call) = Call::begin(GL_GET_INTEGER64V_APPLE) else {
         return trackers::glGetInteger64vAPPLE(pname, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, pname);
+        call.put_word(0, pname);
         call.put(8, params);
         call.publish()
     });
-    driver(pname, params);
+    driver()(pname, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -1948,23 +1933,23 @@ pub unsafe extern "C" fn glGetInternalformatSampleivNV(
     count: i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, *mut i32) =
-        driver!(GL_GET_INTERNALFORMAT_SAMPLEIV_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, *mut i32) {
+        driver!(GL_GET_INTERNALFORMAT_SAMPLEIV_NV)
+    };
     let Some(call) = Call::begin(GL_GET_INTERNALFORMAT_SAMPLEIV_NV) else {
-        return driver(target, internalformat, samples, pname, count, params);
+        return driver()(target, internalformat, samples, pname, count, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(target, internalformat, samples, pname, count, params);
+        return driver()(target, internalformat, samples, pname, count, params);
     };
-    call.clear(16);
     call.put(0, target);
     call.put(4, internalformat);
     call.put(8, samples);
     call.put(12, pname);
-    call.put(16, count);
+    call.put_word(16, count);
     call.put(24, params);
     let mut call = call.publish();
-    driver(target, internalformat, samples, pname, count, params);
+    driver()(target, internalformat, samples, pname, count, params);
     call.returned();
     let mut writes = [observe::array(params, count as i64, 4)];
     call.leave(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, 0, (), &mut writes);
@@ -1977,13 +1962,14 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
     count: i32,
     params: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut u32) =
-        driver!(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, i32, *mut u32) {
+        driver!(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV)
+    };
     let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV) else {
-        return driver(memory, pname, first, count, params);
+        return driver()(memory, pname, first, count, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(memory, pname, first, count, params);
+        return driver()(memory, pname, first, count, params);
     };
     call.put(0, memory);
     call.put(4, pname);
@@ -1991,38 +1977,39 @@ pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
     call.put(12, count);
     call.put(16, params);
     let mut call = call.publish();
-    driver(memory, pname, first, count, params);
+    driver()(memory, pname, first, count, params);
     call.returned();
     let mut writes = [observe::array(params, count as i64, 4)];
     call.leave(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, *mut u32) = driver!(GL_GET_NEXT_PERF_QUERY_ID_INTEL);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *mut u32) { driver!(GL_GET_NEXT_PERF_QUERY_ID_INTEL) };
     let Some(call) = Call::begin(GL_GET_NEXT_PERF_QUERY_ID_INTEL) else {
-        return driver(queryId, nextQueryId);
+        return driver()(queryId, nextQueryId);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(queryId, nextQueryId) };
-    call.clear(0);
-    call.put(0, queryId);
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(queryId, nextQueryId);
+    };
+    call.put_word(0, queryId);
     call.put(8, nextQueryId);
     let mut call = call.publish();
-    driver(queryId, nextQueryId);
+    driver()(queryId, nextQueryId);
     call.returned();
     let mut writes = [observe::array(nextQueryId, 1, 4)];
     call.leave(GL_GET_NEXT_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
-    let driver: unsafe extern "C" fn(u32, *mut u8) = driver!(GL_GET_PATH_COMMANDS_NV);
-    let Some(call) = Call::begin(GL_GET_PATH_COMMANDS_NV) else { return driver(path, commands) };
+    let driver = || -> unsafe extern "C" fn(u32, *mut u8) { driver!(GL_GET_PATH_COMMANDS_NV) };
+    let Some(call) = Call::begin(GL_GET_PATH_COMMANDS_NV) else { return driver()(path, commands) };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, path);
+        call.put_word(0, path);
         call.put(8, commands);
         call.publish()
     });
-    driver(path, commands);
+    driver()(path, commands);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2033,15 +2020,14 @@ pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
 }
 
 pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_PATH_COORDS_NV);
-    let Some(call) = Call::begin(GL_GET_PATH_COORDS_NV) else { return driver(path, coords) };
+    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_PATH_COORDS_NV) };
+    let Some(call) = Call::begin(GL_GET_PATH_COORDS_NV) else { return driver()(path, coords) };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, path);
+        call.put_word(0, path);
         call.put(8, coords);
         call.publish()
     });
-    driver(path, coords);
+    driver()(path, coords);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2052,15 +2038,16 @@ pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
 }
 
 pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, *mut f32) = driver!(GL_GET_PATH_DASH_ARRAY_NV);
-    let Some(call) = Call::begin(GL_GET_PATH_DASH_ARRAY_NV) else { return driver(path, dashArray) };
+    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_PATH_DASH_ARRAY_NV) };
+    let Some(call) = Call::begin(GL_GET_PATH_DASH_ARRAY_NV) else {
+        return driver()(path, dashArray);
+    };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.clear(0);
-        call.put(0, path);
+        call.put_word(0, path);
         call.put(8, dashArray);
         call.publish()
     });
-    driver(path, dashArray);
+    driver()(path, dashArray);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2077,21 +2064,20 @@ pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
 }
 
 pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegments: i32) -> f32 {
-    let driver: unsafe extern "C" fn(u32, i32, i32) -> f32 = driver!(GL_GET_PATH_LENGTH_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32) -> f32 { driver!(GL_GET_PATH_LENGTH_NV) };
     let Some(call) = Call::begin(GL_GET_PATH_LENGTH_NV) else {
-        return driver(path, startSegment, numSegments);
+        return driver()(path, startSegment, numSegments);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 12) else {
-        return driver(path, startSegment, numSegments);
+        return driver()(path, startSegment, numSegments);
     };
-    call.clear(8);
     call.put(0, path);
     call.put(4, startSegment);
-    call.put(8, numSegments);
-    let mut call = call.publish();
-    let result = driver(path, startSegment, numSegments);
-    call.returned();
-    call.leave(GL_GET_PATH_LENGTH_NV, 0, result, &mut []);
+    call.put_word(8, numSegments);
+    let call = call.publish();
+    let result = driver()(path, startSegment, numSegments);
+    call.leave_result(GL_GET_PATH_LENGTH_NV, 0, result);
     result
 }
 
@@ -2102,10 +2088,11 @@ pub unsafe extern "C" fn glGetPathMetricRangeNV(
     stride: i32,
     metrics: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut f32) =
-        driver!(GL_GET_PATH_METRIC_RANGE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, i32, *mut f32) {
+        driver!(GL_GET_PATH_METRIC_RANGE_NV)
+    };
     let Some(call) = Call::begin(GL_GET_PATH_METRIC_RANGE_NV) else {
-        return driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
+        return driver()(metricQueryMask, firstPathName, numPaths, stride, metrics);
     };
     let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
         call.put(0, metricQueryMask);
@@ -2115,7 +2102,7 @@ pub unsafe extern "C" fn glGetPathMetricRangeNV(
         call.put(16, metrics);
         call.publish()
     });
-    driver(metricQueryMask, firstPathName, numPaths, stride, metrics);
+    driver()(metricQueryMask, firstPathName, numPaths, stride, metrics);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2143,10 +2130,11 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
     stride: i32,
     metrics: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) =
-        driver!(GL_GET_PATH_METRICS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) {
+        driver!(GL_GET_PATH_METRICS_NV)
+    };
     let Some(mut call) = Call::begin(GL_GET_PATH_METRICS_NV) else {
-        return driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
+        return driver()(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glGetPathMetricsNV::enter(
@@ -2164,17 +2152,16 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, metricQueryMask);
         call.put(4, numPaths);
-        call.put(8, pathNameType);
+        call.put_word(8, pathNameType);
         call.put(16, paths);
         call.put(24, pathBase);
         call.put(28, stride);
         call.put(32, metrics);
         call.publish_observing(40, &reads)
     });
-    driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
+    driver()(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2196,23 +2183,25 @@ pub unsafe extern "C" fn glGetPathMetricsNV(
 }
 
 pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *mut f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) = driver!(GL_GET_PATH_PARAMETERFV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_PATH_PARAMETERFV_NV) };
     let Some(call) = Call::begin(GL_GET_PATH_PARAMETERFV_NV) else {
-        return driver(path, pname, value);
+        return driver()(path, pname, value);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(path, pname, value) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
     let mut call = call.publish();
-    driver(path, pname, value);
+    driver()(path, pname, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 4)];
     call.leave(GL_GET_PATH_PARAMETERFV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PATH_PARAMETERIV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PATH_PARAMETERIV_NV) };
     let Some(call) = Call::begin(GL_GET_PATH_PARAMETERIV_NV) else {
         return trackers::glGetPathParameterivNV(path, pname, value);
     };
@@ -2222,7 +2211,7 @@ pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *m
         call.put(8, value);
         call.publish()
     });
-    driver(path, pname, value);
+    driver()(path, pname, value);
     if let Some(mut call) = call {
         call.returned();
         if matches!(pname, 0x909d | 0x909e | 0x909f) {
@@ -2264,10 +2253,12 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
     transformType: u32,
     returnedSpacing: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) =
-        driver!(GL_GET_PATH_SPACING_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) {
+            driver!(GL_GET_PATH_SPACING_NV)
+        };
     let Some(mut call) = Call::begin(GL_GET_PATH_SPACING_NV) else {
-        return driver(
+        return driver()(
             pathListMode,
             numPaths,
             pathNameType,
@@ -2297,10 +2288,9 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
     });
     let mut reads = [];
     let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, pathListMode);
         call.put(4, numPaths);
-        call.put(8, pathNameType);
+        call.put_word(8, pathNameType);
         call.put(16, paths);
         call.put(24, pathBase);
         call.put(28, advanceScale);
@@ -2309,7 +2299,7 @@ pub unsafe extern "C" fn glGetPathSpacingNV(
         call.put(40, returnedSpacing);
         call.publish_observing(48, &reads)
     });
-    driver(
+    driver()(
         pathListMode,
         numPaths,
         pathNameType,
@@ -2344,21 +2334,9 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
     counterDataTypeEnum: *mut u32,
     rawCounterMaxValue: *mut u64,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        u32,
-        *mut c_char,
-        u32,
-        *mut c_char,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u64,
-    ) = driver!(GL_GET_PERF_COUNTER_INFO_INTEL);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , u32 , * mut c_char , u32 , * mut c_char , * mut u32 , * mut u32 , * mut u32 , * mut u32 , * mut u64) { driver ! (GL_GET_PERF_COUNTER_INFO_INTEL) } ;
     let Some(call) = Call::begin(GL_GET_PERF_COUNTER_INFO_INTEL) else {
-        return driver(
+        return driver()(
             queryId,
             counterId,
             counterNameLength,
@@ -2373,7 +2351,7 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
         );
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 80) else {
-        return driver(
+        return driver()(
             queryId,
             counterId,
             counterNameLength,
@@ -2387,13 +2365,11 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
             rawCounterMaxValue,
         );
     };
-    call.clear(8);
-    call.clear(24);
     call.put(0, queryId);
     call.put(4, counterId);
-    call.put(8, counterNameLength);
+    call.put_word(8, counterNameLength);
     call.put(16, counterName);
-    call.put(24, counterDescLength);
+    call.put_word(24, counterDescLength);
     call.put(32, counterDesc);
     call.put(40, counterOffset);
     call.put(48, counterDataSize);
@@ -2401,7 +2377,7 @@ pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
     call.put(64, counterDataTypeEnum);
     call.put(72, rawCounterMaxValue);
     let mut call = call.publish();
-    driver(
+    driver()(
         queryId,
         counterId,
         counterNameLength,
@@ -2434,22 +2410,22 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
     data: *mut u32,
     bytesWritten: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut u32, *mut i32) =
-        driver!(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut u32, *mut i32) {
+        driver!(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD) else {
-        return driver(monitor, pname, dataSize, data, bytesWritten);
+        return driver()(monitor, pname, dataSize, data, bytesWritten);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(monitor, pname, dataSize, data, bytesWritten);
+        return driver()(monitor, pname, dataSize, data, bytesWritten);
     };
-    call.clear(8);
     call.put(0, monitor);
     call.put(4, pname);
-    call.put(8, dataSize);
+    call.put_word(8, dataSize);
     call.put(16, data);
     call.put(24, bytesWritten);
     let mut call = call.publish();
-    driver(monitor, pname, dataSize, data, bytesWritten);
+    driver()(monitor, pname, dataSize, data, bytesWritten);
     call.returned();
     let mut writes =
         [observe::array(data, (dataSize as i64) / 4, 4), observe::array(bytesWritten, 1, 4)];
@@ -2462,21 +2438,21 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
     pname: u32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut c_void) =
-        driver!(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut c_void) {
+        driver!(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD) else {
-        return driver(group, counter, pname, data);
+        return driver()(group, counter, pname, data);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(group, counter, pname, data);
+        return driver()(group, counter, pname, data);
     };
-    call.clear(8);
     call.put(0, group);
     call.put(4, counter);
-    call.put(8, pname);
+    call.put_word(8, pname);
     call.put(16, data);
     let mut call = call.publish();
-    driver(group, counter, pname, data);
+    driver()(group, counter, pname, data);
     call.returned();
     let mut writes = [observe::array(data, sizes::counter_info_bytes(pname), 1)];
     call.leave(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD, 0, (), &mut writes);
@@ -2489,22 +2465,22 @@ pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
     length: *mut i32,
     counterString: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD) else {
-        return driver(group, counter, bufSize, length, counterString);
+        return driver()(group, counter, bufSize, length, counterString);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(group, counter, bufSize, length, counterString);
+        return driver()(group, counter, bufSize, length, counterString);
     };
-    call.clear(8);
     call.put(0, group);
     call.put(4, counter);
-    call.put(8, bufSize);
+    call.put_word(8, bufSize);
     call.put(16, length);
     call.put(24, counterString);
     let mut call = call.publish();
-    driver(group, counter, bufSize, length, counterString);
+    driver()(group, counter, bufSize, length, counterString);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(counterString, bufSize as i64)];
@@ -2518,23 +2494,22 @@ pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
     counterSize: i32,
     counters: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *mut i32, *mut i32, i32, *mut u32) =
-        driver!(GL_GET_PERF_MONITOR_COUNTERS_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i32, *mut i32, i32, *mut u32) {
+        driver!(GL_GET_PERF_MONITOR_COUNTERS_AMD)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTERS_AMD) else {
-        return driver(group, numCounters, maxActiveCounters, counterSize, counters);
+        return driver()(group, numCounters, maxActiveCounters, counterSize, counters);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver(group, numCounters, maxActiveCounters, counterSize, counters);
+        return driver()(group, numCounters, maxActiveCounters, counterSize, counters);
     };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, group);
+    call.put_word(0, group);
     call.put(8, numCounters);
     call.put(16, maxActiveCounters);
-    call.put(24, counterSize);
+    call.put_word(24, counterSize);
     call.put(32, counters);
     let mut call = call.publish();
-    driver(group, numCounters, maxActiveCounters, counterSize, counters);
+    driver()(group, numCounters, maxActiveCounters, counterSize, counters);
     call.returned();
     let mut writes = [
         observe::array(numCounters, 1, 4),
@@ -2554,20 +2529,21 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupStringAMD(
     length: *mut i32,
     groupString: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_PERF_MONITOR_GROUP_STRING_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_PERF_MONITOR_GROUP_STRING_AMD)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_GROUP_STRING_AMD) else {
-        return driver(group, bufSize, length, groupString);
+        return driver()(group, bufSize, length, groupString);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(group, bufSize, length, groupString);
+        return driver()(group, bufSize, length, groupString);
     };
     call.put(0, group);
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, groupString);
     let mut call = call.publish();
-    driver(group, bufSize, length, groupString);
+    driver()(group, bufSize, length, groupString);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(groupString, bufSize as i64)];
@@ -2579,20 +2555,20 @@ pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
     groupsSize: i32,
     groups: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(*mut i32, i32, *mut u32) =
-        driver!(GL_GET_PERF_MONITOR_GROUPS_AMD);
+    let driver = || -> unsafe extern "C" fn(*mut i32, i32, *mut u32) {
+        driver!(GL_GET_PERF_MONITOR_GROUPS_AMD)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_MONITOR_GROUPS_AMD) else {
-        return driver(numGroups, groupsSize, groups);
+        return driver()(numGroups, groupsSize, groups);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(numGroups, groupsSize, groups);
+        return driver()(numGroups, groupsSize, groups);
     };
-    call.clear(8);
     call.put(0, numGroups);
-    call.put(8, groupsSize);
+    call.put_word(8, groupsSize);
     call.put(16, groups);
     let mut call = call.publish();
-    driver(numGroups, groupsSize, groups);
+    driver()(numGroups, groupsSize, groups);
     call.returned();
     let mut writes = [
         observe::array(numGroups, 1, 4),
@@ -2612,41 +2588,42 @@ pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
     data: *mut c_void,
     bytesWritten: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut c_void, *mut u32) =
-        driver!(GL_GET_PERF_QUERY_DATA_INTEL);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut c_void, *mut u32) {
+        driver!(GL_GET_PERF_QUERY_DATA_INTEL)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_QUERY_DATA_INTEL) else {
-        return driver(queryHandle, flags, dataSize, data, bytesWritten);
+        return driver()(queryHandle, flags, dataSize, data, bytesWritten);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(queryHandle, flags, dataSize, data, bytesWritten);
+        return driver()(queryHandle, flags, dataSize, data, bytesWritten);
     };
-    call.clear(8);
     call.put(0, queryHandle);
     call.put(4, flags);
-    call.put(8, dataSize);
+    call.put_word(8, dataSize);
     call.put(16, data);
     call.put(24, bytesWritten);
     let mut call = call.publish();
-    driver(queryHandle, flags, dataSize, data, bytesWritten);
+    driver()(queryHandle, flags, dataSize, data, bytesWritten);
     call.returned();
     let mut writes = [observe::array(data, dataSize as i64, 1), observe::array(bytesWritten, 1, 4)];
     call.leave(GL_GET_PERF_QUERY_DATA_INTEL, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetPerfQueryIdByNameINTEL(queryName: *mut c_char, queryId: *mut u32) {
-    let driver: unsafe extern "C" fn(*mut c_char, *mut u32) =
-        driver!(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL);
+    let driver = || -> unsafe extern "C" fn(*mut c_char, *mut u32) {
+        driver!(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL)
+    };
     let Some(call) = Call::begin(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL) else {
-        return driver(queryName, queryId);
+        return driver()(queryName, queryId);
     };
     let mut reads = [observe::c_string(queryName)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(queryName, queryId);
+        return driver()(queryName, queryId);
     };
     call.put(0, queryName);
     call.put(8, queryId);
     let mut call = call.publish_observing(16, &reads);
-    driver(queryName, queryId);
+    driver()(queryName, queryId);
     call.returned();
     let mut writes = [observe::array(queryId, 1, 4)];
     call.leave(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL, 0, (), &mut writes);
@@ -2661,17 +2638,9 @@ pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
     noInstances: *mut u32,
     capsMask: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        *mut c_char,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-    ) = driver!(GL_GET_PERF_QUERY_INFO_INTEL);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , * mut c_char , * mut u32 , * mut u32 , * mut u32 , * mut u32) { driver ! (GL_GET_PERF_QUERY_INFO_INTEL) } ;
     let Some(call) = Call::begin(GL_GET_PERF_QUERY_INFO_INTEL) else {
-        return driver(
+        return driver()(
             queryId,
             queryNameLength,
             queryName,
@@ -2682,7 +2651,7 @@ pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
         );
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver(
+        return driver()(
             queryId,
             queryNameLength,
             queryName,
@@ -2700,7 +2669,7 @@ pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
     call.put(32, noInstances);
     call.put(40, capsMask);
     let mut call = call.publish();
-    driver(queryId, queryNameLength, queryName, dataSize, noCounters, noInstances, capsMask);
+    driver()(queryId, queryNameLength, queryName, dataSize, noCounters, noInstances, capsMask);
     call.returned();
     let mut writes = [
         observe::c_string_bounded(queryName, queryNameLength as i64),
@@ -2722,26 +2691,27 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
     length: *mut i32,
     params: *mut f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut f32) =
-        driver!(GL_GET_PROGRAM_RESOURCEFV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut f32) {
+            driver!(GL_GET_PROGRAM_RESOURCEFV_NV)
+        };
     let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEFV_NV) else {
-        return driver(program, programInterface, index, propCount, props, count, length, params);
+        return driver()(program, programInterface, index, propCount, props, count, length, params);
     };
     let mut reads = [observe::array(props, propCount as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(program, programInterface, index, propCount, props, count, length, params);
+        return driver()(program, programInterface, index, propCount, props, count, length, params);
     };
-    call.clear(24);
     call.put(0, program);
     call.put(4, programInterface);
     call.put(8, index);
     call.put(12, propCount);
     call.put(16, props);
-    call.put(24, count);
+    call.put_word(24, count);
     call.put(32, length);
     call.put(40, params);
     let mut call = call.publish_observing(48, &reads);
-    driver(program, programInterface, index, propCount, props, count, length, params);
+    driver()(program, programInterface, index, propCount, props, count, length, params);
     call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
@@ -2755,37 +2725,39 @@ pub unsafe extern "C" fn glGetProgramResourcefvNV(
 }
 
 pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_SEMAPHORE_PARAMETERIV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SEMAPHORE_PARAMETERIV_NV) };
     let Some(call) = Call::begin(GL_GET_SEMAPHORE_PARAMETERIV_NV) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     call.put(0, semaphore);
     call.put(4, pname);
     call.put(8, params);
     let mut call = call.publish();
-    driver(semaphore, pname, params);
+    driver()(semaphore, pname, params);
     call.returned();
     let mut writes = [observe::array(params, 1, 4)];
     call.leave(GL_GET_SEMAPHORE_PARAMETERIV_NV, 0, (), &mut writes);
 }
 
 pub unsafe extern "C" fn glGetShadingRateImagePaletteNV(viewport: u32, entry: u32, rate: *mut u32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        driver!(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) {
+        driver!(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV)
+    };
     let Some(call) = Call::begin(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV) else {
-        return driver(viewport, entry, rate);
+        return driver()(viewport, entry, rate);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(viewport, entry, rate);
+        return driver()(viewport, entry, rate);
     };
     call.put(0, viewport);
     call.put(4, entry);
     call.put(8, rate);
     let mut call = call.publish();
-    driver(viewport, entry, rate);
+    driver()(viewport, entry, rate);
     call.returned();
     let mut writes = [observe::array(rate, 1, 4)];
     call.leave(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV, 0, (), &mut writes);
@@ -2797,21 +2769,21 @@ pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
     index: u32,
     location: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        driver!(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
+        driver!(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV)
+    };
     let Some(call) = Call::begin(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV) else {
-        return driver(rate, samples, index, location);
+        return driver()(rate, samples, index, location);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(rate, samples, index, location);
+        return driver()(rate, samples, index, location);
     };
-    call.clear(8);
     call.put(0, rate);
     call.put(4, samples);
-    call.put(8, index);
+    call.put_word(8, index);
     call.put(16, location);
     let mut call = call.publish();
-    driver(rate, samples, index, location);
+    driver()(rate, samples, index, location);
     call.returned();
     let mut writes = [observe::array(location, 3, 4)];
     call.leave(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV, 0, (), &mut writes);
@@ -2824,13 +2796,14 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
     length: *mut i32,
     values: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
-        driver!(GL_GET_SYNCIV_APPLE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) {
+        driver!(GL_GET_SYNCIV_APPLE)
+    };
     let Some(call) = Call::begin(GL_GET_SYNCIV_APPLE) else {
-        return driver(sync, pname, count, length, values);
+        return driver()(sync, pname, count, length, values);
     };
     let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver(sync, pname, count, length, values);
+        return driver()(sync, pname, count, length, values);
     };
     call.put(0, sync);
     call.put(8, pname);
@@ -2838,7 +2811,7 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
     call.put(16, length);
     call.put(24, values);
     let mut call = call.publish();
-    driver(sync, pname, count, length, values);
+    driver()(sync, pname, count, length, values);
     call.returned();
     let mut writes = [
         observe::array(length, 1, 4),
@@ -2852,58 +2825,54 @@ pub unsafe extern "C" fn glGetSyncivAPPLE(
 }
 
 pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
-    let driver: unsafe extern "C" fn(u32) -> u64 = driver!(GL_GET_TEXTURE_HANDLE_IMG);
-    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_IMG) else { return driver(texture) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
-    call.clear(0);
-    call.put(0, texture);
-    let mut call = call.publish();
-    let result = driver(texture);
-    call.returned();
-    call.leave(GL_GET_TEXTURE_HANDLE_IMG, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u64 { driver!(GL_GET_TEXTURE_HANDLE_IMG) };
+    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_IMG) else { return driver()(texture) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(texture) };
+    call.put_word(0, texture);
+    let call = call.publish();
+    let result = driver()(texture);
+    call.leave_result(GL_GET_TEXTURE_HANDLE_IMG, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
-    let driver: unsafe extern "C" fn(u32) -> u64 = driver!(GL_GET_TEXTURE_HANDLE_NV);
-    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_NV) else { return driver(texture) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(texture) };
-    call.clear(0);
-    call.put(0, texture);
-    let mut call = call.publish();
-    let result = driver(texture);
-    call.returned();
-    call.leave(GL_GET_TEXTURE_HANDLE_NV, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u64 { driver!(GL_GET_TEXTURE_HANDLE_NV) };
+    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_NV) else { return driver()(texture) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(texture) };
+    call.put_word(0, texture);
+    let call = call.publish();
+    let result = driver()(texture);
+    call.leave_result(GL_GET_TEXTURE_HANDLE_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetTextureSamplerHandleIMG(texture: u32, sampler: u32) -> u64 {
-    let driver: unsafe extern "C" fn(u32, u32) -> u64 = driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32) -> u64 { driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG) };
     let Some(call) = Call::begin(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG) else {
-        return driver(texture, sampler);
+        return driver()(texture, sampler);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(texture, sampler) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(texture, sampler) };
     call.put(0, texture);
     call.put(4, sampler);
-    let mut call = call.publish();
-    let result = driver(texture, sampler);
-    call.returned();
-    call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(texture, sampler);
+    call.leave_result(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glGetTextureSamplerHandleNV(texture: u32, sampler: u32) -> u64 {
-    let driver: unsafe extern "C" fn(u32, u32) -> u64 = driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32) -> u64 { driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_NV) };
     let Some(call) = Call::begin(GL_GET_TEXTURE_SAMPLER_HANDLE_NV) else {
-        return driver(texture, sampler);
+        return driver()(texture, sampler);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(texture, sampler) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(texture, sampler) };
     call.put(0, texture);
     call.put(4, sampler);
-    let mut call = call.publish();
-    let result = driver(texture, sampler);
-    call.returned();
-    call.leave(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(texture, sampler);
+    call.leave_result(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, 0, result);
     result
 }
 
@@ -2913,20 +2882,21 @@ pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
     length: *mut i32,
     source: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        driver!(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
+        driver!(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE)
+    };
     let Some(call) = Call::begin(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE) else {
-        return driver(shader, bufSize, length, source);
+        return driver()(shader, bufSize, length, source);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(shader, bufSize, length, source);
+        return driver()(shader, bufSize, length, source);
     };
     call.put(0, shader);
     call.put(4, bufSize);
     call.put(8, length);
     call.put(16, source);
     let mut call = call.publish();
-    driver(shader, bufSize, length, source);
+    driver()(shader, bufSize, length, source);
     call.returned();
     let mut writes =
         [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
@@ -2934,9 +2904,9 @@ pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
 }
 
 pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, i32, *mut i64) = driver!(GL_GET_UNIFORMI64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i64) { driver!(GL_GET_UNIFORMI64V_NV) };
     let Some(call) = Call::begin(GL_GET_UNIFORMI64V_NV) else {
-        return driver(program, location, params);
+        return driver()(program, location, params);
     };
     let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
         call.put(0, program);
@@ -2944,7 +2914,7 @@ pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params:
         call.put(8, params);
         call.publish()
     });
-    driver(program, location, params);
+    driver()(program, location, params);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch(&mut call, |tracked, readable, observer| {
@@ -2962,18 +2932,18 @@ pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params:
 }
 
 pub unsafe extern "C" fn glGetVkProcAddrNV(name: *const c_char) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*const c_char) -> *mut c_void =
-        driver!(GL_GET_VK_PROC_ADDR_NV);
-    let Some(call) = Call::begin(GL_GET_VK_PROC_ADDR_NV) else { return driver(name) };
+    let driver = || -> unsafe extern "C" fn(*const c_char) -> *mut c_void {
+        driver!(GL_GET_VK_PROC_ADDR_NV)
+    };
+    let Some(call) = Call::begin(GL_GET_VK_PROC_ADDR_NV) else { return driver()(name) };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads) else {
-        return driver(name);
+        return driver()(name);
     };
     call.put(0, name);
-    let mut call = call.publish_observing(8, &reads);
-    let result = driver(name);
-    call.returned();
-    call.leave(GL_GET_VK_PROC_ADDR_NV, 0, result, &mut []);
+    let call = call.publish_observing(8, &reads);
+    let result = driver()(name);
+    call.leave_result(GL_GET_VK_PROC_ADDR_NV, 0, result);
     result
 }
 
@@ -2983,175 +2953,172 @@ pub unsafe extern "C" fn glInterpolatePathsNV(
     pathB: u32,
     weight: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32) = driver!(GL_INTERPOLATE_PATHS_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, f32) { driver!(GL_INTERPOLATE_PATHS_NV) };
     let Some(call) = Call::begin(GL_INTERPOLATE_PATHS_NV) else {
-        return driver(resultPath, pathA, pathB, weight);
+        return driver()(resultPath, pathA, pathB, weight);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(resultPath, pathA, pathB, weight);
+        return driver()(resultPath, pathA, pathB, weight);
     };
     call.put(0, resultPath);
     call.put(4, pathA);
     call.put(8, pathB);
     call.put(12, weight);
     let call = call.publish();
-    driver(resultPath, pathA, pathB, weight);
+    driver()(resultPath, pathA, pathB, weight);
     call.finish();
 }
 
 pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 = driver!(GL_IS_ENABLEDI_NV);
-    let Some(call) = Call::begin(GL_IS_ENABLEDI_NV) else { return driver(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(target, index) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI_NV) };
+    let Some(call) = Call::begin(GL_IS_ENABLEDI_NV) else { return driver()(target, index) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
     call.put(0, target);
     call.put(4, index);
-    let mut call = call.publish();
-    let result = driver(target, index);
-    call.returned();
-    call.leave(GL_IS_ENABLEDI_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(target, index);
+    call.leave_result(GL_IS_ENABLEDI_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_FENCE_NV);
-    let Some(call) = Call::begin(GL_IS_FENCE_NV) else { return driver(fence) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(fence) };
-    call.clear(0);
-    call.put(0, fence);
-    let mut call = call.publish();
-    let result = driver(fence);
-    call.returned();
-    call.leave(GL_IS_FENCE_NV, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_FENCE_NV) };
+    let Some(call) = Call::begin(GL_IS_FENCE_NV) else { return driver()(fence) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(fence) };
+    call.put_word(0, fence);
+    let call = call.publish();
+    let result = driver()(fence);
+    call.leave_result(GL_IS_FENCE_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
-    let driver: unsafe extern "C" fn(u64) -> u8 = driver!(GL_IS_IMAGE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::begin(GL_IS_IMAGE_HANDLE_RESIDENT_NV) else { return driver(handle) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(handle) };
+    let driver = || -> unsafe extern "C" fn(u64) -> u8 { driver!(GL_IS_IMAGE_HANDLE_RESIDENT_NV) };
+    let Some(call) = Call::begin(GL_IS_IMAGE_HANDLE_RESIDENT_NV) else { return driver()(handle) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(handle) };
     call.put(0, handle);
-    let mut call = call.publish();
-    let result = driver(handle);
-    call.returned();
-    call.leave(GL_IS_IMAGE_HANDLE_RESIDENT_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(handle);
+    call.leave_result(GL_IS_IMAGE_HANDLE_RESIDENT_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_IS_PATH_NV);
-    let Some(call) = Call::begin(GL_IS_PATH_NV) else { return driver(path) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(path) };
-    call.clear(0);
-    call.put(0, path);
-    let mut call = call.publish();
-    let result = driver(path);
-    call.returned();
-    call.leave(GL_IS_PATH_NV, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PATH_NV) };
+    let Some(call) = Call::begin(GL_IS_PATH_NV) else { return driver()(path) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(path) };
+    call.put_word(0, path);
+    let call = call.publish();
+    let result = driver()(path);
+    call.leave_result(GL_IS_PATH_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsPointInFillPathNV(path: u32, mask: u32, x: f32, y: f32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, u32, f32, f32) -> u8 =
-        driver!(GL_IS_POINT_IN_FILL_PATH_NV);
-    let Some(call) = Call::begin(GL_IS_POINT_IN_FILL_PATH_NV) else {
-        return driver(path, mask, x, y);
+    let driver = || -> unsafe extern "C" fn(u32, u32, f32, f32) -> u8 {
+        driver!(GL_IS_POINT_IN_FILL_PATH_NV)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(path, mask, x, y) };
+    let Some(call) = Call::begin(GL_IS_POINT_IN_FILL_PATH_NV) else {
+        return driver()(path, mask, x, y);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(path, mask, x, y) };
     call.put(0, path);
     call.put(4, mask);
     call.put(8, x);
     call.put(12, y);
-    let mut call = call.publish();
-    let result = driver(path, mask, x, y);
-    call.returned();
-    call.leave(GL_IS_POINT_IN_FILL_PATH_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(path, mask, x, y);
+    call.leave_result(GL_IS_POINT_IN_FILL_PATH_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u8 {
-    let driver: unsafe extern "C" fn(u32, f32, f32) -> u8 = driver!(GL_IS_POINT_IN_STROKE_PATH_NV);
-    let Some(call) = Call::begin(GL_IS_POINT_IN_STROKE_PATH_NV) else { return driver(path, x, y) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(path, x, y) };
-    call.clear(8);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32) -> u8 { driver!(GL_IS_POINT_IN_STROKE_PATH_NV) };
+    let Some(call) = Call::begin(GL_IS_POINT_IN_STROKE_PATH_NV) else {
+        return driver()(path, x, y);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(path, x, y) };
     call.put(0, path);
     call.put(4, x);
-    call.put(8, y);
-    let mut call = call.publish();
-    let result = driver(path, x, y);
-    call.returned();
-    call.leave(GL_IS_POINT_IN_STROKE_PATH_NV, 0, result, &mut []);
+    call.put_word(8, y);
+    let call = call.publish();
+    let result = driver()(path, x, y);
+    call.leave_result(GL_IS_POINT_IN_STROKE_PATH_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsSyncAPPLE(sync: *mut c_void) -> u8 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u8 = driver!(GL_IS_SYNC_APPLE);
-    let Some(call) = Call::begin(GL_IS_SYNC_APPLE) else { return driver(sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u8 { driver!(GL_IS_SYNC_APPLE) };
+    let Some(call) = Call::begin(GL_IS_SYNC_APPLE) else { return driver()(sync) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(sync) };
     call.put(0, sync);
-    let mut call = call.publish();
-    let result = driver(sync);
-    call.returned();
-    call.leave(GL_IS_SYNC_APPLE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(sync);
+    call.leave_result(GL_IS_SYNC_APPLE, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glIsTextureHandleResidentNV(handle: u64) -> u8 {
-    let driver: unsafe extern "C" fn(u64) -> u8 = driver!(GL_IS_TEXTURE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::begin(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) else { return driver(handle) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(handle) };
+    let driver =
+        || -> unsafe extern "C" fn(u64) -> u8 { driver!(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) };
+    let Some(call) = Call::begin(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) else { return driver()(handle) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(handle) };
     call.put(0, handle);
-    let mut call = call.publish();
-    let result = driver(handle);
-    call.returned();
-    call.leave(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(handle);
+    call.leave_result(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glMakeImageHandleNonResidentNV(handle: u64) {
-    let driver: unsafe extern "C" fn(u64) = driver!(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV);
+    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV) };
     let Some(call) = Call::begin(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV) else {
-        return driver(handle);
+        return driver()(handle);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(handle) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(handle) };
     call.put(0, handle);
     let call = call.publish();
-    driver(handle);
+    driver()(handle);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMakeImageHandleResidentNV(handle: u64, access: u32) {
-    let driver: unsafe extern "C" fn(u64, u32) = driver!(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV);
+    let driver = || -> unsafe extern "C" fn(u64, u32) { driver!(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV) };
     let Some(call) = Call::begin(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV) else {
-        return driver(handle, access);
+        return driver()(handle, access);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(handle, access) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(handle, access) };
     call.put(0, handle);
-    call.put(8, access);
+    call.put_word(8, access);
     let call = call.publish();
-    driver(handle, access);
+    driver()(handle, access);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMakeTextureHandleNonResidentNV(handle: u64) {
-    let driver: unsafe extern "C" fn(u64) = driver!(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u64) { driver!(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV) };
     let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV) else {
-        return driver(handle);
+        return driver()(handle);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(handle) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(handle) };
     call.put(0, handle);
     let call = call.publish();
-    driver(handle);
+    driver()(handle);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMakeTextureHandleResidentNV(handle: u64) {
-    let driver: unsafe extern "C" fn(u64) = driver!(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV);
-    let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV) else { return driver(handle) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(handle) };
+    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV) };
+    let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV) else {
+        return driver()(handle);
+    };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(handle) };
     call.put(0, handle);
     let call = call.publish();
-    driver(handle);
+    driver()(handle);
     call.finish();
 }
 
@@ -3164,16 +3131,16 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(
     zNear: f64,
     zFar: f64,
 ) {
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) =
-        driver!(GL_MATRIX_FRUSTUM_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) {
+        driver!(GL_MATRIX_FRUSTUM_EXT)
+    };
     let Some(call) = Call::begin(GL_MATRIX_FRUSTUM_EXT) else {
-        return driver(mode, left, right, bottom, top, zNear, zFar);
+        return driver()(mode, left, right, bottom, top, zNear, zFar);
     };
     let Some(call) = call.reserve(EFFECT, 56) else {
-        return driver(mode, left, right, bottom, top, zNear, zFar);
+        return driver()(mode, left, right, bottom, top, zNear, zFar);
     };
-    call.clear(0);
-    call.put(0, mode);
+    call.put_word(0, mode);
     call.put(8, left);
     call.put(16, right);
     call.put(24, bottom);
@@ -3181,216 +3148,223 @@ pub unsafe extern "C" fn glMatrixFrustumEXT(
     call.put(40, zNear);
     call.put(48, zFar);
     let call = call.publish();
-    driver(mode, left, right, bottom, top, zNear, zFar);
+    driver()(mode, left, right, bottom, top, zNear, zFar);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD3X2F_NV);
-    let Some(call) = Call::begin(GL_MATRIX_LOAD3X2F_NV) else { return driver(matrixMode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD3X2F_NV) };
+    let Some(call) = Call::begin(GL_MATRIX_LOAD3X2F_NV) else { return driver()(matrixMode, m) };
     let mut reads = [observe::array(m, 6, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
-    call.clear(0);
-    call.put(0, matrixMode);
+    call.put_word(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(matrixMode, m);
+    driver()(matrixMode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD3X3F_NV);
-    let Some(call) = Call::begin(GL_MATRIX_LOAD3X3F_NV) else { return driver(matrixMode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD3X3F_NV) };
+    let Some(call) = Call::begin(GL_MATRIX_LOAD3X3F_NV) else { return driver()(matrixMode, m) };
     let mut reads = [observe::array(m, 9, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
-    call.clear(0);
-    call.put(0, matrixMode);
+    call.put_word(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(matrixMode, m);
+    driver()(matrixMode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_LOAD_IDENTITY_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_IDENTITY_EXT) else { return driver(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_LOAD_IDENTITY_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_IDENTITY_EXT) else { return driver()(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
+    call.put_word(0, mode);
     let call = call.publish();
-    driver(mode);
+    driver()(mode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) };
     let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
     let mut reads = [observe::array(m, 9, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
-    call.clear(0);
-    call.put(0, matrixMode);
+    call.put_word(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(matrixMode, m);
+    driver()(matrixMode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
-    let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_LOAD_TRANSPOSED_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSED_EXT) else { return driver(mode, m) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_LOAD_TRANSPOSED_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSED_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOAD_TRANSPOSEF_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSEF_EXT) else { return driver(mode, m) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD_TRANSPOSEF_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSEF_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
-    let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_LOADD_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_LOADD_EXT) else { return driver(mode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_LOADD_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_LOADD_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_LOADF_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_LOADF_EXT) else { return driver(mode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOADF_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_LOADF_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT3X2F_NV);
-    let Some(call) = Call::begin(GL_MATRIX_MULT3X2F_NV) else { return driver(matrixMode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT3X2F_NV) };
+    let Some(call) = Call::begin(GL_MATRIX_MULT3X2F_NV) else { return driver()(matrixMode, m) };
     let mut reads = [observe::array(m, 6, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
-    call.clear(0);
-    call.put(0, matrixMode);
+    call.put_word(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(matrixMode, m);
+    driver()(matrixMode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMult3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT3X3F_NV);
-    let Some(call) = Call::begin(GL_MATRIX_MULT3X3F_NV) else { return driver(matrixMode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT3X3F_NV) };
+    let Some(call) = Call::begin(GL_MATRIX_MULT3X3F_NV) else { return driver()(matrixMode, m) };
     let mut reads = [observe::array(m, 9, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
-    call.clear(0);
-    call.put(0, matrixMode);
+    call.put_word(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(matrixMode, m);
+    driver()(matrixMode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT_TRANSPOSE3X3F_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT_TRANSPOSE3X3F_NV) };
     let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSE3X3F_NV) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
     let mut reads = [observe::array(m, 9, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(matrixMode, m);
+        return driver()(matrixMode, m);
     };
-    call.clear(0);
-    call.put(0, matrixMode);
+    call.put_word(0, matrixMode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(matrixMode, m);
+    driver()(matrixMode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
-    let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_MULT_TRANSPOSED_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSED_EXT) else { return driver(mode, m) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_MULT_TRANSPOSED_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSED_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULT_TRANSPOSEF_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSEF_EXT) else { return driver(mode, m) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT_TRANSPOSEF_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSEF_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
-    let driver: unsafe extern "C" fn(u32, *const f64) = driver!(GL_MATRIX_MULTD_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_MULTD_EXT) else { return driver(mode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_MULTD_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_MULTD_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_MATRIX_MULTF_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_MULTF_EXT) else { return driver(mode, m) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULTF_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_MULTF_EXT) else { return driver()(mode, m) };
     let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver(mode, m) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
+        return driver()(mode, m);
+    };
+    call.put_word(0, mode);
     call.put(8, m);
     let call = call.publish_observing(16, &reads);
-    driver(mode, m);
+    driver()(mode, m);
     call.finish();
 }
 
@@ -3403,16 +3377,16 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(
     zNear: f64,
     zFar: f64,
 ) {
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) =
-        driver!(GL_MATRIX_ORTHO_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) {
+        driver!(GL_MATRIX_ORTHO_EXT)
+    };
     let Some(call) = Call::begin(GL_MATRIX_ORTHO_EXT) else {
-        return driver(mode, left, right, bottom, top, zNear, zFar);
+        return driver()(mode, left, right, bottom, top, zNear, zFar);
     };
     let Some(call) = call.reserve(EFFECT, 56) else {
-        return driver(mode, left, right, bottom, top, zNear, zFar);
+        return driver()(mode, left, right, bottom, top, zNear, zFar);
     };
-    call.clear(0);
-    call.put(0, mode);
+    call.put_word(0, mode);
     call.put(8, left);
     call.put(16, right);
     call.put(24, bottom);
@@ -3420,128 +3394,125 @@ pub unsafe extern "C" fn glMatrixOrthoEXT(
     call.put(40, zNear);
     call.put(48, zFar);
     let call = call.publish();
-    driver(mode, left, right, bottom, top, zNear, zFar);
+    driver()(mode, left, right, bottom, top, zNear, zFar);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_POP_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_POP_EXT) else { return driver(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_POP_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_POP_EXT) else { return driver()(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
+    call.put_word(0, mode);
     let call = call.publish();
-    driver(mode);
+    driver()(mode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MATRIX_PUSH_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_PUSH_EXT) else { return driver(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_PUSH_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_PUSH_EXT) else { return driver()(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
+    call.put_word(0, mode);
     let call = call.publish();
-    driver(mode);
+    driver()(mode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f64, z: f64) {
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64) = driver!(GL_MATRIX_ROTATED_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f64, f64, f64, f64) { driver!(GL_MATRIX_ROTATED_EXT) };
     let Some(call) = Call::begin(GL_MATRIX_ROTATED_EXT) else {
-        return driver(mode, angle, x, y, z);
+        return driver()(mode, angle, x, y, z);
     };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver(mode, angle, x, y, z) };
-    call.clear(0);
-    call.put(0, mode);
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver()(mode, angle, x, y, z) };
+    call.put_word(0, mode);
     call.put(8, angle);
     call.put(16, x);
     call.put(24, y);
     call.put(32, z);
     let call = call.publish();
-    driver(mode, angle, x, y, z);
+    driver()(mode, angle, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f32, z: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_MATRIX_ROTATEF_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_MATRIX_ROTATEF_EXT) };
     let Some(call) = Call::begin(GL_MATRIX_ROTATEF_EXT) else {
-        return driver(mode, angle, x, y, z);
+        return driver()(mode, angle, x, y, z);
     };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(mode, angle, x, y, z) };
-    call.clear(16);
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(mode, angle, x, y, z) };
     call.put(0, mode);
     call.put(4, angle);
     call.put(8, x);
     call.put(12, y);
-    call.put(16, z);
+    call.put_word(16, z);
     let call = call.publish();
-    driver(mode, angle, x, y, z);
+    driver()(mode, angle, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64) = driver!(GL_MATRIX_SCALED_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_SCALED_EXT) else { return driver(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(mode, x, y, z) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver = || -> unsafe extern "C" fn(u32, f64, f64, f64) { driver!(GL_MATRIX_SCALED_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_SCALED_EXT) else { return driver()(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(mode, x, y, z) };
+    call.put_word(0, mode);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     let call = call.publish();
-    driver(mode, x, y, z);
+    driver()(mode, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_MATRIX_SCALEF_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_SCALEF_EXT) else { return driver(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, x, y, z) };
+    let driver = || -> unsafe extern "C" fn(u32, f32, f32, f32) { driver!(GL_MATRIX_SCALEF_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_SCALEF_EXT) else { return driver()(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(mode, x, y, z) };
     call.put(0, mode);
     call.put(4, x);
     call.put(8, y);
     call.put(12, z);
     let call = call.publish();
-    driver(mode, x, y, z);
+    driver()(mode, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64) {
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64) = driver!(GL_MATRIX_TRANSLATED_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_TRANSLATED_EXT) else { return driver(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(mode, x, y, z) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f64, f64, f64) { driver!(GL_MATRIX_TRANSLATED_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_TRANSLATED_EXT) else { return driver()(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(mode, x, y, z) };
+    call.put_word(0, mode);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     let call = call.publish();
-    driver(mode, x, y, z);
+    driver()(mode, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_MATRIX_TRANSLATEF_EXT);
-    let Some(call) = Call::begin(GL_MATRIX_TRANSLATEF_EXT) else { return driver(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(mode, x, y, z) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32, f32) { driver!(GL_MATRIX_TRANSLATEF_EXT) };
+    let Some(call) = Call::begin(GL_MATRIX_TRANSLATEF_EXT) else { return driver()(mode, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(mode, x, y, z) };
     call.put(0, mode);
     call.put(4, x);
     call.put(8, y);
     call.put(12, z);
     let call = call.publish();
-    driver(mode, x, y, z);
+    driver()(mode, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glMaxActiveShaderCoresARM(count: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_MAX_ACTIVE_SHADER_CORES_ARM);
-    let Some(call) = Call::begin(GL_MAX_ACTIVE_SHADER_CORES_ARM) else { return driver(count) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(count) };
-    call.clear(0);
-    call.put(0, count);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MAX_ACTIVE_SHADER_CORES_ARM) };
+    let Some(call) = Call::begin(GL_MAX_ACTIVE_SHADER_CORES_ARM) else { return driver()(count) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(count) };
+    call.put_word(0, count);
     let call = call.publish();
-    driver(count);
+    driver()(count);
     call.finish();
 }
 
@@ -3551,10 +3522,11 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectCountNV(
     maxdrawcount: i32,
     stride: i32,
 ) {
-    let driver: unsafe extern "C" fn(isize, isize, i32, i32) =
-        driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV);
+    let driver = || -> unsafe extern "C" fn(isize, isize, i32, i32) {
+        driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV)
+    };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV) else {
-        return driver(indirect, drawcount, maxdrawcount, stride);
+        return driver()(indirect, drawcount, maxdrawcount, stride);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawMeshTasksIndirectCountNV::enter(
@@ -3575,7 +3547,7 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectCountNV(
         call.put(20, stride);
         call.publish_observing(24, &reads)
     });
-    driver(indirect, drawcount, maxdrawcount, stride);
+    driver()(indirect, drawcount, maxdrawcount, stride);
     if let Some(call) = call {
         call.finish();
     }
@@ -3586,10 +3558,11 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
     drawcount: i32,
     stride: i32,
 ) {
-    let driver: unsafe extern "C" fn(isize, i32, i32) =
-        driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV);
+    let driver = || -> unsafe extern "C" fn(isize, i32, i32) {
+        driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV)
+    };
     let Some(mut call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV) else {
-        return driver(indirect, drawcount, stride);
+        return driver()(indirect, drawcount, stride);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glMultiDrawMeshTasksIndirectNV::enter(
@@ -3608,23 +3581,24 @@ pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
         call.put(12, stride);
         call.publish_observing(16, &reads)
     });
-    driver(indirect, drawcount, stride);
+    driver()(indirect, drawcount, stride);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glNamedBufferAttachMemoryNV(buffer: u32, memory: u32, offset: u64) {
-    let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_NAMED_BUFFER_ATTACH_MEMORY_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_NAMED_BUFFER_ATTACH_MEMORY_NV) };
     let Some(call) = Call::begin(GL_NAMED_BUFFER_ATTACH_MEMORY_NV) else {
-        return driver(buffer, memory, offset);
+        return driver()(buffer, memory, offset);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(buffer, memory, offset) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(buffer, memory, offset) };
     call.put(0, buffer);
     call.put(4, memory);
     call.put(8, offset);
     let call = call.publish();
-    driver(buffer, memory, offset);
+    driver()(buffer, memory, offset);
     call.finish();
 }
 
@@ -3636,25 +3610,23 @@ pub unsafe extern "C" fn glNamedBufferPageCommitmentMemNV(
     memOffset: u64,
     commit: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) =
-        driver!(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) {
+        driver!(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV)
+    };
     let Some(call) = Call::begin(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV) else {
-        return driver(buffer, offset, size, memory, memOffset, commit);
+        return driver()(buffer, offset, size, memory, memOffset, commit);
     };
     let Some(call) = call.reserve(EFFECT, 41) else {
-        return driver(buffer, offset, size, memory, memOffset, commit);
+        return driver()(buffer, offset, size, memory, memOffset, commit);
     };
-    call.clear(0);
-    call.clear(24);
-    call.clear(40);
-    call.put(0, buffer);
+    call.put_word(0, buffer);
     call.put(8, offset);
     call.put(16, size);
-    call.put(24, memory);
+    call.put_word(24, memory);
     call.put(32, memOffset);
-    call.put(40, commit);
+    call.put_word(40, commit);
     let call = call.publish();
-    driver(buffer, offset, size, memory, memOffset, commit);
+    driver()(buffer, offset, size, memory, memOffset, commit);
     call.finish();
 }
 
@@ -3664,22 +3636,22 @@ pub unsafe extern "C" fn glNamedFramebufferSampleLocationsfvNV(
     count: i32,
     v: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const f32) =
-        driver!(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const f32) {
+        driver!(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV)
+    };
     let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
-        return driver(framebuffer, start, count, v);
+        return driver()(framebuffer, start, count, v);
     };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(framebuffer, start, count, v);
+        return driver()(framebuffer, start, count, v);
     };
-    call.clear(8);
     call.put(0, framebuffer);
     call.put(4, start);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, v);
     let call = call.publish_observing(24, &reads);
-    driver(framebuffer, start, count, v);
+    driver()(framebuffer, start, count, v);
     call.finish();
 }
 
@@ -3691,13 +3663,14 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleAdvancedAMD(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) =
-        driver!(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) {
+        driver!(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD)
+    };
     let Some(call) = Call::begin(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) else {
-        return driver(renderbuffer, samples, storageSamples, internalformat, width, height);
+        return driver()(renderbuffer, samples, storageSamples, internalformat, width, height);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(renderbuffer, samples, storageSamples, internalformat, width, height);
+        return driver()(renderbuffer, samples, storageSamples, internalformat, width, height);
     };
     call.put(0, renderbuffer);
     call.put(4, samples);
@@ -3706,7 +3679,7 @@ pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleAdvancedAMD(
     call.put(16, width);
     call.put(20, height);
     let call = call.publish();
-    driver(renderbuffer, samples, storageSamples, internalformat, width, height);
+    driver()(renderbuffer, samples, storageSamples, internalformat, width, height);
     call.finish();
 }
 
@@ -3718,8 +3691,9 @@ pub unsafe extern "C" fn glPathCommandsNV(
     coordType: u32,
     coords: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) =
-        driver!(GL_PATH_COMMANDS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) {
+        driver!(GL_PATH_COMMANDS_NV)
+    };
     let Some(mut call) = Call::begin(GL_PATH_COMMANDS_NV) else {
         return trackers::glPathCommandsNV(
             path,
@@ -3760,7 +3734,7 @@ pub unsafe extern "C" fn glPathCommandsNV(
         call.put(24, coords);
         call.publish_observing(32, &reads)
     });
-    driver(path, numCommands, commands, numCoords, coordType, coords);
+    driver()(path, numCommands, commands, numCoords, coordType, coords);
     if let Some(call) = call {
         call.finish();
     }
@@ -3772,7 +3746,8 @@ pub unsafe extern "C" fn glPathCoordsNV(
     coordType: u32,
     coords: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_PATH_COORDS_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, *const c_void) { driver!(GL_PATH_COORDS_NV) };
     let Some(mut call) = Call::begin(GL_PATH_COORDS_NV) else {
         return trackers::glPathCoordsNV(path, numCoords, coordType, coords);
     };
@@ -3793,32 +3768,31 @@ pub unsafe extern "C" fn glPathCoordsNV(
         1,
     )];
     let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, path);
         call.put(4, numCoords);
-        call.put(8, coordType);
+        call.put_word(8, coordType);
         call.put(16, coords);
         call.publish_observing(24, &reads)
     });
-    driver(path, numCoords, coordType, coords);
+    driver()(path, numCoords, coordType, coords);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_PATH_COVER_DEPTH_FUNC_NV);
-    let Some(call) = Call::begin(GL_PATH_COVER_DEPTH_FUNC_NV) else { return driver(func) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(func) };
-    call.clear(0);
-    call.put(0, func);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_PATH_COVER_DEPTH_FUNC_NV) };
+    let Some(call) = Call::begin(GL_PATH_COVER_DEPTH_FUNC_NV) else { return driver()(func) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(func) };
+    call.put_word(0, func);
     let call = call.publish();
-    driver(func);
+    driver()(func);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_PATH_DASH_ARRAY_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_PATH_DASH_ARRAY_NV) };
     let Some(mut call) = Call::begin(GL_PATH_DASH_ARRAY_NV) else {
         return trackers::glPathDashArrayNV(path, dashCount, dashArray);
     };
@@ -3839,7 +3813,7 @@ pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray:
         call.put(8, dashArray);
         call.publish_observing(16, &reads)
     });
-    driver(path, dashCount, dashArray);
+    driver()(path, dashCount, dashArray);
     if let Some(call) = call {
         call.finish();
     }
@@ -3855,10 +3829,12 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
     pathParameterTemplate: u32,
     emScale: f32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, f32) -> u32 =
-        driver!(GL_PATH_GLYPH_INDEX_ARRAY_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, f32) -> u32 {
+            driver!(GL_PATH_GLYPH_INDEX_ARRAY_NV)
+        };
     let Some(call) = Call::begin(GL_PATH_GLYPH_INDEX_ARRAY_NV) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontName,
@@ -3871,7 +3847,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
     };
     let mut reads = [observe::c_string(fontName)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 36, &mut reads) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontName,
@@ -3882,7 +3858,6 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
             emScale,
         );
     };
-    call.clear(32);
     call.put(0, firstPathName);
     call.put(4, fontTarget);
     call.put(8, fontName);
@@ -3890,9 +3865,9 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
     call.put(20, firstGlyphIndex);
     call.put(24, numGlyphs);
     call.put(28, pathParameterTemplate);
-    call.put(32, emScale);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver(
+    call.put_word(32, emScale);
+    let call = call.publish_observing(40, &reads);
+    let result = driver()(
         firstPathName,
         fontTarget,
         fontName,
@@ -3902,8 +3877,7 @@ pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
         pathParameterTemplate,
         emScale,
     );
-    call.returned();
-    call.leave(GL_PATH_GLYPH_INDEX_ARRAY_NV, 0, result, &mut []);
+    call.leave_result(GL_PATH_GLYPH_INDEX_ARRAY_NV, 0, result);
     result
 }
 
@@ -3915,10 +3889,11 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
     emScale: f32,
     baseAndCount: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, *const c_void, u32, u32, f32, *mut u32) -> u32 =
-        driver!(GL_PATH_GLYPH_INDEX_RANGE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, *const c_void, u32, u32, f32, *mut u32) -> u32 {
+        driver!(GL_PATH_GLYPH_INDEX_RANGE_NV)
+    };
     let Some(call) = Call::begin(GL_PATH_GLYPH_INDEX_RANGE_NV) else {
-        return driver(
+        return driver()(
             fontTarget,
             fontName,
             fontStyle,
@@ -3929,7 +3904,7 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
     };
     let mut reads = [observe::c_string(fontName)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver(
+        return driver()(
             fontTarget,
             fontName,
             fontStyle,
@@ -3938,17 +3913,15 @@ pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
             baseAndCount,
         );
     };
-    call.clear(0);
-    call.clear(24);
-    call.put(0, fontTarget);
+    call.put_word(0, fontTarget);
     call.put(8, fontName);
     call.put(16, fontStyle);
     call.put(20, pathParameterTemplate);
-    call.put(24, emScale);
+    call.put_word(24, emScale);
     call.put(32, baseAndCount);
     let mut call = call.publish_observing(40, &reads);
     let result =
-        driver(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount);
+        driver()(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount);
     call.returned();
     let mut writes = [observe::array(baseAndCount, 2, 4)];
     call.leave(GL_PATH_GLYPH_INDEX_RANGE_NV, 0, result, &mut writes);
@@ -3966,10 +3939,12 @@ pub unsafe extern "C" fn glPathGlyphRangeNV(
     pathParameterTemplate: u32,
     emScale: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, u32, f32) =
-        driver!(GL_PATH_GLYPH_RANGE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, u32, f32) {
+            driver!(GL_PATH_GLYPH_RANGE_NV)
+        };
     let Some(call) = Call::begin(GL_PATH_GLYPH_RANGE_NV) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontName,
@@ -3983,7 +3958,7 @@ pub unsafe extern "C" fn glPathGlyphRangeNV(
     };
     let mut reads = [observe::c_string(fontName)];
     let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontName,
@@ -4005,7 +3980,7 @@ pub unsafe extern "C" fn glPathGlyphRangeNV(
     call.put(32, pathParameterTemplate);
     call.put(36, emScale);
     let call = call.publish_observing(40, &reads);
-    driver(
+    driver()(
         firstPathName,
         fontTarget,
         fontName,
@@ -4031,20 +4006,9 @@ pub unsafe extern "C" fn glPathGlyphsNV(
     pathParameterTemplate: u32,
     emScale: f32,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        *const c_void,
-        u32,
-        i32,
-        u32,
-        *const c_void,
-        u32,
-        u32,
-        f32,
-    ) = driver!(GL_PATH_GLYPHS_NV);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , * const c_void , u32 , i32 , u32 , * const c_void , u32 , u32 , f32) { driver ! (GL_PATH_GLYPHS_NV) } ;
     let Some(mut call) = Call::begin(GL_PATH_GLYPHS_NV) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontName,
@@ -4076,21 +4040,19 @@ pub unsafe extern "C" fn glPathGlyphsNV(
     });
     let mut reads = [observe::c_string(fontName)];
     let call = call.reserve_observing(EFFECT, 52, &mut reads).map(|call| {
-        call.clear(24);
-        call.clear(48);
         call.put(0, firstPathName);
         call.put(4, fontTarget);
         call.put(8, fontName);
         call.put(16, fontStyle);
         call.put(20, numGlyphs);
-        call.put(24, r#type);
+        call.put_word(24, r#type);
         call.put(32, charcodes);
         call.put(40, handleMissingGlyphs);
         call.put(44, pathParameterTemplate);
-        call.put(48, emScale);
+        call.put_word(48, emScale);
         call.publish_observing(56, &reads)
     });
-    driver(
+    driver()(
         firstPathName,
         fontTarget,
         fontName,
@@ -4118,19 +4080,9 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
     pathParameterTemplate: u32,
     emScale: f32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        isize,
-        *const c_void,
-        i32,
-        u32,
-        i32,
-        u32,
-        f32,
-    ) -> u32 = driver!(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV);
+    let driver = || -> unsafe extern "C" fn (u32 , u32 , isize , * const c_void , i32 , u32 , i32 , u32 , f32) -> u32 { driver ! (GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV) } ;
     let Some(call) = Call::begin(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontSize,
@@ -4144,7 +4096,7 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
     };
     let mut reads = [observe::array(fontData, fontSize as i64, 1)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 44, &mut reads) else {
-        return driver(
+        return driver()(
             firstPathName,
             fontTarget,
             fontSize,
@@ -4156,7 +4108,6 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
             emScale,
         );
     };
-    call.clear(40);
     call.put(0, firstPathName);
     call.put(4, fontTarget);
     call.put(8, fontSize);
@@ -4165,9 +4116,9 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
     call.put(28, firstGlyphIndex);
     call.put(32, numGlyphs);
     call.put(36, pathParameterTemplate);
-    call.put(40, emScale);
-    let mut call = call.publish_observing(48, &reads);
-    let result = driver(
+    call.put_word(40, emScale);
+    let call = call.publish_observing(48, &reads);
+    let result = driver()(
         firstPathName,
         fontTarget,
         fontSize,
@@ -4178,90 +4129,98 @@ pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
         pathParameterTemplate,
         emScale,
     );
-    call.returned();
-    call.leave(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, 0, result, &mut []);
+    call.leave_result(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, 0, result);
     result
 }
 
 pub unsafe extern "C" fn glPathParameterfNV(path: u32, pname: u32, value: f32) {
-    let driver: unsafe extern "C" fn(u32, u32, f32) = driver!(GL_PATH_PARAMETERF_NV);
-    let Some(call) = Call::begin(GL_PATH_PARAMETERF_NV) else { return driver(path, pname, value) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, pname, value) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_PATH_PARAMETERF_NV) };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERF_NV) else {
+        return driver()(path, pname, value);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
-    call.put(8, value);
+    call.put_word(8, value);
     let call = call.publish();
-    driver(path, pname, value);
+    driver()(path, pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPathParameterfvNV(path: u32, pname: u32, value: *const f32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) = driver!(GL_PATH_PARAMETERFV_NV);
-    let Some(call) = Call::begin(GL_PATH_PARAMETERFV_NV) else { return driver(path, pname, value) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_PATH_PARAMETERFV_NV) };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERFV_NV) else {
+        return driver()(path, pname, value);
+    };
     let mut reads = [observe::array(value, 1, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(path, pname, value);
+        return driver()(path, pname, value);
     };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(path, pname, value);
+    driver()(path, pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPathParameteriNV(path: u32, pname: u32, value: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_PATH_PARAMETERI_NV);
-    let Some(call) = Call::begin(GL_PATH_PARAMETERI_NV) else { return driver(path, pname, value) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, pname, value) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_PATH_PARAMETERI_NV) };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERI_NV) else {
+        return driver()(path, pname, value);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, pname, value) };
     call.put(0, path);
     call.put(4, pname);
-    call.put(8, value);
+    call.put_word(8, value);
     let call = call.publish();
-    driver(path, pname, value);
+    driver()(path, pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPathParameterivNV(path: u32, pname: u32, value: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_PATH_PARAMETERIV_NV);
-    let Some(call) = Call::begin(GL_PATH_PARAMETERIV_NV) else { return driver(path, pname, value) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_PATH_PARAMETERIV_NV) };
+    let Some(call) = Call::begin(GL_PATH_PARAMETERIV_NV) else {
+        return driver()(path, pname, value);
+    };
     let mut reads = [observe::array(value, 1, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(path, pname, value);
+        return driver()(path, pname, value);
     };
     call.put(0, path);
     call.put(4, pname);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(path, pname, value);
+    driver()(path, pname, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPathStencilDepthOffsetNV(factor: f32, units: f32) {
-    let driver: unsafe extern "C" fn(f32, f32) = driver!(GL_PATH_STENCIL_DEPTH_OFFSET_NV);
+    let driver = || -> unsafe extern "C" fn(f32, f32) { driver!(GL_PATH_STENCIL_DEPTH_OFFSET_NV) };
     let Some(call) = Call::begin(GL_PATH_STENCIL_DEPTH_OFFSET_NV) else {
-        return driver(factor, units);
+        return driver()(factor, units);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(factor, units) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(factor, units) };
     call.put(0, factor);
     call.put(4, units);
     let call = call.publish();
-    driver(factor, units);
+    driver()(factor, units);
     call.finish();
 }
 
 pub unsafe extern "C" fn glPathStencilFuncNV(func: u32, r#ref: i32, mask: u32) {
-    let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_PATH_STENCIL_FUNC_NV);
-    let Some(call) = Call::begin(GL_PATH_STENCIL_FUNC_NV) else { return driver(func, r#ref, mask) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(func, r#ref, mask) };
-    call.clear(8);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_PATH_STENCIL_FUNC_NV) };
+    let Some(call) = Call::begin(GL_PATH_STENCIL_FUNC_NV) else {
+        return driver()(func, r#ref, mask);
+    };
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(func, r#ref, mask) };
     call.put(0, func);
     call.put(4, r#ref);
-    call.put(8, mask);
+    call.put_word(8, mask);
     let call = call.publish();
-    driver(func, r#ref, mask);
+    driver()(func, r#ref, mask);
     call.finish();
 }
 
@@ -4271,21 +4230,21 @@ pub unsafe extern "C" fn glPathStringNV(
     length: i32,
     pathString: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_void) = driver!(GL_PATH_STRING_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *const c_void) { driver!(GL_PATH_STRING_NV) };
     let Some(call) = Call::begin(GL_PATH_STRING_NV) else {
-        return driver(path, format, length, pathString);
+        return driver()(path, format, length, pathString);
     };
     let mut reads = [observe::array(pathString, length as i64, 1)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(path, format, length, pathString);
+        return driver()(path, format, length, pathString);
     };
-    call.clear(8);
     call.put(0, path);
     call.put(4, format);
-    call.put(8, length);
+    call.put_word(8, length);
     call.put(16, pathString);
     let call = call.publish_observing(24, &reads);
-    driver(path, format, length, pathString);
+    driver()(path, format, length, pathString);
     call.finish();
 }
 
@@ -4299,10 +4258,12 @@ pub unsafe extern "C" fn glPathSubCommandsNV(
     coordType: u32,
     coords: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, *const u8, i32, u32, *const c_void) =
-        driver!(GL_PATH_SUB_COMMANDS_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, *const u8, i32, u32, *const c_void) {
+            driver!(GL_PATH_SUB_COMMANDS_NV)
+        };
     let Some(call) = Call::begin(GL_PATH_SUB_COMMANDS_NV) else {
-        return driver(
+        return driver()(
             path,
             commandStart,
             commandsToDelete,
@@ -4322,7 +4283,7 @@ pub unsafe extern "C" fn glPathSubCommandsNV(
         ),
     ];
     let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver(
+        return driver()(
             path,
             commandStart,
             commandsToDelete,
@@ -4342,7 +4303,7 @@ pub unsafe extern "C" fn glPathSubCommandsNV(
     call.put(28, coordType);
     call.put(32, coords);
     let call = call.publish_observing(40, &reads);
-    driver(
+    driver()(
         path,
         commandStart,
         commandsToDelete,
@@ -4362,10 +4323,11 @@ pub unsafe extern "C" fn glPathSubCoordsNV(
     coordType: u32,
     coords: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u32, *const c_void) =
-        driver!(GL_PATH_SUB_COORDS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u32, *const c_void) {
+        driver!(GL_PATH_SUB_COORDS_NV)
+    };
     let Some(call) = Call::begin(GL_PATH_SUB_COORDS_NV) else {
-        return driver(path, coordStart, numCoords, coordType, coords);
+        return driver()(path, coordStart, numCoords, coordType, coords);
     };
     let mut reads = [observe::array(
         coords,
@@ -4373,7 +4335,7 @@ pub unsafe extern "C" fn glPathSubCoordsNV(
         1,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(path, coordStart, numCoords, coordType, coords);
+        return driver()(path, coordStart, numCoords, coordType, coords);
     };
     call.put(0, path);
     call.put(4, coordStart);
@@ -4381,7 +4343,7 @@ pub unsafe extern "C" fn glPathSubCoordsNV(
     call.put(12, coordType);
     call.put(16, coords);
     let call = call.publish_observing(24, &reads);
-    driver(path, coordStart, numCoords, coordType, coords);
+    driver()(path, coordStart, numCoords, coordType, coords);
     call.finish();
 }
 
@@ -4395,21 +4357,12 @@ pub unsafe extern "C" fn glPointAlongPathNV(
     tangentX: *mut f32,
     tangentY: *mut f32,
 ) -> u8 {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        f32,
-        *mut f32,
-        *mut f32,
-        *mut f32,
-        *mut f32,
-    ) -> u8 = driver!(GL_POINT_ALONG_PATH_NV);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , f32 , * mut f32 , * mut f32 , * mut f32 , * mut f32) -> u8 { driver ! (GL_POINT_ALONG_PATH_NV) } ;
     let Some(call) = Call::begin(GL_POINT_ALONG_PATH_NV) else {
-        return driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
+        return driver()(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
+        return driver()(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
     };
     call.put(0, path);
     call.put(4, startSegment);
@@ -4420,7 +4373,7 @@ pub unsafe extern "C" fn glPointAlongPathNV(
     call.put(32, tangentX);
     call.put(40, tangentY);
     let mut call = call.publish();
-    let result = driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
+    let result = driver()(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
     call.returned();
     let mut writes = [
         observe::array(x, 1, 4),
@@ -4433,13 +4386,13 @@ pub unsafe extern "C" fn glPointAlongPathNV(
 }
 
 pub unsafe extern "C" fn glPolygonModeNV(face: u32, mode: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_POLYGON_MODE_NV);
-    let Some(call) = Call::begin(GL_POLYGON_MODE_NV) else { return driver(face, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(face, mode) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_POLYGON_MODE_NV) };
+    let Some(call) = Call::begin(GL_POLYGON_MODE_NV) else { return driver()(face, mode) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(face, mode) };
     call.put(0, face);
     call.put(4, mode);
     let call = call.publish();
-    driver(face, mode);
+    driver()(face, mode);
     call.finish();
 }
 
@@ -4450,10 +4403,11 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
     components: i32,
     coeffs: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const f32) =
-        driver!(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, *const f32) {
+        driver!(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV) else {
-        return driver(program, location, genMode, components, coeffs);
+        return driver()(program, location, genMode, components, coeffs);
     };
     let mut reads = [observe::array(
         coeffs,
@@ -4461,7 +4415,7 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, genMode, components, coeffs);
+        return driver()(program, location, genMode, components, coeffs);
     };
     call.put(0, program);
     call.put(4, location);
@@ -4469,21 +4423,21 @@ pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
     call.put(12, components);
     call.put(16, coeffs);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, genMode, components, coeffs);
+    driver()(program, location, genMode, components, coeffs);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1i64NV(program: u32, location: i32, x: i64) {
-    let driver: unsafe extern "C" fn(u32, i32, i64) = driver!(GL_PROGRAM_UNIFORM1I64_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i64) { driver!(GL_PROGRAM_UNIFORM1I64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64_NV) else {
-        return driver(program, location, x);
+        return driver()(program, location, x);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, x) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, x) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
     let call = call.publish();
-    driver(program, location, x);
+    driver()(program, location, x);
     call.finish();
 }
 
@@ -4493,36 +4447,36 @@ pub unsafe extern "C" fn glProgramUniform1i64vNV(
     count: i32,
     value: *const i64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        driver!(GL_PROGRAM_UNIFORM1I64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
+        driver!(GL_PROGRAM_UNIFORM1I64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, count as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform1ui64NV(program: u32, location: i32, x: u64) {
-    let driver: unsafe extern "C" fn(u32, i32, u64) = driver!(GL_PROGRAM_UNIFORM1UI64_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u64) { driver!(GL_PROGRAM_UNIFORM1UI64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64_NV) else {
-        return driver(program, location, x);
+        return driver()(program, location, x);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, x) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, x) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
     let call = call.publish();
-    driver(program, location, x);
+    driver()(program, location, x);
     call.finish();
 }
 
@@ -4532,37 +4486,38 @@ pub unsafe extern "C" fn glProgramUniform1ui64vNV(
     count: i32,
     value: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        driver!(GL_PROGRAM_UNIFORM1UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
+        driver!(GL_PROGRAM_UNIFORM1UI64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, count as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2i64NV(program: u32, location: i32, x: i64, y: i64) {
-    let driver: unsafe extern "C" fn(u32, i32, i64, i64) = driver!(GL_PROGRAM_UNIFORM2I64_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i64, i64) { driver!(GL_PROGRAM_UNIFORM2I64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64_NV) else {
-        return driver(program, location, x, y);
+        return driver()(program, location, x, y);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(program, location, x, y) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(program, location, x, y) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
     call.put(16, y);
     let call = call.publish();
-    driver(program, location, x, y);
+    driver()(program, location, x, y);
     call.finish();
 }
 
@@ -4572,37 +4527,38 @@ pub unsafe extern "C" fn glProgramUniform2i64vNV(
     count: i32,
     value: *const i64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        driver!(GL_PROGRAM_UNIFORM2I64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
+        driver!(GL_PROGRAM_UNIFORM2I64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniform2ui64NV(program: u32, location: i32, x: u64, y: u64) {
-    let driver: unsafe extern "C" fn(u32, i32, u64, u64) = driver!(GL_PROGRAM_UNIFORM2UI64_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u64, u64) { driver!(GL_PROGRAM_UNIFORM2UI64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64_NV) else {
-        return driver(program, location, x, y);
+        return driver()(program, location, x, y);
     };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(program, location, x, y) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(program, location, x, y) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
     call.put(16, y);
     let call = call.publish();
-    driver(program, location, x, y);
+    driver()(program, location, x, y);
     call.finish();
 }
 
@@ -4612,22 +4568,22 @@ pub unsafe extern "C" fn glProgramUniform2ui64vNV(
     count: i32,
     value: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        driver!(GL_PROGRAM_UNIFORM2UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
+        driver!(GL_PROGRAM_UNIFORM2UI64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -4638,18 +4594,19 @@ pub unsafe extern "C" fn glProgramUniform3i64NV(
     y: i64,
     z: i64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i64, i64, i64) = driver!(GL_PROGRAM_UNIFORM3I64_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i64, i64, i64) { driver!(GL_PROGRAM_UNIFORM3I64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64_NV) else {
-        return driver(program, location, x, y, z);
+        return driver()(program, location, x, y, z);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(program, location, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(program, location, x, y, z) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     let call = call.publish();
-    driver(program, location, x, y, z);
+    driver()(program, location, x, y, z);
     call.finish();
 }
 
@@ -4659,22 +4616,22 @@ pub unsafe extern "C" fn glProgramUniform3i64vNV(
     count: i32,
     value: *const i64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        driver!(GL_PROGRAM_UNIFORM3I64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
+        driver!(GL_PROGRAM_UNIFORM3I64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -4685,18 +4642,19 @@ pub unsafe extern "C" fn glProgramUniform3ui64NV(
     y: u64,
     z: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u64, u64, u64) = driver!(GL_PROGRAM_UNIFORM3UI64_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u64, u64, u64) { driver!(GL_PROGRAM_UNIFORM3UI64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64_NV) else {
-        return driver(program, location, x, y, z);
+        return driver()(program, location, x, y, z);
     };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(program, location, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(program, location, x, y, z) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     let call = call.publish();
-    driver(program, location, x, y, z);
+    driver()(program, location, x, y, z);
     call.finish();
 }
 
@@ -4706,22 +4664,22 @@ pub unsafe extern "C" fn glProgramUniform3ui64vNV(
     count: i32,
     value: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        driver!(GL_PROGRAM_UNIFORM3UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
+        driver!(GL_PROGRAM_UNIFORM3UI64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -4733,12 +4691,15 @@ pub unsafe extern "C" fn glProgramUniform4i64NV(
     z: i64,
     w: i64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i64, i64, i64, i64) =
-        driver!(GL_PROGRAM_UNIFORM4I64_NV);
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64_NV) else {
-        return driver(program, location, x, y, z, w);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i64, i64, i64, i64) {
+        driver!(GL_PROGRAM_UNIFORM4I64_NV)
     };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver(program, location, x, y, z, w) };
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64_NV) else {
+        return driver()(program, location, x, y, z, w);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
+        return driver()(program, location, x, y, z, w);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -4746,7 +4707,7 @@ pub unsafe extern "C" fn glProgramUniform4i64NV(
     call.put(24, z);
     call.put(32, w);
     let call = call.publish();
-    driver(program, location, x, y, z, w);
+    driver()(program, location, x, y, z, w);
     call.finish();
 }
 
@@ -4756,22 +4717,22 @@ pub unsafe extern "C" fn glProgramUniform4i64vNV(
     count: i32,
     value: *const i64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        driver!(GL_PROGRAM_UNIFORM4I64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
+        driver!(GL_PROGRAM_UNIFORM4I64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
@@ -4783,12 +4744,15 @@ pub unsafe extern "C" fn glProgramUniform4ui64NV(
     z: u64,
     w: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u64, u64, u64, u64) =
-        driver!(GL_PROGRAM_UNIFORM4UI64_NV);
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64_NV) else {
-        return driver(program, location, x, y, z, w);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u64, u64, u64, u64) {
+        driver!(GL_PROGRAM_UNIFORM4UI64_NV)
     };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver(program, location, x, y, z, w) };
+    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64_NV) else {
+        return driver()(program, location, x, y, z, w);
+    };
+    let Some(call) = call.reserve(EFFECT, 40) else {
+        return driver()(program, location, x, y, z, w);
+    };
     call.put(0, program);
     call.put(4, location);
     call.put(8, x);
@@ -4796,7 +4760,7 @@ pub unsafe extern "C" fn glProgramUniform4ui64NV(
     call.put(24, z);
     call.put(32, w);
     let call = call.publish();
-    driver(program, location, x, y, z, w);
+    driver()(program, location, x, y, z, w);
     call.finish();
 }
 
@@ -4806,50 +4770,52 @@ pub unsafe extern "C" fn glProgramUniform4ui64vNV(
     count: i32,
     value: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        driver!(GL_PROGRAM_UNIFORM4UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
+        driver!(GL_PROGRAM_UNIFORM4UI64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64V_NV) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, value);
+        return driver()(program, location, count, value);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, value);
+    driver()(program, location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniformHandleui64IMG(program: u32, location: i32, value: u64) {
-    let driver: unsafe extern "C" fn(u32, i32, u64) = driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u64) { driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG) else {
-        return driver(program, location, value);
+        return driver()(program, location, value);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, value) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, value) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, value);
     let call = call.publish();
-    driver(program, location, value);
+    driver()(program, location, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glProgramUniformHandleui64NV(program: u32, location: i32, value: u64) {
-    let driver: unsafe extern "C" fn(u32, i32, u64) = driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u64) { driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_NV) };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64_NV) else {
-        return driver(program, location, value);
+        return driver()(program, location, value);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(program, location, value) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, value) };
     call.put(0, program);
     call.put(4, location);
     call.put(8, value);
     let call = call.publish();
-    driver(program, location, value);
+    driver()(program, location, value);
     call.finish();
 }
 
@@ -4859,22 +4825,22 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vIMG(
     count: i32,
     values: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
+        driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG) else {
-        return driver(program, location, count, values);
+        return driver()(program, location, count, values);
     };
     let mut reads = [observe::array(values, count as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, values);
+        return driver()(program, location, count, values);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, values);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, values);
+    driver()(program, location, count, values);
     call.finish();
 }
 
@@ -4884,33 +4850,32 @@ pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
     count: i32,
     values: *const u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
+        driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV)
+    };
     let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV) else {
-        return driver(program, location, count, values);
+        return driver()(program, location, count, values);
     };
     let mut reads = [observe::array(values, count as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(program, location, count, values);
+        return driver()(program, location, count, values);
     };
-    call.clear(8);
     call.put(0, program);
     call.put(4, location);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, values);
     let call = call.publish_observing(24, &reads);
-    driver(program, location, count, values);
+    driver()(program, location, count, values);
     call.finish();
 }
 
 pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_READ_BUFFER_NV);
-    let Some(call) = Call::begin(GL_READ_BUFFER_NV) else { return driver(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(mode) };
-    call.clear(0);
-    call.put(0, mode);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_READ_BUFFER_NV) };
+    let Some(call) = Call::begin(GL_READ_BUFFER_NV) else { return driver()(mode) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
+    call.put_word(0, mode);
     let call = call.publish();
-    driver(mode);
+    driver()(mode);
     call.finish();
 }
 
@@ -4921,8 +4886,9 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE)
+    };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE) else {
         return trackers::glRenderbufferStorageMultisampleANGLE(
             target,
@@ -4945,15 +4911,14 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height);
+    driver()(target, samples, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -4966,8 +4931,9 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE)
+    };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE) else {
         return trackers::glRenderbufferStorageMultisampleAPPLE(
             target,
@@ -4990,15 +4956,14 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height);
+    driver()(target, samples, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -5012,13 +4977,14 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAdvancedAMD(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD)
+    };
     let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) else {
-        return driver(target, samples, storageSamples, internalformat, width, height);
+        return driver()(target, samples, storageSamples, internalformat, width, height);
     };
     let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver(target, samples, storageSamples, internalformat, width, height);
+        return driver()(target, samples, storageSamples, internalformat, width, height);
     };
     call.put(0, target);
     call.put(4, samples);
@@ -5027,7 +4993,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAdvancedAMD(
     call.put(16, width);
     call.put(20, height);
     let call = call.publish();
-    driver(target, samples, storageSamples, internalformat, width, height);
+    driver()(target, samples, storageSamples, internalformat, width, height);
     call.finish();
 }
 
@@ -5038,8 +5004,9 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG)
+    };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG) else {
         return trackers::glRenderbufferStorageMultisampleIMG(
             target,
@@ -5062,15 +5029,14 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height);
+    driver()(target, samples, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
@@ -5083,8 +5049,9 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV)
+    };
     let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV) else {
         return trackers::glRenderbufferStorageMultisampleNV(
             target,
@@ -5107,96 +5074,100 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
         )
     });
     let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(16);
         call.put(0, target);
         call.put(4, samples);
         call.put(8, internalformat);
         call.put(12, width);
-        call.put(16, height);
+        call.put_word(16, height);
         call.publish()
     });
-    driver(target, samples, internalformat, width, height);
+    driver()(target, samples, internalformat, width, height);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glResetMemoryObjectParameterNV(memory: u32, pname: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_RESET_MEMORY_OBJECT_PARAMETER_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32) { driver!(GL_RESET_MEMORY_OBJECT_PARAMETER_NV) };
     let Some(call) = Call::begin(GL_RESET_MEMORY_OBJECT_PARAMETER_NV) else {
-        return driver(memory, pname);
+        return driver()(memory, pname);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(memory, pname) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(memory, pname) };
     call.put(0, memory);
     call.put(4, pname);
     let call = call.publish();
-    driver(memory, pname);
+    driver()(memory, pname);
     call.finish();
 }
 
 pub unsafe extern "C" fn glResolveDepthValuesNV() {
-    let driver: unsafe extern "C" fn() = driver!(GL_RESOLVE_DEPTH_VALUES_NV);
-    let Some(call) = Call::begin(GL_RESOLVE_DEPTH_VALUES_NV) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_RESOLVE_DEPTH_VALUES_NV) };
+    let Some(call) = Call::begin(GL_RESOLVE_DEPTH_VALUES_NV) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glResolveMultisampleFramebufferAPPLE() {
-    let driver: unsafe extern "C" fn() = driver!(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE);
-    let Some(call) = Call::begin(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) else { return driver() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) };
+    let Some(call) = Call::begin(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) else {
+        return driver()();
+    };
+    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
     let call = call.publish();
-    driver();
+    driver()();
     call.finish();
 }
 
 pub unsafe extern "C" fn glScissorArrayvNV(first: u32, count: i32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) = driver!(GL_SCISSOR_ARRAYV_NV);
-    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_NV) else { return driver(first, count, v) };
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_SCISSOR_ARRAYV_NV) };
+    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_NV) else { return driver()(first, count, v) };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glScissorExclusiveArrayvNV(first: u32, count: i32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) =
-        driver!(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const i32) {
+        driver!(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV)
+    };
     let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glScissorExclusiveNV(x: i32, y: i32, width: i32, height: i32) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = driver!(GL_SCISSOR_EXCLUSIVE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_SCISSOR_EXCLUSIVE_NV) };
     let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_NV) else {
-        return driver(x, y, width, height);
+        return driver()(x, y, width, height);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(x, y, width, height) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(x, y, width, height) };
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
     call.put(12, height);
     let call = call.publish();
-    driver(x, y, width, height);
+    driver()(x, y, width, height);
     call.finish();
 }
 
@@ -5207,36 +5178,35 @@ pub unsafe extern "C" fn glScissorIndexedNV(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_SCISSOR_INDEXED_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_SCISSOR_INDEXED_NV) };
     let Some(call) = Call::begin(GL_SCISSOR_INDEXED_NV) else {
-        return driver(index, left, bottom, width, height);
+        return driver()(index, left, bottom, width, height);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(index, left, bottom, width, height);
+        return driver()(index, left, bottom, width, height);
     };
-    call.clear(16);
     call.put(0, index);
     call.put(4, left);
     call.put(8, bottom);
     call.put(12, width);
-    call.put(16, height);
+    call.put_word(16, height);
     let call = call.publish();
-    driver(index, left, bottom, width, height);
+    driver()(index, left, bottom, width, height);
     call.finish();
 }
 
 pub unsafe extern "C" fn glScissorIndexedvNV(index: u32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_SCISSOR_INDEXEDV_NV);
-    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_NV) else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_SCISSOR_INDEXEDV_NV) };
+    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_NV) else { return driver()(index, v) };
     let mut reads = [observe::array(v, 4, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+        return driver()(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
+    call.put_word(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(index, v);
+    driver()(index, v);
     call.finish();
 }
 
@@ -5247,14 +5217,15 @@ pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
     numCounters: i32,
     counterList: *mut u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u8, u32, i32, *mut u32) =
-        driver!(GL_SELECT_PERF_MONITOR_COUNTERS_AMD);
+    let driver = || -> unsafe extern "C" fn(u32, u8, u32, i32, *mut u32) {
+        driver!(GL_SELECT_PERF_MONITOR_COUNTERS_AMD)
+    };
     let Some(call) = Call::begin(GL_SELECT_PERF_MONITOR_COUNTERS_AMD) else {
-        return driver(monitor, enable, group, numCounters, counterList);
+        return driver()(monitor, enable, group, numCounters, counterList);
     };
     let mut reads = [observe::array(counterList, numCounters as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(monitor, enable, group, numCounters, counterList);
+        return driver()(monitor, enable, group, numCounters, counterList);
     };
     call.clear(0);
     call.put(0, monitor);
@@ -5263,30 +5234,31 @@ pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
     call.put(12, numCounters);
     call.put(16, counterList);
     let call = call.publish_observing(24, &reads);
-    driver(monitor, enable, group, numCounters, counterList);
+    driver()(monitor, enable, group, numCounters, counterList);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *const i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) = driver!(GL_SEMAPHORE_PARAMETERIV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SEMAPHORE_PARAMETERIV_NV) };
     let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERIV_NV) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     let mut reads = [observe::array(params, 1, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(semaphore, pname, params);
+        return driver()(semaphore, pname, params);
     };
     call.put(0, semaphore);
     call.put(4, pname);
     call.put(8, params);
     let call = call.publish_observing(16, &reads);
-    driver(semaphore, pname, params);
+    driver()(semaphore, pname, params);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSetFenceNV(fence: u32, condition: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SET_FENCE_NV);
-    let Some(mut call) = Call::begin(GL_SET_FENCE_NV) else { return driver(fence, condition) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SET_FENCE_NV) };
+    let Some(mut call) = Call::begin(GL_SET_FENCE_NV) else { return driver()(fence, condition) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSetFenceNV::enter(tracked, readable, observer, fence, condition)
     });
@@ -5296,22 +5268,21 @@ pub unsafe extern "C" fn glSetFenceNV(fence: u32, condition: u32) {
         call.put(4, condition);
         call.publish_observing(8, &reads)
     });
-    driver(fence, condition);
+    driver()(fence, condition);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glShadingRateImageBarrierNV(synchronize: u8) {
-    let driver: unsafe extern "C" fn(u8) = driver!(GL_SHADING_RATE_IMAGE_BARRIER_NV);
+    let driver = || -> unsafe extern "C" fn(u8) { driver!(GL_SHADING_RATE_IMAGE_BARRIER_NV) };
     let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_BARRIER_NV) else {
-        return driver(synchronize);
+        return driver()(synchronize);
     };
-    let Some(call) = call.reserve(EFFECT, 1) else { return driver(synchronize) };
-    call.clear(0);
-    call.put(0, synchronize);
+    let Some(call) = call.reserve(EFFECT, 1) else { return driver()(synchronize) };
+    call.put_word(0, synchronize);
     let call = call.publish();
-    driver(synchronize);
+    driver()(synchronize);
     call.finish();
 }
 
@@ -5321,33 +5292,32 @@ pub unsafe extern "C" fn glShadingRateImagePaletteNV(
     count: i32,
     rates: *const u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const u32) =
-        driver!(GL_SHADING_RATE_IMAGE_PALETTE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const u32) {
+        driver!(GL_SHADING_RATE_IMAGE_PALETTE_NV)
+    };
     let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_PALETTE_NV) else {
-        return driver(viewport, first, count, rates);
+        return driver()(viewport, first, count, rates);
     };
     let mut reads = [observe::array(rates, count as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(viewport, first, count, rates);
+        return driver()(viewport, first, count, rates);
     };
-    call.clear(8);
     call.put(0, viewport);
     call.put(4, first);
-    call.put(8, count);
+    call.put_word(8, count);
     call.put(16, rates);
     let call = call.publish_observing(24, &reads);
-    driver(viewport, first, count, rates);
+    driver()(viewport, first, count, rates);
     call.finish();
 }
 
 pub unsafe extern "C" fn glShadingRateQCOM(rate: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_QCOM);
-    let Some(call) = Call::begin(GL_SHADING_RATE_QCOM) else { return driver(rate) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(rate) };
-    call.clear(0);
-    call.put(0, rate);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADING_RATE_QCOM) };
+    let Some(call) = Call::begin(GL_SHADING_RATE_QCOM) else { return driver()(rate) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(rate) };
+    call.put_word(0, rate);
     let call = call.publish();
-    driver(rate);
+    driver()(rate);
     call.finish();
 }
 
@@ -5356,10 +5326,11 @@ pub unsafe extern "C" fn glShadingRateSampleOrderCustomNV(
     samples: u32,
     locations: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        driver!(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) {
+        driver!(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV)
+    };
     let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV) else {
-        return driver(rate, samples, locations);
+        return driver()(rate, samples, locations);
     };
     let mut reads = [observe::array(
         locations,
@@ -5367,30 +5338,29 @@ pub unsafe extern "C" fn glShadingRateSampleOrderCustomNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(rate, samples, locations);
+        return driver()(rate, samples, locations);
     };
     call.put(0, rate);
     call.put(4, samples);
     call.put(8, locations);
     let call = call.publish_observing(16, &reads);
-    driver(rate, samples, locations);
+    driver()(rate, samples, locations);
     call.finish();
 }
 
 pub unsafe extern "C" fn glShadingRateSampleOrderNV(order: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_SHADING_RATE_SAMPLE_ORDER_NV);
-    let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_NV) else { return driver(order) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver(order) };
-    call.clear(0);
-    call.put(0, order);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADING_RATE_SAMPLE_ORDER_NV) };
+    let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_NV) else { return driver()(order) };
+    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(order) };
+    call.put_word(0, order);
     let call = call.publish();
-    driver(order);
+    driver()(order);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSignalVkFenceNV(vkFence: u64) {
-    let driver: unsafe extern "C" fn(u64) = driver!(GL_SIGNAL_VK_FENCE_NV);
-    let Some(mut call) = Call::begin(GL_SIGNAL_VK_FENCE_NV) else { return driver(vkFence) };
+    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_SIGNAL_VK_FENCE_NV) };
+    let Some(mut call) = Call::begin(GL_SIGNAL_VK_FENCE_NV) else { return driver()(vkFence) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSignalVkFenceNV::enter(tracked, readable, observer, vkFence)
     });
@@ -5399,15 +5369,17 @@ pub unsafe extern "C" fn glSignalVkFenceNV(vkFence: u64) {
         call.put(0, vkFence);
         call.publish_observing(8, &reads)
     });
-    driver(vkFence);
+    driver()(vkFence);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glSignalVkSemaphoreNV(vkSemaphore: u64) {
-    let driver: unsafe extern "C" fn(u64) = driver!(GL_SIGNAL_VK_SEMAPHORE_NV);
-    let Some(mut call) = Call::begin(GL_SIGNAL_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
+    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_SIGNAL_VK_SEMAPHORE_NV) };
+    let Some(mut call) = Call::begin(GL_SIGNAL_VK_SEMAPHORE_NV) else {
+        return driver()(vkSemaphore);
+    };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glSignalVkSemaphoreNV::enter(tracked, readable, observer, vkSemaphore)
     });
@@ -5416,7 +5388,7 @@ pub unsafe extern "C" fn glSignalVkSemaphoreNV(vkSemaphore: u64) {
         call.put(0, vkSemaphore);
         call.publish_observing(8, &reads)
     });
-    driver(vkSemaphore);
+    driver()(vkSemaphore);
     if let Some(call) = call {
         call.finish();
     }
@@ -5429,21 +5401,21 @@ pub unsafe extern "C" fn glStartTilingQCOM(
     height: u32,
     preserveMask: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_START_TILING_QCOM);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_START_TILING_QCOM) };
     let Some(call) = Call::begin(GL_START_TILING_QCOM) else {
-        return driver(x, y, width, height, preserveMask);
+        return driver()(x, y, width, height, preserveMask);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(x, y, width, height, preserveMask);
+        return driver()(x, y, width, height, preserveMask);
     };
-    call.clear(16);
     call.put(0, x);
     call.put(4, y);
     call.put(8, width);
     call.put(12, height);
-    call.put(16, preserveMask);
+    call.put_word(16, preserveMask);
     let call = call.publish();
-    driver(x, y, width, height, preserveMask);
+    driver()(x, y, width, height, preserveMask);
     call.finish();
 }
 
@@ -5457,10 +5429,12 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) =
-        driver!(GL_STENCIL_FILL_PATH_INSTANCED_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) {
+            driver!(GL_STENCIL_FILL_PATH_INSTANCED_NV)
+        };
     let Some(mut call) = Call::begin(GL_STENCIL_FILL_PATH_INSTANCED_NV) else {
-        return driver(
+        return driver()(
             numPaths,
             pathNameType,
             paths,
@@ -5502,24 +5476,32 @@ pub unsafe extern "C" fn glStencilFillPathInstancedNV(
         call.put(32, transformValues);
         call.publish_observing(40, &reads)
     });
-    driver(numPaths, pathNameType, paths, pathBase, fillMode, mask, transformType, transformValues);
+    driver()(
+        numPaths,
+        pathNameType,
+        paths,
+        pathBase,
+        fillMode,
+        mask,
+        transformType,
+        transformValues,
+    );
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glStencilFillPathNV(path: u32, fillMode: u32, mask: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_STENCIL_FILL_PATH_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_STENCIL_FILL_PATH_NV) };
     let Some(call) = Call::begin(GL_STENCIL_FILL_PATH_NV) else {
-        return driver(path, fillMode, mask);
+        return driver()(path, fillMode, mask);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, fillMode, mask) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, fillMode, mask) };
     call.put(0, path);
     call.put(4, fillMode);
-    call.put(8, mask);
+    call.put_word(8, mask);
     let call = call.publish();
-    driver(path, fillMode, mask);
+    driver()(path, fillMode, mask);
     call.finish();
 }
 
@@ -5533,10 +5515,12 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) =
-        driver!(GL_STENCIL_STROKE_PATH_INSTANCED_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) {
+            driver!(GL_STENCIL_STROKE_PATH_INSTANCED_NV)
+        };
     let Some(mut call) = Call::begin(GL_STENCIL_STROKE_PATH_INSTANCED_NV) else {
-        return driver(
+        return driver()(
             numPaths,
             pathNameType,
             paths,
@@ -5578,7 +5562,7 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
         call.put(32, transformValues);
         call.publish_observing(40, &reads)
     });
-    driver(
+    driver()(
         numPaths,
         pathNameType,
         paths,
@@ -5594,17 +5578,16 @@ pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
 }
 
 pub unsafe extern "C" fn glStencilStrokePathNV(path: u32, reference: i32, mask: u32) {
-    let driver: unsafe extern "C" fn(u32, i32, u32) = driver!(GL_STENCIL_STROKE_PATH_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_STENCIL_STROKE_PATH_NV) };
     let Some(call) = Call::begin(GL_STENCIL_STROKE_PATH_NV) else {
-        return driver(path, reference, mask);
+        return driver()(path, reference, mask);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(path, reference, mask) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, reference, mask) };
     call.put(0, path);
     call.put(4, reference);
-    call.put(8, mask);
+    call.put_word(8, mask);
     let call = call.publish();
-    driver(path, reference, mask);
+    driver()(path, reference, mask);
     call.finish();
 }
 
@@ -5619,10 +5602,12 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) =
-        driver!(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) {
+            driver!(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV)
+        };
     let Some(mut call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV) else {
-        return driver(
+        return driver()(
             numPaths,
             pathNameType,
             paths,
@@ -5656,7 +5641,6 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
         4,
     )];
     let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, numPaths);
         call.put(4, pathNameType);
         call.put(8, paths);
@@ -5664,11 +5648,11 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
         call.put(20, fillMode);
         call.put(24, mask);
         call.put(28, coverMode);
-        call.put(32, transformType);
+        call.put_word(32, transformType);
         call.put(40, transformValues);
         call.publish_observing(48, &reads)
     });
-    driver(
+    driver()(
         numPaths,
         pathNameType,
         paths,
@@ -5690,20 +5674,21 @@ pub unsafe extern "C" fn glStencilThenCoverFillPathNV(
     mask: u32,
     coverMode: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        driver!(GL_STENCIL_THEN_COVER_FILL_PATH_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32) {
+        driver!(GL_STENCIL_THEN_COVER_FILL_PATH_NV)
+    };
     let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_NV) else {
-        return driver(path, fillMode, mask, coverMode);
+        return driver()(path, fillMode, mask, coverMode);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(path, fillMode, mask, coverMode);
+        return driver()(path, fillMode, mask, coverMode);
     };
     call.put(0, path);
     call.put(4, fillMode);
     call.put(8, mask);
     call.put(12, coverMode);
     let call = call.publish();
-    driver(path, fillMode, mask, coverMode);
+    driver()(path, fillMode, mask, coverMode);
     call.finish();
 }
 
@@ -5718,10 +5703,12 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) =
-        driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) {
+            driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV)
+        };
     let Some(mut call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV) else {
-        return driver(
+        return driver()(
             numPaths,
             pathNameType,
             paths,
@@ -5755,7 +5742,6 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
         4,
     )];
     let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, numPaths);
         call.put(4, pathNameType);
         call.put(8, paths);
@@ -5763,11 +5749,11 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
         call.put(20, reference);
         call.put(24, mask);
         call.put(28, coverMode);
-        call.put(32, transformType);
+        call.put_word(32, transformType);
         call.put(40, transformValues);
         call.publish_observing(48, &reads)
     });
-    driver(
+    driver()(
         numPaths,
         pathNameType,
         paths,
@@ -5789,82 +5775,80 @@ pub unsafe extern "C" fn glStencilThenCoverStrokePathNV(
     mask: u32,
     coverMode: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) =
-        driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32) {
+        driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_NV)
+    };
     let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_NV) else {
-        return driver(path, reference, mask, coverMode);
+        return driver()(path, reference, mask, coverMode);
     };
     let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver(path, reference, mask, coverMode);
+        return driver()(path, reference, mask, coverMode);
     };
     call.put(0, path);
     call.put(4, reference);
     call.put(8, mask);
     call.put(12, coverMode);
     let call = call.publish();
-    driver(path, reference, mask, coverMode);
+    driver()(path, reference, mask, coverMode);
     call.finish();
 }
 
 pub unsafe extern "C" fn glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_SUBPIXEL_PRECISION_BIAS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SUBPIXEL_PRECISION_BIAS_NV) };
     let Some(call) = Call::begin(GL_SUBPIXEL_PRECISION_BIAS_NV) else {
-        return driver(xbits, ybits);
+        return driver()(xbits, ybits);
     };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver(xbits, ybits) };
+    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(xbits, ybits) };
     call.put(0, xbits);
     call.put(4, ybits);
     let call = call.publish();
-    driver(xbits, ybits);
+    driver()(xbits, ybits);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_TEST_FENCE_NV);
-    let Some(mut call) = Call::begin(GL_TEST_FENCE_NV) else { return driver(fence) };
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_TEST_FENCE_NV) };
+    let Some(mut call) = Call::begin(GL_TEST_FENCE_NV) else { return driver()(fence) };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glTestFenceNV::enter(tracked, readable, observer, fence)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
-        call.clear(0);
-        call.put(0, fence);
+        call.put_word(0, fence);
         call.publish_observing(8, &reads)
     });
-    let result = driver(fence);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_TEST_FENCE_NV, EFFECT, result, &mut []);
+    let result = driver()(fence);
+    if let Some(call) = call {
+        call.leave_result(GL_TEST_FENCE_NV, EFFECT, result);
     }
     result
 }
 
 pub unsafe extern "C" fn glTexAttachMemoryNV(target: u32, memory: u32, offset: u64) {
-    let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_TEX_ATTACH_MEMORY_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_TEX_ATTACH_MEMORY_NV) };
     let Some(call) = Call::begin(GL_TEX_ATTACH_MEMORY_NV) else {
-        return driver(target, memory, offset);
+        return driver()(target, memory, offset);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(target, memory, offset) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(target, memory, offset) };
     call.put(0, target);
     call.put(4, memory);
     call.put(8, offset);
     let call = call.publish();
-    driver(target, memory, offset);
+    driver()(target, memory, offset);
     call.finish();
 }
 
 pub unsafe extern "C" fn glTexEstimateMotionQCOM(r#ref: u32, target: u32, output: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_ESTIMATE_MOTION_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_ESTIMATE_MOTION_QCOM) };
     let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_QCOM) else {
-        return driver(r#ref, target, output);
+        return driver()(r#ref, target, output);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(r#ref, target, output) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(r#ref, target, output) };
     call.put(0, r#ref);
     call.put(4, target);
-    call.put(8, output);
+    call.put_word(8, output);
     let call = call.publish();
-    driver(r#ref, target, output);
+    driver()(r#ref, target, output);
     call.finish();
 }
 
@@ -5874,18 +5858,19 @@ pub unsafe extern "C" fn glTexEstimateMotionRegionsQCOM(
     output: u32,
     mask: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        driver!(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM);
-    let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM) else {
-        return driver(r#ref, target, output, mask);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32) {
+        driver!(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM)
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(r#ref, target, output, mask) };
+    let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM) else {
+        return driver()(r#ref, target, output, mask);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(r#ref, target, output, mask) };
     call.put(0, r#ref);
     call.put(4, target);
     call.put(8, output);
     call.put(12, mask);
     let call = call.publish();
-    driver(r#ref, target, output, mask);
+    driver()(r#ref, target, output, mask);
     call.finish();
 }
 
@@ -5903,21 +5888,22 @@ pub unsafe extern "C" fn glTexPageCommitmentMemNV(
     offset: u64,
     commit: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) =
-        driver!(GL_TEX_PAGE_COMMITMENT_MEM_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) {
+            driver!(GL_TEX_PAGE_COMMITMENT_MEM_NV)
+        };
     let Some(call) = Call::begin(GL_TEX_PAGE_COMMITMENT_MEM_NV) else {
-        return driver(
+        return driver()(
             target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
             commit,
         );
     };
     let Some(call) = call.reserve(EFFECT, 49) else {
-        return driver(
+        return driver()(
             target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
             commit,
         );
     };
-    call.clear(48);
     call.put(0, target);
     call.put(4, layer);
     call.put(8, level);
@@ -5929,9 +5915,9 @@ pub unsafe extern "C" fn glTexPageCommitmentMemNV(
     call.put(32, depth);
     call.put(36, memory);
     call.put(40, offset);
-    call.put(48, commit);
+    call.put_word(48, commit);
     let call = call.publish();
-    driver(
+    driver()(
         target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
         commit,
     );
@@ -5939,16 +5925,16 @@ pub unsafe extern "C" fn glTexPageCommitmentMemNV(
 }
 
 pub unsafe extern "C" fn glTextureAttachMemoryNV(texture: u32, memory: u32, offset: u64) {
-    let driver: unsafe extern "C" fn(u32, u32, u64) = driver!(GL_TEXTURE_ATTACH_MEMORY_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_TEXTURE_ATTACH_MEMORY_NV) };
     let Some(call) = Call::begin(GL_TEXTURE_ATTACH_MEMORY_NV) else {
-        return driver(texture, memory, offset);
+        return driver()(texture, memory, offset);
     };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(texture, memory, offset) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(texture, memory, offset) };
     call.put(0, texture);
     call.put(4, memory);
     call.put(8, offset);
     let call = call.publish();
-    driver(texture, memory, offset);
+    driver()(texture, memory, offset);
     call.finish();
 }
 
@@ -5962,13 +5948,14 @@ pub unsafe extern "C" fn glTextureFoveationParametersQCOM(
     gainY: f32,
     foveaArea: f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) =
-        driver!(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) {
+        driver!(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM)
+    };
     let Some(call) = Call::begin(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM) else {
-        return driver(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+        return driver()(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     };
     let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+        return driver()(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     };
     call.put(0, texture);
     call.put(4, layer);
@@ -5979,7 +5966,7 @@ pub unsafe extern "C" fn glTextureFoveationParametersQCOM(
     call.put(24, gainY);
     call.put(28, foveaArea);
     let call = call.publish();
-    driver(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
+    driver()(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
     call.finish();
 }
 
@@ -5997,21 +5984,22 @@ pub unsafe extern "C" fn glTexturePageCommitmentMemNV(
     offset: u64,
     commit: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) =
-        driver!(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) {
+            driver!(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV)
+        };
     let Some(call) = Call::begin(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV) else {
-        return driver(
+        return driver()(
             texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
             commit,
         );
     };
     let Some(call) = call.reserve(EFFECT, 49) else {
-        return driver(
+        return driver()(
             texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
             commit,
         );
     };
-    call.clear(48);
     call.put(0, texture);
     call.put(4, layer);
     call.put(8, level);
@@ -6023,9 +6011,9 @@ pub unsafe extern "C" fn glTexturePageCommitmentMemNV(
     call.put(32, depth);
     call.put(36, memory);
     call.put(40, offset);
-    call.put(48, commit);
+    call.put_word(48, commit);
     let call = call.publish();
-    driver(
+    driver()(
         texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
         commit,
     );
@@ -6038,315 +6026,320 @@ pub unsafe extern "C" fn glTransformPathNV(
     transformType: u32,
     transformValues: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *const f32) = driver!(GL_TRANSFORM_PATH_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, *const f32) { driver!(GL_TRANSFORM_PATH_NV) };
     let Some(call) = Call::begin(GL_TRANSFORM_PATH_NV) else {
-        return driver(resultPath, srcPath, transformType, transformValues);
+        return driver()(resultPath, srcPath, transformType, transformValues);
     };
     let mut reads = [observe::array(transformValues, sizes::transform(transformType), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(resultPath, srcPath, transformType, transformValues);
+        return driver()(resultPath, srcPath, transformType, transformValues);
     };
-    call.clear(8);
     call.put(0, resultPath);
     call.put(4, srcPath);
-    call.put(8, transformType);
+    call.put_word(8, transformType);
     call.put(16, transformValues);
     let call = call.publish_observing(24, &reads);
-    driver(resultPath, srcPath, transformType, transformValues);
+    driver()(resultPath, srcPath, transformType, transformValues);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
-    let driver: unsafe extern "C" fn(i32, i64) = driver!(GL_UNIFORM1I64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM1I64_NV) else { return driver(location, x) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, x) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, i64) { driver!(GL_UNIFORM1I64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM1I64_NV) else { return driver()(location, x) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, x) };
+    call.put_word(0, location);
     call.put(8, x);
     let call = call.publish();
-    driver(location, x);
+    driver()(location, x);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM1I64V_NV);
-    let Some(call) = Call::begin(GL_UNIFORM1I64V_NV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM1I64V_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM1I64V_NV) else {
+        return driver()(location, count, value);
+    };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
-    let driver: unsafe extern "C" fn(i32, u64) = driver!(GL_UNIFORM1UI64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM1UI64_NV) else { return driver(location, x) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, x) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, u64) { driver!(GL_UNIFORM1UI64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM1UI64_NV) else { return driver()(location, x) };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, x) };
+    call.put_word(0, location);
     call.put(8, x);
     let call = call.publish();
-    driver(location, x);
+    driver()(location, x);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM1UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM1UI64V_NV) };
     let Some(call) = Call::begin(GL_UNIFORM1UI64V_NV) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
-    let driver: unsafe extern "C" fn(i32, i64, i64) = driver!(GL_UNIFORM2I64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM2I64_NV) else { return driver(location, x, y) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(location, x, y) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, i64, i64) { driver!(GL_UNIFORM2I64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM2I64_NV) else { return driver()(location, x, y) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(location, x, y) };
+    call.put_word(0, location);
     call.put(8, x);
     call.put(16, y);
     let call = call.publish();
-    driver(location, x, y);
+    driver()(location, x, y);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM2I64V_NV);
-    let Some(call) = Call::begin(GL_UNIFORM2I64V_NV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM2I64V_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM2I64V_NV) else {
+        return driver()(location, count, value);
+    };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
-    let driver: unsafe extern "C" fn(i32, u64, u64) = driver!(GL_UNIFORM2UI64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM2UI64_NV) else { return driver(location, x, y) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver(location, x, y) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, u64, u64) { driver!(GL_UNIFORM2UI64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM2UI64_NV) else { return driver()(location, x, y) };
+    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(location, x, y) };
+    call.put_word(0, location);
     call.put(8, x);
     call.put(16, y);
     let call = call.publish();
-    driver(location, x, y);
+    driver()(location, x, y);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM2UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM2UI64V_NV) };
     let Some(call) = Call::begin(GL_UNIFORM2UI64V_NV) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) {
-    let driver: unsafe extern "C" fn(i32, i64, i64, i64) = driver!(GL_UNIFORM3I64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM3I64_NV) else { return driver(location, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(location, x, y, z) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, i64, i64, i64) { driver!(GL_UNIFORM3I64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM3I64_NV) else { return driver()(location, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(location, x, y, z) };
+    call.put_word(0, location);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     let call = call.publish();
-    driver(location, x, y, z);
+    driver()(location, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM3I64V_NV);
-    let Some(call) = Call::begin(GL_UNIFORM3I64V_NV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM3I64V_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM3I64V_NV) else {
+        return driver()(location, count, value);
+    };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64) {
-    let driver: unsafe extern "C" fn(i32, u64, u64, u64) = driver!(GL_UNIFORM3UI64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM3UI64_NV) else { return driver(location, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver(location, x, y, z) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, u64, u64, u64) { driver!(GL_UNIFORM3UI64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM3UI64_NV) else { return driver()(location, x, y, z) };
+    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(location, x, y, z) };
+    call.put_word(0, location);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     let call = call.publish();
-    driver(location, x, y, z);
+    driver()(location, x, y, z);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM3UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM3UI64V_NV) };
     let Some(call) = Call::begin(GL_UNIFORM3UI64V_NV) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, w: i64) {
-    let driver: unsafe extern "C" fn(i32, i64, i64, i64, i64) = driver!(GL_UNIFORM4I64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM4I64_NV) else { return driver(location, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver(location, x, y, z, w) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, i64, i64, i64, i64) { driver!(GL_UNIFORM4I64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM4I64_NV) else { return driver()(location, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver()(location, x, y, z, w) };
+    call.put_word(0, location);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     call.put(32, w);
     let call = call.publish();
-    driver(location, x, y, z, w);
+    driver()(location, x, y, z, w);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) = driver!(GL_UNIFORM4I64V_NV);
-    let Some(call) = Call::begin(GL_UNIFORM4I64V_NV) else { return driver(location, count, value) };
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM4I64V_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM4I64V_NV) else {
+        return driver()(location, count, value);
+    };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64, w: u64) {
-    let driver: unsafe extern "C" fn(i32, u64, u64, u64, u64) = driver!(GL_UNIFORM4UI64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM4UI64_NV) else { return driver(location, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver(location, x, y, z, w) };
-    call.clear(0);
-    call.put(0, location);
+    let driver =
+        || -> unsafe extern "C" fn(i32, u64, u64, u64, u64) { driver!(GL_UNIFORM4UI64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM4UI64_NV) else { return driver()(location, x, y, z, w) };
+    let Some(call) = call.reserve(EFFECT, 40) else { return driver()(location, x, y, z, w) };
+    call.put_word(0, location);
     call.put(8, x);
     call.put(16, y);
     call.put(24, z);
     call.put(32, w);
     let call = call.publish();
-    driver(location, x, y, z, w);
+    driver()(location, x, y, z, w);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM4UI64V_NV);
+    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM4UI64V_NV) };
     let Some(call) = Call::begin(GL_UNIFORM4UI64V_NV) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniformHandleui64IMG(location: i32, value: u64) {
-    let driver: unsafe extern "C" fn(i32, u64) = driver!(GL_UNIFORM_HANDLEUI64_IMG);
-    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_IMG) else { return driver(location, value) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, value) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, u64) { driver!(GL_UNIFORM_HANDLEUI64_IMG) };
+    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_IMG) else {
+        return driver()(location, value);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, value) };
+    call.put_word(0, location);
     call.put(8, value);
     let call = call.publish();
-    driver(location, value);
+    driver()(location, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniformHandleui64NV(location: i32, value: u64) {
-    let driver: unsafe extern "C" fn(i32, u64) = driver!(GL_UNIFORM_HANDLEUI64_NV);
-    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_NV) else { return driver(location, value) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver(location, value) };
-    call.clear(0);
-    call.put(0, location);
+    let driver = || -> unsafe extern "C" fn(i32, u64) { driver!(GL_UNIFORM_HANDLEUI64_NV) };
+    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_NV) else {
+        return driver()(location, value);
+    };
+    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, value) };
+    call.put_word(0, location);
     call.put(8, value);
     let call = call.publish();
-    driver(location, value);
+    driver()(location, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniformHandleui64vIMG(location: i32, count: i32, value: *const u64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM_HANDLEUI64V_IMG);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM_HANDLEUI64V_IMG) };
     let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_IMG) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     let mut reads = [observe::array(value, count as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glUniformHandleui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) = driver!(GL_UNIFORM_HANDLEUI64V_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM_HANDLEUI64V_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_NV) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     let mut reads = [observe::array(value, count as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(location, count, value);
+        return driver()(location, count, value);
     };
     call.put(0, location);
     call.put(4, count);
     call.put(8, value);
     let call = call.publish_observing(16, &reads);
-    driver(location, count, value);
+    driver()(location, count, value);
     call.finish();
 }
 
@@ -6356,9 +6349,10 @@ pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X3FV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X3FV_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV_NV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6366,15 +6360,14 @@ pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -6384,9 +6377,10 @@ pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX2X4FV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X4FV_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV_NV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6394,15 +6388,14 @@ pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -6412,9 +6405,10 @@ pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X2FV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X2FV_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV_NV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6422,15 +6416,14 @@ pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -6440,9 +6433,10 @@ pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX3X4FV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X4FV_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV_NV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6450,15 +6444,14 @@ pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -6468,9 +6461,10 @@ pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X2FV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X2FV_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV_NV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6478,15 +6472,14 @@ pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
@@ -6496,9 +6489,10 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
     transpose: u8,
     value: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) = driver!(GL_UNIFORM_MATRIX4X3FV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X3FV_NV) };
     let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV_NV) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
     let mut reads = [observe::array(
         value,
@@ -6506,20 +6500,19 @@ pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
         4,
     )];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(location, count, transpose, value);
+        return driver()(location, count, transpose, value);
     };
-    call.clear(8);
     call.put(0, location);
     call.put(4, count);
-    call.put(8, transpose);
+    call.put_word(8, transpose);
     call.put(16, value);
     let call = call.publish_observing(24, &reads);
-    driver(location, count, transpose, value);
+    driver()(location, count, transpose, value);
     call.finish();
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) else {
         return trackers::glVertexAttribDivisorANGLE(index, divisor);
     };
@@ -6531,14 +6524,14 @@ pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
         call.put(4, divisor);
         call.publish()
     });
-    driver(index, divisor);
+    driver()(index, divisor);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_NV) };
     let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_NV) else {
         return trackers::glVertexAttribDivisorNV(index, divisor);
     };
@@ -6550,69 +6543,71 @@ pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
         call.put(4, divisor);
         call.publish()
     });
-    driver(index, divisor);
+    driver()(index, divisor);
     if let Some(call) = call {
         call.finish();
     }
 }
 
 pub unsafe extern "C" fn glViewportArrayvNV(first: u32, count: i32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_VIEWPORT_ARRAYV_NV);
-    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_NV) else { return driver(first, count, v) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_VIEWPORT_ARRAYV_NV) };
+    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_NV) else { return driver()(first, count, v) };
     let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(first, count, v);
+        return driver()(first, count, v);
     };
     call.put(0, first);
     call.put(4, count);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(first, count, v);
+    driver()(first, count, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32, h: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VIEWPORT_INDEXEDF_NV);
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_NV) else { return driver(index, x, y, w, h) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver(index, x, y, w, h) };
-    call.clear(16);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_VIEWPORT_INDEXEDF_NV) };
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_NV) else {
+        return driver()(index, x, y, w, h);
+    };
+    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(index, x, y, w, h) };
     call.put(0, index);
     call.put(4, x);
     call.put(8, y);
     call.put(12, w);
-    call.put(16, h);
+    call.put_word(16, h);
     let call = call.publish();
-    driver(index, x, y, w, h);
+    driver()(index, x, y, w, h);
     call.finish();
 }
 
 pub unsafe extern "C" fn glViewportIndexedfvNV(index: u32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VIEWPORT_INDEXEDFV_NV);
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_NV) else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VIEWPORT_INDEXEDFV_NV) };
+    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_NV) else { return driver()(index, v) };
     let mut reads = [observe::array(v, 4, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver(index, v);
+        return driver()(index, v);
     };
-    call.clear(0);
-    call.put(0, index);
+    call.put_word(0, index);
     call.put(8, v);
     let call = call.publish_observing(16, &reads);
-    driver(index, v);
+    driver()(index, v);
     call.finish();
 }
 
 pub unsafe extern "C" fn glViewportPositionWScaleNV(index: u32, xcoeff: f32, ycoeff: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_VIEWPORT_POSITION_W_SCALE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_VIEWPORT_POSITION_W_SCALE_NV) };
     let Some(call) = Call::begin(GL_VIEWPORT_POSITION_W_SCALE_NV) else {
-        return driver(index, xcoeff, ycoeff);
+        return driver()(index, xcoeff, ycoeff);
     };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver(index, xcoeff, ycoeff) };
-    call.clear(8);
+    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(index, xcoeff, ycoeff) };
     call.put(0, index);
     call.put(4, xcoeff);
-    call.put(8, ycoeff);
+    call.put_word(8, ycoeff);
     let call = call.publish();
-    driver(index, xcoeff, ycoeff);
+    driver()(index, xcoeff, ycoeff);
     call.finish();
 }
 
@@ -6623,56 +6618,53 @@ pub unsafe extern "C" fn glViewportSwizzleNV(
     swizzlez: u32,
     swizzlew: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VIEWPORT_SWIZZLE_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_VIEWPORT_SWIZZLE_NV) };
     let Some(call) = Call::begin(GL_VIEWPORT_SWIZZLE_NV) else {
-        return driver(index, swizzlex, swizzley, swizzlez, swizzlew);
+        return driver()(index, swizzlex, swizzley, swizzlez, swizzlew);
     };
     let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver(index, swizzlex, swizzley, swizzlez, swizzlew);
+        return driver()(index, swizzlex, swizzley, swizzlez, swizzlew);
     };
-    call.clear(16);
     call.put(0, index);
     call.put(4, swizzlex);
     call.put(8, swizzley);
     call.put(12, swizzlez);
-    call.put(16, swizzlew);
+    call.put_word(16, swizzlew);
     let call = call.publish();
-    driver(index, swizzlex, swizzley, swizzlez, swizzlew);
+    driver()(index, swizzlex, swizzley, swizzlez, swizzlew);
     call.finish();
 }
 
 pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u64) = driver!(GL_WAIT_SYNC_APPLE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64) { driver!(GL_WAIT_SYNC_APPLE) };
     let Some(mut call) = Call::begin(GL_WAIT_SYNC_APPLE) else {
-        return driver(sync, flags, timeout);
+        return driver()(sync, flags, timeout);
     };
     tracking::touch(&mut call, |tracked, readable, observer| {
         commands::glWaitSyncAPPLE::enter(tracked, readable, observer, sync as u64, flags, timeout)
     });
     let mut reads = [];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, sync);
-        call.put(8, flags);
+        call.put_word(8, flags);
         call.put(16, timeout);
         call.publish_observing(24, &reads)
     });
-    driver(sync, flags, timeout);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(GL_WAIT_SYNC_APPLE, EFFECT, (), &mut []);
+    driver()(sync, flags, timeout);
+    if let Some(call) = call {
+        call.leave_result(GL_WAIT_SYNC_APPLE, EFFECT, ());
     }
 }
 
 pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {
-    let driver: unsafe extern "C" fn(u64) = driver!(GL_WAIT_VK_SEMAPHORE_NV);
-    let Some(call) = Call::begin(GL_WAIT_VK_SEMAPHORE_NV) else { return driver(vkSemaphore) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(vkSemaphore) };
+    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_WAIT_VK_SEMAPHORE_NV) };
+    let Some(call) = Call::begin(GL_WAIT_VK_SEMAPHORE_NV) else { return driver()(vkSemaphore) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(vkSemaphore) };
     call.put(0, vkSemaphore);
-    let mut call = call.publish();
-    driver(vkSemaphore);
-    call.returned();
-    call.leave(GL_WAIT_VK_SEMAPHORE_NV, EFFECT, (), &mut []);
+    let call = call.publish();
+    driver()(vkSemaphore);
+    call.leave_result(GL_WAIT_VK_SEMAPHORE_NV, EFFECT, ());
 }
 
 pub unsafe extern "C" fn glWeightPathsNV(
@@ -6681,21 +6673,22 @@ pub unsafe extern "C" fn glWeightPathsNV(
     paths: *const u32,
     weights: *const f32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u32, *const f32) =
-        driver!(GL_WEIGHT_PATHS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32, *const f32) {
+        driver!(GL_WEIGHT_PATHS_NV)
+    };
     let Some(call) = Call::begin(GL_WEIGHT_PATHS_NV) else {
-        return driver(resultPath, numPaths, paths, weights);
+        return driver()(resultPath, numPaths, paths, weights);
     };
     let mut reads =
         [observe::array(paths, numPaths as i64, 4), observe::array(weights, numPaths as i64, 4)];
     let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver(resultPath, numPaths, paths, weights);
+        return driver()(resultPath, numPaths, paths, weights);
     };
     call.put(0, resultPath);
     call.put(4, numPaths);
     call.put(8, paths);
     call.put(16, weights);
     let call = call.publish_observing(24, &reads);
-    driver(resultPath, numPaths, paths, weights);
+    driver()(resultPath, numPaths, paths, weights);
     call.finish();
 }

@@ -32,24 +32,24 @@ pub unsafe extern "C" fn zeCommandListAppendBarrier(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_APPEND_BARRIER);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut *mut c_void) -> u32 {
+            driver!(ZE_COMMAND_LIST_APPEND_BARRIER)
+        };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_BARRIER) else {
-        return driver(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
     };
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
     };
-    call.clear(16);
     call.put(0, hCommandList);
     call.put(8, hSignalEvent);
-    call.put(16, numWaitEvents);
+    call.put_word(16, numWaitEvents);
     call.put(24, phWaitEvents);
-    let mut call = call.publish_observing(32, &reads);
-    let result = driver(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_BARRIER, 0, result, &mut []);
+    let call = call.publish_observing(32, &reads);
+    let result = driver()(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_BARRIER, 0, result);
     result
 }
 
@@ -57,18 +57,20 @@ pub unsafe extern "C" fn zeCommandListAppendEventReset(
     hCommandList: *mut c_void,
     hEvent: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_APPEND_EVENT_RESET);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_EVENT_RESET) else {
-        return driver(hCommandList, hEvent);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_APPEND_EVENT_RESET)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(hCommandList, hEvent) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_EVENT_RESET) else {
+        return driver()(hCommandList, hEvent);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(hCommandList, hEvent);
+    };
     call.put(0, hCommandList);
     call.put(8, hEvent);
-    let mut call = call.publish();
-    let result = driver(hCommandList, hEvent);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_EVENT_RESET, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hCommandList, hEvent);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_EVENT_RESET, 0, result);
     result
 }
 
@@ -80,16 +82,9 @@ pub unsafe extern "C" fn zeCommandListAppendGraphExt(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_GRAPH_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_GRAPH_EXT) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_GRAPH_EXT) else {
-        return driver(hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandListAppendGraphExt::enter(
@@ -106,19 +101,17 @@ pub unsafe extern "C" fn zeCommandListAppendGraphExt(
     });
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.clear(32);
         call.put(0, hCommandList);
         call.put(8, hGraph);
         call.put(16, pNext);
         call.put(24, hSignalEvent);
-        call.put(32, numWaitEvents);
+        call.put_word(32, numWaitEvents);
         call.put(40, phWaitEvents);
         call.publish_observing(48, &reads)
     });
-    let result = driver(hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_APPEND_GRAPH_EXT, 0, result, &mut []);
+    let result = driver()(hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_APPEND_GRAPH_EXT, 0, result);
     }
     result
 }
@@ -132,17 +125,9 @@ pub unsafe extern "C" fn zeCommandListAppendHostFunction(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_HOST_FUNCTION) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION) else {
-        return driver(
+        return driver()(
             hCommandList,
             pfnHostFunction,
             pUserData,
@@ -168,17 +153,16 @@ pub unsafe extern "C" fn zeCommandListAppendHostFunction(
     });
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.clear(40);
         call.put(0, hCommandList);
         call.put(8, pfnHostFunction);
         call.put(16, pUserData);
         call.put(24, pNext);
         call.put(32, hSignalEvent);
-        call.put(40, numWaitEvents);
+        call.put_word(40, numWaitEvents);
         call.put(48, phWaitEvents);
         call.publish_observing(56, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         pfnHostFunction,
         pUserData,
@@ -187,9 +171,8 @@ pub unsafe extern "C" fn zeCommandListAppendHostFunction(
         numWaitEvents,
         phWaitEvents,
     );
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION, 0, result);
     }
     result
 }
@@ -202,16 +185,9 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopy(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             hSrcImage,
@@ -222,7 +198,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopy(
     };
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             hSrcImage,
@@ -231,18 +207,16 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopy(
             phWaitEvents,
         );
     };
-    call.clear(32);
     call.put(0, hCommandList);
     call.put(8, hDstImage);
     call.put(16, hSrcImage);
     call.put(24, hSignalEvent);
-    call.put(32, numWaitEvents);
+    call.put_word(32, numWaitEvents);
     call.put(40, phWaitEvents);
-    let mut call = call.publish_observing(48, &reads);
+    let call = call.publish_observing(48, &reads);
     let result =
-        driver(hCommandList, hDstImage, hSrcImage, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_IMAGE_COPY, 0, result, &mut []);
+        driver()(hCommandList, hDstImage, hSrcImage, hSignalEvent, numWaitEvents, phWaitEvents);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY, 0, result);
     result
 }
 
@@ -255,17 +229,9 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             srcptr,
@@ -278,7 +244,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(
     let mut reads =
         [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             srcptr,
@@ -288,16 +254,15 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(
             phWaitEvents,
         );
     };
-    call.clear(40);
     call.put(0, hCommandList);
     call.put(8, hDstImage);
     call.put(16, srcptr);
     call.put(24, pDstRegion);
     call.put(32, hSignalEvent);
-    call.put(40, numWaitEvents);
+    call.put_word(40, numWaitEvents);
     call.put(48, phWaitEvents);
-    let mut call = call.publish_observing(56, &reads);
-    let result = driver(
+    let call = call.publish_observing(56, &reads);
+    let result = driver()(
         hCommandList,
         hDstImage,
         srcptr,
@@ -306,8 +271,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY, 0, result);
     result
 }
 
@@ -322,19 +286,9 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *const c_void,
-        u32,
-        u32,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             srcptr,
@@ -349,7 +303,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
     let mut reads =
         [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             srcptr,
@@ -361,7 +315,6 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
             phWaitEvents,
         );
     };
-    call.clear(48);
     call.put(0, hCommandList);
     call.put(8, hDstImage);
     call.put(16, srcptr);
@@ -369,10 +322,10 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
     call.put(32, srcRowPitch);
     call.put(36, srcSlicePitch);
     call.put(40, hSignalEvent);
-    call.put(48, numWaitEvents);
+    call.put_word(48, numWaitEvents);
     call.put(56, phWaitEvents);
-    let mut call = call.publish_observing(64, &reads);
-    let result = driver(
+    let call = call.publish_observing(64, &reads);
+    let result = driver()(
         hCommandList,
         hDstImage,
         srcptr,
@@ -383,8 +336,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT, 0, result);
     result
 }
 
@@ -398,18 +350,9 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyRegion(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             hSrcImage,
@@ -426,7 +369,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyRegion(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             hDstImage,
             hSrcImage,
@@ -437,17 +380,16 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyRegion(
             phWaitEvents,
         );
     };
-    call.clear(48);
     call.put(0, hCommandList);
     call.put(8, hDstImage);
     call.put(16, hSrcImage);
     call.put(24, pDstRegion);
     call.put(32, pSrcRegion);
     call.put(40, hSignalEvent);
-    call.put(48, numWaitEvents);
+    call.put_word(48, numWaitEvents);
     call.put(56, phWaitEvents);
-    let mut call = call.publish_observing(64, &reads);
-    let result = driver(
+    let call = call.publish_observing(64, &reads);
+    let result = driver()(
         hCommandList,
         hDstImage,
         hSrcImage,
@@ -457,8 +399,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyRegion(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION, 0, result);
     result
 }
 
@@ -471,17 +412,9 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY) else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             hSrcImage,
@@ -494,7 +427,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(
     let mut reads =
         [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             hSrcImage,
@@ -504,16 +437,15 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(
             phWaitEvents,
         );
     };
-    call.clear(40);
     call.put(0, hCommandList);
     call.put(8, dstptr);
     call.put(16, hSrcImage);
     call.put(24, pSrcRegion);
     call.put(32, hSignalEvent);
-    call.put(40, numWaitEvents);
+    call.put_word(40, numWaitEvents);
     call.put(48, phWaitEvents);
-    let mut call = call.publish_observing(56, &reads);
-    let result = driver(
+    let call = call.publish_observing(56, &reads);
+    let result = driver()(
         hCommandList,
         dstptr,
         hSrcImage,
@@ -522,8 +454,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY, 0, result);
     result
 }
 
@@ -538,19 +469,9 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u32,
-        u32,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT) else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             hSrcImage,
@@ -565,7 +486,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
     let mut reads =
         [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             hSrcImage,
@@ -577,7 +498,6 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
             phWaitEvents,
         );
     };
-    call.clear(48);
     call.put(0, hCommandList);
     call.put(8, dstptr);
     call.put(16, hSrcImage);
@@ -585,10 +505,10 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
     call.put(32, destRowPitch);
     call.put(36, destSlicePitch);
     call.put(40, hSignalEvent);
-    call.put(48, numWaitEvents);
+    call.put_word(48, numWaitEvents);
     call.put(56, phWaitEvents);
-    let mut call = call.publish_observing(64, &reads);
-    let result = driver(
+    let call = call.publish_observing(64, &reads);
+    let result = driver()(
         hCommandList,
         dstptr,
         hSrcImage,
@@ -599,8 +519,7 @@ pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT, 0, result);
     result
 }
 
@@ -612,16 +531,9 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL) else {
-        return driver(
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL) } ;
+    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL) else {
+        return trackers::zeCommandListAppendLaunchCooperativeKernel(
             hCommandList,
             hKernel,
             pLaunchFuncArgs,
@@ -630,32 +542,67 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(
             phWaitEvents,
         );
     };
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchCooperativeKernel::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchFuncArgs as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
     let mut reads = [
         observe::array(pLaunchFuncArgs, 12, 1),
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(
-            hCommandList,
-            hKernel,
-            pLaunchFuncArgs,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.clear(32);
-    call.put(0, hCommandList);
-    call.put(8, hKernel);
-    call.put(16, pLaunchFuncArgs);
-    call.put(24, hSignalEvent);
-    call.put(32, numWaitEvents);
-    call.put(40, phWaitEvents);
-    let mut call = call.publish_observing(48, &reads);
+    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
+        call.put(0, hCommandList);
+        call.put(8, hKernel);
+        call.put(16, pLaunchFuncArgs);
+        call.put(24, hSignalEvent);
+        call.put_word(32, numWaitEvents);
+        call.put(40, phWaitEvents);
+        call.publish_observing(48, &reads)
+    });
     let result =
-        driver(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL, 0, result, &mut []);
+        driver()(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchCooperativeKernel::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pLaunchFuncArgs as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchCooperativeKernel::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pLaunchFuncArgs as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -667,16 +614,9 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernel(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL) else {
-        return driver(
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL) } ;
+    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL) else {
+        return trackers::zeCommandListAppendLaunchKernel(
             hCommandList,
             hKernel,
             pLaunchFuncArgs,
@@ -685,32 +625,67 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernel(
             phWaitEvents,
         );
     };
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernel::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchFuncArgs as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
     let mut reads = [
         observe::array(pLaunchFuncArgs, 12, 1),
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(
-            hCommandList,
-            hKernel,
-            pLaunchFuncArgs,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.clear(32);
-    call.put(0, hCommandList);
-    call.put(8, hKernel);
-    call.put(16, pLaunchFuncArgs);
-    call.put(24, hSignalEvent);
-    call.put(32, numWaitEvents);
-    call.put(40, phWaitEvents);
-    let mut call = call.publish_observing(48, &reads);
+    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
+        call.put(0, hCommandList);
+        call.put(8, hKernel);
+        call.put(16, pLaunchFuncArgs);
+        call.put(24, hSignalEvent);
+        call.put_word(32, numWaitEvents);
+        call.put(40, phWaitEvents);
+        call.publish_observing(48, &reads)
+    });
     let result =
-        driver(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL, 0, result, &mut []);
+        driver()(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchKernel::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pLaunchFuncArgs as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchKernel::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pLaunchFuncArgs as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -722,16 +697,9 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT) else {
-        return driver(
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT) } ;
+    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT) else {
+        return trackers::zeCommandListAppendLaunchKernelIndirect(
             hCommandList,
             hKernel,
             pLaunchArgumentsBuffer,
@@ -740,29 +708,30 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(
             phWaitEvents,
         );
     };
-    let mut reads = [
-        observe::array(pLaunchArgumentsBuffer, 12, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(
-            hCommandList,
-            hKernel,
-            pLaunchArgumentsBuffer,
-            hSignalEvent,
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernelIndirect::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchArgumentsBuffer as u64,
+            hSignalEvent as u64,
             numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.clear(32);
-    call.put(0, hCommandList);
-    call.put(8, hKernel);
-    call.put(16, pLaunchArgumentsBuffer);
-    call.put(24, hSignalEvent);
-    call.put(32, numWaitEvents);
-    call.put(40, phWaitEvents);
-    let mut call = call.publish_observing(48, &reads);
-    let result = driver(
+            phWaitEvents as u64,
+        )
+    });
+    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
+    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
+        call.put(0, hCommandList);
+        call.put(8, hKernel);
+        call.put(16, pLaunchArgumentsBuffer);
+        call.put(24, hSignalEvent);
+        call.put_word(32, numWaitEvents);
+        call.put(40, phWaitEvents);
+        call.publish_observing(48, &reads)
+    });
+    let result = driver()(
         hCommandList,
         hKernel,
         pLaunchArgumentsBuffer,
@@ -770,8 +739,39 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchKernelIndirect::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pLaunchArgumentsBuffer as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchKernelIndirect::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pLaunchArgumentsBuffer as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -786,21 +786,11 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        gapii_ze_api::types::ze_group_count_t,
-        gapii_ze_api::types::ze_group_size_t,
-        *mut *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , gapii_ze_api :: types :: ze_group_count_t , gapii_ze_api :: types :: ze_group_size_t , * mut * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS) } ;
     let groupCounts = (&raw const groupCounts_value).cast::<c_void>();
     let groupSizes = (&raw const groupSizes_value).cast::<c_void>();
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS) else {
-        return driver(
+        return driver()(
             hCommandList,
             hKernel,
             groupCounts_value,
@@ -834,7 +824,6 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 72, &mut reads).map(|call| {
-        call.clear(56);
         call.put(0, hCommandList);
         call.put(8, hKernel);
         call.put(16, core::ptr::null::<c_void>());
@@ -842,11 +831,11 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(
         call.put(32, pArguments);
         call.put(40, pNext);
         call.put(48, hSignalEvent);
-        call.put(56, numWaitEvents);
+        call.put_word(56, numWaitEvents);
         call.put(64, phWaitEvents);
         call.publish_observing(72, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         hKernel,
         groupCounts_value,
@@ -857,9 +846,8 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(
         numWaitEvents,
         phWaitEvents,
     );
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS, 0, result);
     }
     result
 }
@@ -873,17 +861,9 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS) else {
-        return driver(
+        return trackers::zeCommandListAppendLaunchKernelWithParameters(
             hCommandList,
             hKernel,
             pGroupCounts,
@@ -912,17 +892,16 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.clear(40);
         call.put(0, hCommandList);
         call.put(8, hKernel);
         call.put(16, pGroupCounts);
         call.put(24, pNext);
         call.put(32, hSignalEvent);
-        call.put(40, numWaitEvents);
+        call.put_word(40, numWaitEvents);
         call.put(48, phWaitEvents);
         call.publish_observing(56, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         hKernel,
         pGroupCounts,
@@ -933,7 +912,38 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(
     );
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchKernelWithParameters::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pGroupCounts as u64,
+                pNext as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
         call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchKernelWithParameters::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                hKernel as u64,
+                pGroupCounts as u64,
+                pNext as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
     }
     result
 }
@@ -948,18 +958,10 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-        *const u32,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT) else {
-        return driver(
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * const u32 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT) } ;
+    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT)
+    else {
+        return trackers::zeCommandListAppendLaunchMultipleKernelsIndirect(
             hCommandList,
             numKernels,
             phKernels,
@@ -970,35 +972,37 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(
             phWaitEvents,
         );
     };
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchMultipleKernelsIndirect::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            numKernels,
+            phKernels as u64,
+            pCountBuffer as u64,
+            pLaunchArgumentsBuffer as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
     let mut reads = [
         observe::array(phKernels, numKernels as i64, 8),
-        observe::array(pLaunchArgumentsBuffer, (numKernels as i64).saturating_mul(12), 1),
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver(
-            hCommandList,
-            numKernels,
-            phKernels,
-            pCountBuffer,
-            pLaunchArgumentsBuffer,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.clear(8);
-    call.clear(48);
-    call.put(0, hCommandList);
-    call.put(8, numKernels);
-    call.put(16, phKernels);
-    call.put(24, pCountBuffer);
-    call.put(32, pLaunchArgumentsBuffer);
-    call.put(40, hSignalEvent);
-    call.put(48, numWaitEvents);
-    call.put(56, phWaitEvents);
-    let mut call = call.publish_observing(64, &reads);
-    let result = driver(
+    let call = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads).map(|call| {
+        call.put(0, hCommandList);
+        call.put_word(8, numKernels);
+        call.put(16, phKernels);
+        call.put(24, pCountBuffer);
+        call.put(32, pLaunchArgumentsBuffer);
+        call.put(40, hSignalEvent);
+        call.put_word(48, numWaitEvents);
+        call.put(56, phWaitEvents);
+        call.publish_observing(64, &reads)
+    });
+    let result = driver()(
         hCommandList,
         numKernels,
         phKernels,
@@ -1008,8 +1012,43 @@ pub unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchMultipleKernelsIndirect::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                numKernels,
+                phKernels as u64,
+                pCountBuffer as u64,
+                pLaunchArgumentsBuffer as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListAppendLaunchMultipleKernelsIndirect::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandList as u64,
+                numKernels,
+                phKernels as u64,
+                pCountBuffer as u64,
+                pLaunchArgumentsBuffer as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -1020,24 +1059,24 @@ pub unsafe extern "C" fn zeCommandListAppendMemAdvise(
     size: u64,
     advice: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, u64, u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_APPEND_MEM_ADVISE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, u64, u32) -> u32 {
+            driver!(ZE_COMMAND_LIST_APPEND_MEM_ADVISE)
+        };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEM_ADVISE) else {
-        return driver(hCommandList, hDevice, ptr, size, advice);
+        return driver()(hCommandList, hDevice, ptr, size, advice);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 36) else {
-        return driver(hCommandList, hDevice, ptr, size, advice);
+        return driver()(hCommandList, hDevice, ptr, size, advice);
     };
-    call.clear(32);
     call.put(0, hCommandList);
     call.put(8, hDevice);
     call.put(16, ptr);
     call.put(24, size);
-    call.put(32, advice);
-    let mut call = call.publish();
-    let result = driver(hCommandList, hDevice, ptr, size, advice);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_MEM_ADVISE, 0, result, &mut []);
+    call.put_word(32, advice);
+    let call = call.publish();
+    let result = driver()(hCommandList, hDevice, ptr, size, advice);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_MEM_ADVISE, 0, result);
     result
 }
 
@@ -1050,15 +1089,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY) else {
         return trackers::zeCommandListAppendMemoryCopy(
             hCommandList,
@@ -1086,18 +1117,17 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
     });
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.clear(40);
         call.put(0, hCommandList);
         call.put(8, dstptr);
         call.put(16, srcptr);
         call.put(24, size);
         call.put(32, hSignalEvent);
-        call.put(40, numWaitEvents);
+        call.put_word(40, numWaitEvents);
         call.put(48, phWaitEvents);
         call.publish_observing(56, &reads)
     });
     let result =
-        driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+        driver()(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -1146,16 +1176,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT) else {
         return trackers::zeCommandListAppendMemoryCopyFromContext(
             hCommandList,
@@ -1185,18 +1206,17 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
     });
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let call = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads).map(|call| {
-        call.clear(48);
         call.put(0, hCommandList);
         call.put(8, dstptr);
         call.put(16, hContextSrc);
         call.put(24, srcptr);
         call.put(32, size);
         call.put(40, hSignalEvent);
-        call.put(48, numWaitEvents);
+        call.put_word(48, numWaitEvents);
         call.put(56, phWaitEvents);
         call.publish_observing(64, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         dstptr,
         hContextSrc,
@@ -1260,20 +1280,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u32,
-        u32,
-        *const c_void,
-        *const c_void,
-        u32,
-        u32,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u32 , u32 , * const c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION) else {
         return trackers::zeCommandListAppendMemoryCopyRegion(
             hCommandList,
@@ -1315,7 +1322,6 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 80, &mut reads).map(|call| {
-        call.clear(64);
         call.put(0, hCommandList);
         call.put(8, dstptr);
         call.put(16, dstRegion);
@@ -1326,11 +1332,11 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
         call.put(48, srcPitch);
         call.put(52, srcSlicePitch);
         call.put(56, hSignalEvent);
-        call.put(64, numWaitEvents);
+        call.put_word(64, numWaitEvents);
         call.put(72, phWaitEvents);
         call.publish_observing(80, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         dstptr,
         dstRegion,
@@ -1402,16 +1408,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS) else {
         return trackers::zeCommandListAppendMemoryCopyWithParameters(
             hCommandList,
@@ -1441,18 +1438,17 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
     });
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let call = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads).map(|call| {
-        call.clear(48);
         call.put(0, hCommandList);
         call.put(8, dstptr);
         call.put(16, srcptr);
         call.put(24, size);
         call.put(32, pNext);
         call.put(40, hSignalEvent);
-        call.put(48, numWaitEvents);
+        call.put_word(48, numWaitEvents);
         call.put(56, phWaitEvents);
         call.publish_observing(64, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         dstptr,
         srcptr,
@@ -1512,18 +1508,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFill(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_FILL);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_FILL) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_FILL) else {
-        return driver(
+        return driver()(
             hCommandList,
             ptr,
             pattern,
@@ -1539,7 +1526,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFill(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             ptr,
             pattern,
@@ -1550,17 +1537,16 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFill(
             phWaitEvents,
         );
     };
-    call.clear(48);
     call.put(0, hCommandList);
     call.put(8, ptr);
     call.put(16, pattern);
     call.put(24, pattern_size);
     call.put(32, size);
     call.put(40, hSignalEvent);
-    call.put(48, numWaitEvents);
+    call.put_word(48, numWaitEvents);
     call.put(56, phWaitEvents);
-    let mut call = call.publish_observing(64, &reads);
-    let result = driver(
+    let call = call.publish_observing(64, &reads);
+    let result = driver()(
         hCommandList,
         ptr,
         pattern,
@@ -1570,8 +1556,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFill(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_FILL, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_FILL, 0, result);
     result
 }
 
@@ -1586,19 +1571,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        u64,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , u64 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS) else {
-        return driver(
+        return driver()(
             hCommandList,
             ptr,
             pattern,
@@ -1631,7 +1606,6 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 72, &mut reads).map(|call| {
-        call.clear(56);
         call.put(0, hCommandList);
         call.put(8, ptr);
         call.put(16, pattern);
@@ -1639,11 +1613,11 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(
         call.put(32, size);
         call.put(40, pNext);
         call.put(48, hSignalEvent);
-        call.put(56, numWaitEvents);
+        call.put_word(56, numWaitEvents);
         call.put(64, phWaitEvents);
         call.publish_observing(72, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         ptr,
         pattern,
@@ -1654,9 +1628,8 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(
         numWaitEvents,
         phWaitEvents,
     );
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS, 0, result);
     }
     result
 }
@@ -1666,21 +1639,21 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryPrefetch(
     ptr: *const c_void,
     size: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 =
-        driver!(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 {
+        driver!(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH)
+    };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH) else {
-        return driver(hCommandList, ptr, size);
+        return driver()(hCommandList, ptr, size);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(hCommandList, ptr, size);
+        return driver()(hCommandList, ptr, size);
     };
     call.put(0, hCommandList);
     call.put(8, ptr);
     call.put(16, size);
-    let mut call = call.publish();
-    let result = driver(hCommandList, ptr, size);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hCommandList, ptr, size);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH, 0, result);
     result
 }
 
@@ -1693,17 +1666,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *const u64,
-        *mut *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * const u64 , * mut * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER) else {
-        return driver(
+        return driver()(
             hCommandList,
             numRanges,
             pRangeSizes,
@@ -1719,7 +1684,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             numRanges,
             pRangeSizes,
@@ -1729,17 +1694,15 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(
             phWaitEvents,
         );
     };
-    call.clear(8);
-    call.clear(40);
     call.put(0, hCommandList);
-    call.put(8, numRanges);
+    call.put_word(8, numRanges);
     call.put(16, pRangeSizes);
     call.put(24, pRanges);
     call.put(32, hSignalEvent);
-    call.put(40, numWaitEvents);
+    call.put_word(40, numWaitEvents);
     call.put(48, phWaitEvents);
-    let mut call = call.publish_observing(56, &reads);
-    let result = driver(
+    let call = call.publish_observing(56, &reads);
+    let result = driver()(
         hCommandList,
         numRanges,
         pRangeSizes,
@@ -1748,8 +1711,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER, 0, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER, 0, result);
     result
 }
 
@@ -1763,18 +1725,9 @@ pub unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-        *mut c_void,
-        *const u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , * const u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS) else {
-        return driver(
+        return driver()(
             hCommandList,
             numEvents,
             phEvents,
@@ -1791,7 +1744,7 @@ pub unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let Some(call) = call.reserve_observing(LEAVES, 64, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             numEvents,
             phEvents,
@@ -1802,18 +1755,16 @@ pub unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(
             phWaitEvents,
         );
     };
-    call.clear(8);
-    call.clear(48);
     call.put(0, hCommandList);
-    call.put(8, numEvents);
+    call.put_word(8, numEvents);
     call.put(16, phEvents);
     call.put(24, dstptr);
     call.put(32, pOffsets);
     call.put(40, hSignalEvent);
-    call.put(48, numWaitEvents);
+    call.put_word(48, numWaitEvents);
     call.put(56, phWaitEvents);
-    let mut call = call.publish_observing(64, &reads);
-    let result = driver(
+    let call = call.publish_observing(64, &reads);
+    let result = driver()(
         hCommandList,
         numEvents,
         phEvents,
@@ -1823,8 +1774,7 @@ pub unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS, EFFECT, result, &mut []);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS, EFFECT, result);
     result
 }
 
@@ -1832,18 +1782,20 @@ pub unsafe extern "C" fn zeCommandListAppendSignalEvent(
     hCommandList: *mut c_void,
     hEvent: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT) else {
-        return driver(hCommandList, hEvent);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(hCommandList, hEvent) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT) else {
+        return driver()(hCommandList, hEvent);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
+        return driver()(hCommandList, hEvent);
+    };
     call.put(0, hCommandList);
     call.put(8, hEvent);
-    let mut call = call.publish();
-    let result = driver(hCommandList, hEvent);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hCommandList, hEvent);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT, 0, result);
     result
 }
 
@@ -1856,17 +1808,9 @@ pub unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver(
+        return driver()(
             hCommandList,
             numSemaphores,
             phSemaphores,
@@ -1895,18 +1839,16 @@ pub unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(40);
         call.put(0, hCommandList);
-        call.put(8, numSemaphores);
+        call.put_word(8, numSemaphores);
         call.put(16, phSemaphores);
         call.put(24, signalParams);
         call.put(32, hSignalEvent);
-        call.put(40, numWaitEvents);
+        call.put_word(40, numWaitEvents);
         call.put(48, phWaitEvents);
         call.publish_observing(56, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         numSemaphores,
         phSemaphores,
@@ -1915,9 +1857,8 @@ pub unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(
         numWaitEvents,
         phWaitEvents,
     );
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT, 0, result);
     }
     result
 }
@@ -1931,17 +1872,9 @@ pub unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver(
+        return driver()(
             hCommandList,
             numSemaphores,
             phSemaphores,
@@ -1970,18 +1903,16 @@ pub unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(40);
         call.put(0, hCommandList);
-        call.put(8, numSemaphores);
+        call.put_word(8, numSemaphores);
         call.put(16, phSemaphores);
         call.put(24, waitParams);
         call.put(32, hSignalEvent);
-        call.put(40, numWaitEvents);
+        call.put_word(40, numWaitEvents);
         call.put(48, phWaitEvents);
         call.publish_observing(56, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         numSemaphores,
         phSemaphores,
@@ -1990,9 +1921,8 @@ pub unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(
         numWaitEvents,
         phWaitEvents,
     );
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT, 0, result, &mut []);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT, 0, result);
     }
     result
 }
@@ -2002,23 +1932,22 @@ pub unsafe extern "C" fn zeCommandListAppendWaitOnEvents(
     numEvents: u32,
     phEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS)
+    };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS) else {
-        return driver(hCommandList, numEvents, phEvents);
+        return driver()(hCommandList, numEvents, phEvents);
     };
     let mut reads = [observe::array(phEvents, numEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver(hCommandList, numEvents, phEvents);
+        return driver()(hCommandList, numEvents, phEvents);
     };
-    call.clear(8);
     call.put(0, hCommandList);
-    call.put(8, numEvents);
+    call.put_word(8, numEvents);
     call.put(16, phEvents);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver(hCommandList, numEvents, phEvents);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS, 0, result, &mut []);
+    let call = call.publish_observing(24, &reads);
+    let result = driver()(hCommandList, numEvents, phEvents);
+    call.leave_result(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS, 0, result);
     result
 }
 
@@ -2029,28 +1958,21 @@ pub unsafe extern "C" fn zeCommandListAppendWriteGlobalTimestamp(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP) else {
-        return driver(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
     };
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
     };
-    call.clear(24);
     call.put(0, hCommandList);
     call.put(8, dstptr);
     call.put(16, hSignalEvent);
-    call.put(24, numWaitEvents);
+    call.put_word(24, numWaitEvents);
     call.put(32, phWaitEvents);
     let mut call = call.publish_observing(40, &reads);
-    let result = driver(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
+    let result = driver()(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
     call.returned();
     let mut writes = [observe::array(dstptr, 1, 8)];
     call.leave(ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP, EFFECT, result, &mut writes);
@@ -2062,10 +1984,11 @@ pub unsafe extern "C" fn zeCommandListBeginCaptureIntoGraphExt(
     hGraph: *mut c_void,
     pNext: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT) else {
-        return driver(hCommandList, hGraph, pNext);
+        return driver()(hCommandList, hGraph, pNext);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandListBeginCaptureIntoGraphExt::enter(
@@ -2084,10 +2007,9 @@ pub unsafe extern "C" fn zeCommandListBeginCaptureIntoGraphExt(
         call.put(16, pNext);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hCommandList, hGraph, pNext);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT, 0, result, &mut []);
+    let result = driver()(hCommandList, hGraph, pNext);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT, 0, result);
     }
     result
 }
@@ -2096,10 +2018,11 @@ pub unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(
     hCommandList: *mut c_void,
     pNext: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT) else {
-        return driver(hCommandList, pNext);
+        return driver()(hCommandList, pNext);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandListBeginGraphCaptureExt::enter(
@@ -2116,23 +2039,21 @@ pub unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(
         call.put(8, pNext);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hCommandList, pNext);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT, 0, result, &mut []);
+    let result = driver()(hCommandList, pNext);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT, 0, result);
     }
     result
 }
 
 pub unsafe extern "C" fn zeCommandListClose(hCommandList: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_CLOSE);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_CLOSE) else { return driver(hCommandList) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hCommandList) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_CLOSE) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_CLOSE) else { return driver()(hCommandList) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hCommandList) };
     call.put(0, hCommandList);
-    let mut call = call.publish();
-    let result = driver(hCommandList);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_CLOSE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hCommandList);
+    call.leave_result(ZE_COMMAND_LIST_CLOSE, 0, result);
     result
 }
 
@@ -2142,12 +2063,7 @@ pub unsafe extern "C" fn zeCommandListCreate(
     desc: *const c_void,
     phCommandList: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_CREATE) else {
         return trackers::zeCommandListCreate(hContext, hDevice, desc, phCommandList);
     };
@@ -2170,7 +2086,7 @@ pub unsafe extern "C" fn zeCommandListCreate(
         call.put(24, phCommandList);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phCommandList);
+    let result = driver()(hContext, hDevice, desc, phCommandList);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2208,18 +2124,19 @@ pub unsafe extern "C" fn zeCommandListCreateCloneExp(
     hCommandList: *mut c_void,
     phClonedCommandList: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_CREATE_CLONE_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_CREATE_CLONE_EXP)
+    };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_CREATE_CLONE_EXP) else {
-        return driver(hCommandList, phClonedCommandList);
+        return driver()(hCommandList, phClonedCommandList);
     };
     let Some(call) = call.reserve(LEAVES, 16) else {
-        return driver(hCommandList, phClonedCommandList);
+        return driver()(hCommandList, phClonedCommandList);
     };
     call.put(0, hCommandList);
     call.put(8, phClonedCommandList);
     let mut call = call.publish();
-    let result = driver(hCommandList, phClonedCommandList);
+    let result = driver()(hCommandList, phClonedCommandList);
     call.returned();
     let mut writes = [observe::array(phClonedCommandList, 1, 8)];
     call.leave(ZE_COMMAND_LIST_CREATE_CLONE_EXP, EFFECT, result, &mut writes);
@@ -2232,12 +2149,7 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
     altdesc: *const c_void,
     phCommandList: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_CREATE_IMMEDIATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_CREATE_IMMEDIATE) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_CREATE_IMMEDIATE) else {
         return trackers::zeCommandListCreateImmediate(hContext, hDevice, altdesc, phCommandList);
     };
@@ -2260,7 +2172,7 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
         call.put(24, phCommandList);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, altdesc, phCommandList);
+    let result = driver()(hContext, hDevice, altdesc, phCommandList);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2295,7 +2207,8 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
 }
 
 pub unsafe extern "C" fn zeCommandListDestroy(hCommandList: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_DESTROY);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_DESTROY) };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_DESTROY) else {
         return trackers::zeCommandListDestroy(hCommandList);
     };
@@ -2306,10 +2219,9 @@ pub unsafe extern "C" fn zeCommandListDestroy(hCommandList: *mut c_void) -> u32 
         call.put(0, hCommandList);
         call.publish()
     });
-    let result = driver(hCommandList);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_DESTROY, 0, result, &mut []);
+    let result = driver()(hCommandList);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_DESTROY, 0, result);
     }
     result
 }
@@ -2319,10 +2231,11 @@ pub unsafe extern "C" fn zeCommandListEndGraphCaptureExt(
     pNext: *const c_void,
     phGraph: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT) else {
-        return driver(hCommandList, pNext, phGraph);
+        return driver()(hCommandList, pNext, phGraph);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandListEndGraphCaptureExt::enter(
@@ -2341,7 +2254,7 @@ pub unsafe extern "C" fn zeCommandListEndGraphCaptureExt(
         call.put(16, phGraph);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hCommandList, pNext, phGraph);
+    let result = driver()(hCommandList, pNext, phGraph);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phGraph, 1, 8)];
@@ -2354,16 +2267,17 @@ pub unsafe extern "C" fn zeCommandListGetContextHandle(
     hCommandList: *mut c_void,
     phContext: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE) else {
-        return driver(hCommandList, phContext);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, phContext) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE) else {
+        return driver()(hCommandList, phContext);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, phContext) };
     call.put(0, hCommandList);
     call.put(8, phContext);
     let mut call = call.publish();
-    let result = driver(hCommandList, phContext);
+    let result = driver()(hCommandList, phContext);
     call.returned();
     let mut writes = [observe::array(phContext, 1, 8)];
     call.leave(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE, EFFECT, result, &mut writes);
@@ -2374,16 +2288,17 @@ pub unsafe extern "C" fn zeCommandListGetDeviceHandle(
     hCommandList: *mut c_void,
     phDevice: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_GET_DEVICE_HANDLE);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_DEVICE_HANDLE) else {
-        return driver(hCommandList, phDevice);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_GET_DEVICE_HANDLE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, phDevice) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_DEVICE_HANDLE) else {
+        return driver()(hCommandList, phDevice);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, phDevice) };
     call.put(0, hCommandList);
     call.put(8, phDevice);
     let mut call = call.publish();
-    let result = driver(hCommandList, phDevice);
+    let result = driver()(hCommandList, phDevice);
     call.returned();
     let mut writes = [observe::array(phDevice, 1, 8)];
     call.leave(ZE_COMMAND_LIST_GET_DEVICE_HANDLE, EFFECT, result, &mut writes);
@@ -2391,16 +2306,17 @@ pub unsafe extern "C" fn zeCommandListGetDeviceHandle(
 }
 
 pub unsafe extern "C" fn zeCommandListGetFlags(hCommandList: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_GET_FLAGS);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_FLAGS) else {
-        return driver(hCommandList, pFlags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_LIST_GET_FLAGS)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pFlags) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_FLAGS) else {
+        return driver()(hCommandList, pFlags);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pFlags) };
     call.put(0, hCommandList);
     call.put(8, pFlags);
     let mut call = call.publish();
-    let result = driver(hCommandList, pFlags);
+    let result = driver()(hCommandList, pFlags);
     call.returned();
     let mut writes = [observe::array(pFlags, 1, 4)];
     call.leave(ZE_COMMAND_LIST_GET_FLAGS, EFFECT, result, &mut writes);
@@ -2411,16 +2327,17 @@ pub unsafe extern "C" fn zeCommandListGetGraphExt(
     hCommandList: *mut c_void,
     phGraph: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_GET_GRAPH_EXT);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_GRAPH_EXT) else {
-        return driver(hCommandList, phGraph);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_GET_GRAPH_EXT)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, phGraph) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_GRAPH_EXT) else {
+        return driver()(hCommandList, phGraph);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, phGraph) };
     call.put(0, hCommandList);
     call.put(8, phGraph);
     let mut call = call.publish();
-    let result = driver(hCommandList, phGraph);
+    let result = driver()(hCommandList, phGraph);
     call.returned();
     let mut writes = [observe::array(phGraph, 1, 8)];
     call.leave(ZE_COMMAND_LIST_GET_GRAPH_EXT, EFFECT, result, &mut writes);
@@ -2432,10 +2349,11 @@ pub unsafe extern "C" fn zeCommandListGetNextCommandIdExp(
     desc: *const c_void,
     pCommandId: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64) -> u32 =
-        driver!(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64) -> u32 {
+        driver!(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP) else {
-        return driver(hCommandList, desc, pCommandId);
+        return driver()(hCommandList, desc, pCommandId);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandListGetNextCommandIdExp::enter(
@@ -2454,7 +2372,7 @@ pub unsafe extern "C" fn zeCommandListGetNextCommandIdExp(
         call.put(16, pCommandId);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hCommandList, desc, pCommandId);
+    let result = driver()(hCommandList, desc, pCommandId);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(pCommandId, 1, 8)];
@@ -2470,27 +2388,20 @@ pub unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(
     phKernels: *mut *mut c_void,
     pCommandId: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u32,
-        *mut *mut c_void,
-        *mut u64,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u32 , * mut * mut c_void , * mut u64) -> u32 { driver ! (ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP) } ;
     let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP) else {
-        return driver(hCommandList, desc, numKernels, phKernels, pCommandId);
+        return driver()(hCommandList, desc, numKernels, phKernels, pCommandId);
     };
     let mut reads = [observe::array(phKernels, numKernels as i64, 8)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, hCommandList);
         call.put(8, desc);
-        call.put(16, numKernels);
+        call.put_word(16, numKernels);
         call.put(24, phKernels);
         call.put(32, pCommandId);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hCommandList, desc, numKernels, phKernels, pCommandId);
+    let result = driver()(hCommandList, desc, numKernels, phKernels, pCommandId);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -2521,16 +2432,17 @@ pub unsafe extern "C" fn zeCommandListGetOrdinal(
     hCommandList: *mut c_void,
     pOrdinal: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_GET_ORDINAL);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_ORDINAL) else {
-        return driver(hCommandList, pOrdinal);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_LIST_GET_ORDINAL)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pOrdinal) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_ORDINAL) else {
+        return driver()(hCommandList, pOrdinal);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pOrdinal) };
     call.put(0, hCommandList);
     call.put(8, pOrdinal);
     let mut call = call.publish();
-    let result = driver(hCommandList, pOrdinal);
+    let result = driver()(hCommandList, pOrdinal);
     call.returned();
     let mut writes = [observe::array(pOrdinal, 1, 4)];
     call.leave(ZE_COMMAND_LIST_GET_ORDINAL, EFFECT, result, &mut writes);
@@ -2541,9 +2453,10 @@ pub unsafe extern "C" fn zeCommandListHostSynchronize(
     hCommandList: *mut c_void,
     timeout: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64) -> u32 =
-        driver!(ZE_COMMAND_LIST_HOST_SYNCHRONIZE);
-    let Some(scope) = hooks::enter() else { return driver(hCommandList, timeout) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 {
+        driver!(ZE_COMMAND_LIST_HOST_SYNCHRONIZE)
+    };
+    let Some(scope) = hooks::enter() else { return driver()(hCommandList, timeout) };
     let call = Call::begin(ZE_COMMAND_LIST_HOST_SYNCHRONIZE);
     let mut call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 16)?;
@@ -2551,7 +2464,7 @@ pub unsafe extern "C" fn zeCommandListHostSynchronize(
         call.put(8, timeout);
         Some(call.publish())
     });
-    let result = driver(hCommandList, timeout);
+    let result = driver()(hCommandList, timeout);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -2579,16 +2492,9 @@ pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP) else {
-        return driver(
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP) } ;
+    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP) else {
+        return trackers::zeCommandListImmediateAppendCommandListsExp(
             hCommandListImmediate,
             numCommandLists,
             phCommandLists,
@@ -2597,30 +2503,33 @@ pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(
             phWaitEvents,
         );
     };
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeCommandListImmediateAppendCommandListsExp::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandListImmediate as u64,
+            numCommandLists,
+            phCommandLists as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
     let mut reads = [
         observe::array(phCommandLists, numCommandLists as i64, 8),
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver(
-            hCommandListImmediate,
-            numCommandLists,
-            phCommandLists,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.clear(8);
-    call.clear(32);
-    call.put(0, hCommandListImmediate);
-    call.put(8, numCommandLists);
-    call.put(16, phCommandLists);
-    call.put(24, hSignalEvent);
-    call.put(32, numWaitEvents);
-    call.put(40, phWaitEvents);
-    let mut call = call.publish_observing(48, &reads);
-    let result = driver(
+    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
+        call.put(0, hCommandListImmediate);
+        call.put_word(8, numCommandLists);
+        call.put(16, phCommandLists);
+        call.put(24, hSignalEvent);
+        call.put_word(32, numWaitEvents);
+        call.put(40, phWaitEvents);
+        call.publish_observing(48, &reads)
+    });
+    let result = driver()(
         hCommandListImmediate,
         numCommandLists,
         phCommandLists,
@@ -2628,8 +2537,39 @@ pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(
         numWaitEvents,
         phWaitEvents,
     );
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP, 0, result, &mut []);
+    if let Some(mut call) = call {
+        call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListImmediateAppendCommandListsExp::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandListImmediate as u64,
+                numCommandLists,
+                phCommandLists as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+        call.leave(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP, 0, result, &mut []);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListImmediateAppendCommandListsExp::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandListImmediate as u64,
+                numCommandLists,
+                phCommandLists as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
+    }
     result
 }
 
@@ -2642,19 +2582,11 @@ pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS) } ;
     let Some(mut call) =
         Call::begin(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS)
     else {
-        return driver(
+        return trackers::zeCommandListImmediateAppendCommandListsWithParameters(
             hCommandListImmediate,
             numCommandLists,
             phCommandLists,
@@ -2683,18 +2615,16 @@ pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(
         observe::array(phWaitEvents, numWaitEvents as i64, 8),
     ];
     let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.clear(8);
-        call.clear(40);
         call.put(0, hCommandListImmediate);
-        call.put(8, numCommandLists);
+        call.put_word(8, numCommandLists);
         call.put(16, phCommandLists);
         call.put(24, pNext);
         call.put(32, hSignalEvent);
-        call.put(40, numWaitEvents);
+        call.put_word(40, numWaitEvents);
         call.put(48, phWaitEvents);
         call.publish_observing(56, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hCommandListImmediate,
         numCommandLists,
         phCommandLists,
@@ -2705,12 +2635,43 @@ pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(
     );
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeCommandListImmediateAppendCommandListsWithParameters::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandListImmediate as u64,
+                numCommandLists,
+                phCommandLists as u64,
+                pNext as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
         call.leave(
             ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS,
             0,
             result,
             &mut [],
         );
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeCommandListImmediateAppendCommandListsWithParameters::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandListImmediate as u64,
+                numCommandLists,
+                phCommandLists as u64,
+                pNext as u64,
+                hSignalEvent as u64,
+                numWaitEvents,
+                phWaitEvents as u64,
+                result,
+            )
+        });
     }
     result
 }
@@ -2719,16 +2680,17 @@ pub unsafe extern "C" fn zeCommandListImmediateGetFlags(
     hCommandList: *mut c_void,
     pFlags: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS) else {
-        return driver(hCommandList, pFlags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pFlags) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS) else {
+        return driver()(hCommandList, pFlags);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pFlags) };
     call.put(0, hCommandList);
     call.put(8, pFlags);
     let mut call = call.publish();
-    let result = driver(hCommandList, pFlags);
+    let result = driver()(hCommandList, pFlags);
     call.returned();
     let mut writes = [observe::array(pFlags, 1, 4)];
     call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS, EFFECT, result, &mut writes);
@@ -2739,16 +2701,19 @@ pub unsafe extern "C" fn zeCommandListImmediateGetIndex(
     hCommandListImmediate: *mut c_void,
     pIndex: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX) else {
-        return driver(hCommandListImmediate, pIndex);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandListImmediate, pIndex) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX) else {
+        return driver()(hCommandListImmediate, pIndex);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else {
+        return driver()(hCommandListImmediate, pIndex);
+    };
     call.put(0, hCommandListImmediate);
     call.put(8, pIndex);
     let mut call = call.publish();
-    let result = driver(hCommandListImmediate, pIndex);
+    let result = driver()(hCommandListImmediate, pIndex);
     call.returned();
     let mut writes = [observe::array(pIndex, 1, 4)];
     call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX, EFFECT, result, &mut writes);
@@ -2759,16 +2724,17 @@ pub unsafe extern "C" fn zeCommandListImmediateGetMode(
     hCommandList: *mut c_void,
     pMode: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE) else {
-        return driver(hCommandList, pMode);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pMode) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE) else {
+        return driver()(hCommandList, pMode);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pMode) };
     call.put(0, hCommandList);
     call.put(8, pMode);
     let mut call = call.publish();
-    let result = driver(hCommandList, pMode);
+    let result = driver()(hCommandList, pMode);
     call.returned();
     let mut writes = [observe::array(pMode, 1, 4)];
     call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE, EFFECT, result, &mut writes);
@@ -2779,16 +2745,17 @@ pub unsafe extern "C" fn zeCommandListImmediateGetPriority(
     hCommandList: *mut c_void,
     pPriority: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY) else {
-        return driver(hCommandList, pPriority);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pPriority) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY) else {
+        return driver()(hCommandList, pPriority);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pPriority) };
     call.put(0, hCommandList);
     call.put(8, pPriority);
     let mut call = call.publish();
-    let result = driver(hCommandList, pPriority);
+    let result = driver()(hCommandList, pPriority);
     call.returned();
     let mut writes = [observe::array(pPriority, 1, 4)];
     call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY, EFFECT, result, &mut writes);
@@ -2796,17 +2763,17 @@ pub unsafe extern "C" fn zeCommandListImmediateGetPriority(
 }
 
 pub unsafe extern "C" fn zeCommandListIsGraphCaptureEnabledExt(hCommandList: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT) else {
-        return driver(hCommandList);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hCommandList) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT) else {
+        return driver()(hCommandList);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hCommandList) };
     call.put(0, hCommandList);
-    let mut call = call.publish();
-    let result = driver(hCommandList);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hCommandList);
+    call.leave_result(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT, 0, result);
     result
 }
 
@@ -2814,16 +2781,17 @@ pub unsafe extern "C" fn zeCommandListIsImmediate(
     hCommandList: *mut c_void,
     pIsImmediate: *mut u8,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 =
-        driver!(ZE_COMMAND_LIST_IS_IMMEDIATE);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_IMMEDIATE) else {
-        return driver(hCommandList, pIsImmediate);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 {
+        driver!(ZE_COMMAND_LIST_IS_IMMEDIATE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pIsImmediate) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_IMMEDIATE) else {
+        return driver()(hCommandList, pIsImmediate);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pIsImmediate) };
     call.put(0, hCommandList);
     call.put(8, pIsImmediate);
     let mut call = call.publish();
-    let result = driver(hCommandList, pIsImmediate);
+    let result = driver()(hCommandList, pIsImmediate);
     call.returned();
     let mut writes = [observe::array(pIsImmediate, 1, 1)];
     call.leave(ZE_COMMAND_LIST_IS_IMMEDIATE, EFFECT, result, &mut writes);
@@ -2834,16 +2802,17 @@ pub unsafe extern "C" fn zeCommandListIsMutableExp(
     hCommandList: *mut c_void,
     pIsMutable: *mut u8,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 =
-        driver!(ZE_COMMAND_LIST_IS_MUTABLE_EXP);
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_MUTABLE_EXP) else {
-        return driver(hCommandList, pIsMutable);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 {
+        driver!(ZE_COMMAND_LIST_IS_MUTABLE_EXP)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandList, pIsMutable) };
+    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_MUTABLE_EXP) else {
+        return driver()(hCommandList, pIsMutable);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pIsMutable) };
     call.put(0, hCommandList);
     call.put(8, pIsMutable);
     let mut call = call.publish();
-    let result = driver(hCommandList, pIsMutable);
+    let result = driver()(hCommandList, pIsMutable);
     call.returned();
     let mut writes = [observe::array(pIsMutable, 1, 1)];
     call.leave(ZE_COMMAND_LIST_IS_MUTABLE_EXP, EFFECT, result, &mut writes);
@@ -2851,7 +2820,7 @@ pub unsafe extern "C" fn zeCommandListIsMutableExp(
 }
 
 pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_RESET);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_RESET) };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_RESET) else {
         return trackers::zeCommandListReset(hCommandList);
     };
@@ -2862,10 +2831,9 @@ pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
         call.put(0, hCommandList);
         call.publish()
     });
-    let result = driver(hCommandList);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_RESET, 0, result, &mut []);
+    let result = driver()(hCommandList);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_RESET, 0, result);
     }
     result
 }
@@ -2876,27 +2844,26 @@ pub unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(
     pCommandId: *mut u64,
     phKernels: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *mut u64, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *mut u64, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP)
+    };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP) else {
-        return driver(hCommandList, numKernels, pCommandId, phKernels);
+        return driver()(hCommandList, numKernels, pCommandId, phKernels);
     };
     let mut reads = [
         observe::array(pCommandId, numKernels as i64, 8),
         observe::array(phKernels, numKernels as i64, 8),
     ];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(hCommandList, numKernels, pCommandId, phKernels);
+        return driver()(hCommandList, numKernels, pCommandId, phKernels);
     };
-    call.clear(8);
     call.put(0, hCommandList);
-    call.put(8, numKernels);
+    call.put_word(8, numKernels);
     call.put(16, pCommandId);
     call.put(24, phKernels);
-    let mut call = call.publish_observing(32, &reads);
-    let result = driver(hCommandList, numKernels, pCommandId, phKernels);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP, 0, result, &mut []);
+    let call = call.publish_observing(32, &reads);
+    let result = driver()(hCommandList, numKernels, pCommandId, phKernels);
+    call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP, 0, result);
     result
 }
 
@@ -2905,21 +2872,21 @@ pub unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(
     commandId: u64,
     hSignalEvent: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP)
+    };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP) else {
-        return driver(hCommandList, commandId, hSignalEvent);
+        return driver()(hCommandList, commandId, hSignalEvent);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(hCommandList, commandId, hSignalEvent);
+        return driver()(hCommandList, commandId, hSignalEvent);
     };
     call.put(0, hCommandList);
     call.put(8, commandId);
     call.put(16, hSignalEvent);
-    let mut call = call.publish();
-    let result = driver(hCommandList, commandId, hSignalEvent);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hCommandList, commandId, hSignalEvent);
+    call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP, 0, result);
     result
 }
 
@@ -2929,24 +2896,23 @@ pub unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64, u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, u32, *mut *mut c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP)
+    };
     let Some(call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP) else {
-        return driver(hCommandList, commandId, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, commandId, numWaitEvents, phWaitEvents);
     };
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(hCommandList, commandId, numWaitEvents, phWaitEvents);
+        return driver()(hCommandList, commandId, numWaitEvents, phWaitEvents);
     };
-    call.clear(16);
     call.put(0, hCommandList);
     call.put(8, commandId);
-    call.put(16, numWaitEvents);
+    call.put_word(16, numWaitEvents);
     call.put(24, phWaitEvents);
-    let mut call = call.publish_observing(32, &reads);
-    let result = driver(hCommandList, commandId, numWaitEvents, phWaitEvents);
-    call.returned();
-    call.leave(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP, 0, result, &mut []);
+    let call = call.publish_observing(32, &reads);
+    let result = driver()(hCommandList, commandId, numWaitEvents, phWaitEvents);
+    call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP, 0, result);
     result
 }
 
@@ -2954,10 +2920,11 @@ pub unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(
     hCommandList: *mut c_void,
     desc: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 =
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 {
+        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP) else {
-        return driver(hCommandList, desc);
+        return driver()(hCommandList, desc);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeCommandListUpdateMutableCommandsExp::enter(
@@ -2974,10 +2941,9 @@ pub unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(
         call.put(8, desc);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hCommandList, desc);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP, 0, result, &mut []);
+    let result = driver()(hCommandList, desc);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP, 0, result);
     }
     result
 }
@@ -2988,12 +2954,7 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
     desc: *const c_void,
     phCommandQueue: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_QUEUE_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_QUEUE_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_COMMAND_QUEUE_CREATE) else {
         return trackers::zeCommandQueueCreate(hContext, hDevice, desc, phCommandQueue);
     };
@@ -3016,7 +2977,7 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
         call.put(24, phCommandQueue);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phCommandQueue);
+    let result = driver()(hContext, hDevice, desc, phCommandQueue);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3051,7 +3012,8 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
 }
 
 pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_QUEUE_DESTROY);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_QUEUE_DESTROY) };
     let Some(mut call) = Call::begin(ZE_COMMAND_QUEUE_DESTROY) else {
         return trackers::zeCommandQueueDestroy(hCommandQueue);
     };
@@ -3062,10 +3024,9 @@ pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u3
         call.put(0, hCommandQueue);
         call.publish()
     });
-    let result = driver(hCommandQueue);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_COMMAND_QUEUE_DESTROY, 0, result, &mut []);
+    let result = driver()(hCommandQueue);
+    if let Some(call) = call {
+        call.leave_result(ZE_COMMAND_QUEUE_DESTROY, 0, result);
     }
     result
 }
@@ -3076,10 +3037,12 @@ pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
     phCommandLists: *mut *mut c_void,
     hFence: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut c_void) -> u32 {
+            driver!(ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS)
+        };
     let Some(scope) = hooks::enter() else {
-        return driver(hCommandQueue, numCommandLists, phCommandLists, hFence);
+        return driver()(hCommandQueue, numCommandLists, phCommandLists, hFence);
     };
     let mut call = Call::begin(ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS);
     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
@@ -3096,14 +3059,13 @@ pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
     let mut call = call.and_then(|call| {
         let mut reads = [observe::array(phCommandLists, numCommandLists as i64, 8)];
         let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads)?;
-        call.clear(8);
         call.put(0, hCommandQueue);
-        call.put(8, numCommandLists);
+        call.put_word(8, numCommandLists);
         call.put(16, phCommandLists);
         call.put(24, hFence);
         Some(call.publish_observing(32, &reads))
     });
-    let result = driver(hCommandQueue, numCommandLists, phCommandLists, hFence);
+    let result = driver()(hCommandQueue, numCommandLists, phCommandLists, hFence);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -3144,16 +3106,17 @@ pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
 }
 
 pub unsafe extern "C" fn zeCommandQueueGetFlags(hCmdQueue: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_GET_FLAGS);
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_FLAGS) else {
-        return driver(hCmdQueue, pFlags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_QUEUE_GET_FLAGS)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCmdQueue, pFlags) };
+    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_FLAGS) else {
+        return driver()(hCmdQueue, pFlags);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCmdQueue, pFlags) };
     call.put(0, hCmdQueue);
     call.put(8, pFlags);
     let mut call = call.publish();
-    let result = driver(hCmdQueue, pFlags);
+    let result = driver()(hCmdQueue, pFlags);
     call.returned();
     let mut writes = [observe::array(pFlags, 1, 4)];
     call.leave(ZE_COMMAND_QUEUE_GET_FLAGS, EFFECT, result, &mut writes);
@@ -3164,16 +3127,17 @@ pub unsafe extern "C" fn zeCommandQueueGetIndex(
     hCommandQueue: *mut c_void,
     pIndex: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_GET_INDEX);
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_INDEX) else {
-        return driver(hCommandQueue, pIndex);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_QUEUE_GET_INDEX)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandQueue, pIndex) };
+    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_INDEX) else {
+        return driver()(hCommandQueue, pIndex);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandQueue, pIndex) };
     call.put(0, hCommandQueue);
     call.put(8, pIndex);
     let mut call = call.publish();
-    let result = driver(hCommandQueue, pIndex);
+    let result = driver()(hCommandQueue, pIndex);
     call.returned();
     let mut writes = [observe::array(pIndex, 1, 4)];
     call.leave(ZE_COMMAND_QUEUE_GET_INDEX, EFFECT, result, &mut writes);
@@ -3181,16 +3145,17 @@ pub unsafe extern "C" fn zeCommandQueueGetIndex(
 }
 
 pub unsafe extern "C" fn zeCommandQueueGetMode(hCmdQueue: *mut c_void, pMode: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_GET_MODE);
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_MODE) else {
-        return driver(hCmdQueue, pMode);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_QUEUE_GET_MODE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCmdQueue, pMode) };
+    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_MODE) else {
+        return driver()(hCmdQueue, pMode);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCmdQueue, pMode) };
     call.put(0, hCmdQueue);
     call.put(8, pMode);
     let mut call = call.publish();
-    let result = driver(hCmdQueue, pMode);
+    let result = driver()(hCmdQueue, pMode);
     call.returned();
     let mut writes = [observe::array(pMode, 1, 4)];
     call.leave(ZE_COMMAND_QUEUE_GET_MODE, EFFECT, result, &mut writes);
@@ -3201,16 +3166,17 @@ pub unsafe extern "C" fn zeCommandQueueGetOrdinal(
     hCommandQueue: *mut c_void,
     pOrdinal: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_GET_ORDINAL);
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_ORDINAL) else {
-        return driver(hCommandQueue, pOrdinal);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_QUEUE_GET_ORDINAL)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCommandQueue, pOrdinal) };
+    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_ORDINAL) else {
+        return driver()(hCommandQueue, pOrdinal);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandQueue, pOrdinal) };
     call.put(0, hCommandQueue);
     call.put(8, pOrdinal);
     let mut call = call.publish();
-    let result = driver(hCommandQueue, pOrdinal);
+    let result = driver()(hCommandQueue, pOrdinal);
     call.returned();
     let mut writes = [observe::array(pOrdinal, 1, 4)];
     call.leave(ZE_COMMAND_QUEUE_GET_ORDINAL, EFFECT, result, &mut writes);
@@ -3221,16 +3187,17 @@ pub unsafe extern "C" fn zeCommandQueueGetPriority(
     hCmdQueue: *mut c_void,
     pPriority: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_GET_PRIORITY);
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_PRIORITY) else {
-        return driver(hCmdQueue, pPriority);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_COMMAND_QUEUE_GET_PRIORITY)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hCmdQueue, pPriority) };
+    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_PRIORITY) else {
+        return driver()(hCmdQueue, pPriority);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCmdQueue, pPriority) };
     call.put(0, hCmdQueue);
     call.put(8, pPriority);
     let mut call = call.publish();
-    let result = driver(hCmdQueue, pPriority);
+    let result = driver()(hCmdQueue, pPriority);
     call.returned();
     let mut writes = [observe::array(pPriority, 1, 4)];
     call.leave(ZE_COMMAND_QUEUE_GET_PRIORITY, EFFECT, result, &mut writes);
@@ -3241,9 +3208,10 @@ pub unsafe extern "C" fn zeCommandQueueSynchronize(
     hCommandQueue: *mut c_void,
     timeout: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64) -> u32 =
-        driver!(ZE_COMMAND_QUEUE_SYNCHRONIZE);
-    let Some(scope) = hooks::enter() else { return driver(hCommandQueue, timeout) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 {
+        driver!(ZE_COMMAND_QUEUE_SYNCHRONIZE)
+    };
+    let Some(scope) = hooks::enter() else { return driver()(hCommandQueue, timeout) };
     let call = Call::begin(ZE_COMMAND_QUEUE_SYNCHRONIZE);
     let mut call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 16)?;
@@ -3251,7 +3219,7 @@ pub unsafe extern "C" fn zeCommandQueueSynchronize(
         call.put(8, timeout);
         Some(call.publish())
     });
-    let result = driver(hCommandQueue, timeout);
+    let result = driver()(hCommandQueue, timeout);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -3276,10 +3244,11 @@ pub unsafe extern "C" fn zeContextCreate(
     desc: *const c_void,
     phContext: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_CONTEXT_CREATE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_CONTEXT_CREATE)
+    };
     let Some(mut call) = Call::begin(ZE_CONTEXT_CREATE) else {
-        return driver(hDriver, desc, phContext);
+        return driver()(hDriver, desc, phContext);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeContextCreate::enter(
@@ -3298,7 +3267,7 @@ pub unsafe extern "C" fn zeContextCreate(
         call.put(16, phContext);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDriver, desc, phContext);
+    let result = driver()(hDriver, desc, phContext);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phContext, 1, 8)];
@@ -3314,15 +3283,9 @@ pub unsafe extern "C" fn zeContextCreateEx(
     phDevices: *mut *mut c_void,
     phContext: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u32,
-        *mut *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_CONTEXT_CREATE_EX);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u32 , * mut * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_CONTEXT_CREATE_EX) } ;
     let Some(mut call) = Call::begin(ZE_CONTEXT_CREATE_EX) else {
-        return driver(hDriver, desc, numDevices, phDevices, phContext);
+        return driver()(hDriver, desc, numDevices, phDevices, phContext);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeContextCreateEx::enter(
@@ -3338,15 +3301,14 @@ pub unsafe extern "C" fn zeContextCreateEx(
     });
     let mut reads = [observe::array(phDevices, numDevices as i64, 8)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, hDriver);
         call.put(8, desc);
-        call.put(16, numDevices);
+        call.put_word(16, numDevices);
         call.put(24, phDevices);
         call.put(32, phContext);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hDriver, desc, numDevices, phDevices, phContext);
+    let result = driver()(hDriver, desc, numDevices, phDevices, phContext);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phContext, 1, 8)];
@@ -3356,14 +3318,13 @@ pub unsafe extern "C" fn zeContextCreateEx(
 }
 
 pub unsafe extern "C" fn zeContextDestroy(hContext: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_CONTEXT_DESTROY);
-    let Some(call) = Call::begin(ZE_CONTEXT_DESTROY) else { return driver(hContext) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hContext) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_CONTEXT_DESTROY) };
+    let Some(call) = Call::begin(ZE_CONTEXT_DESTROY) else { return driver()(hContext) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hContext) };
     call.put(0, hContext);
-    let mut call = call.publish();
-    let result = driver(hContext);
-    call.returned();
-    call.leave(ZE_CONTEXT_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext);
+    call.leave_result(ZE_CONTEXT_DESTROY, 0, result);
     result
 }
 
@@ -3372,21 +3333,21 @@ pub unsafe extern "C" fn zeContextEvictImage(
     hDevice: *mut c_void,
     hImage: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_CONTEXT_EVICT_IMAGE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_CONTEXT_EVICT_IMAGE)
+    };
     let Some(call) = Call::begin(ZE_CONTEXT_EVICT_IMAGE) else {
-        return driver(hContext, hDevice, hImage);
+        return driver()(hContext, hDevice, hImage);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(hContext, hDevice, hImage);
+        return driver()(hContext, hDevice, hImage);
     };
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, hImage);
-    let mut call = call.publish();
-    let result = driver(hContext, hDevice, hImage);
-    call.returned();
-    call.leave(ZE_CONTEXT_EVICT_IMAGE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, hDevice, hImage);
+    call.leave_result(ZE_CONTEXT_EVICT_IMAGE, 0, result);
     result
 }
 
@@ -3396,34 +3357,33 @@ pub unsafe extern "C" fn zeContextEvictMemory(
     ptr: *mut c_void,
     size: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 =
-        driver!(ZE_CONTEXT_EVICT_MEMORY);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 {
+        driver!(ZE_CONTEXT_EVICT_MEMORY)
+    };
     let Some(call) = Call::begin(ZE_CONTEXT_EVICT_MEMORY) else {
-        return driver(hContext, hDevice, ptr, size);
+        return driver()(hContext, hDevice, ptr, size);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(hContext, hDevice, ptr, size);
+        return driver()(hContext, hDevice, ptr, size);
     };
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, ptr);
     call.put(24, size);
-    let mut call = call.publish();
-    let result = driver(hContext, hDevice, ptr, size);
-    call.returned();
-    call.leave(ZE_CONTEXT_EVICT_MEMORY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, hDevice, ptr, size);
+    call.leave_result(ZE_CONTEXT_EVICT_MEMORY, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeContextGetStatus(hContext: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_CONTEXT_GET_STATUS);
-    let Some(call) = Call::begin(ZE_CONTEXT_GET_STATUS) else { return driver(hContext) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hContext) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_CONTEXT_GET_STATUS) };
+    let Some(call) = Call::begin(ZE_CONTEXT_GET_STATUS) else { return driver()(hContext) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hContext) };
     call.put(0, hContext);
-    let mut call = call.publish();
-    let result = driver(hContext);
-    call.returned();
-    call.leave(ZE_CONTEXT_GET_STATUS, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext);
+    call.leave_result(ZE_CONTEXT_GET_STATUS, 0, result);
     result
 }
 
@@ -3432,21 +3392,21 @@ pub unsafe extern "C" fn zeContextMakeImageResident(
     hDevice: *mut c_void,
     hImage: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_CONTEXT_MAKE_IMAGE_RESIDENT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_CONTEXT_MAKE_IMAGE_RESIDENT)
+    };
     let Some(call) = Call::begin(ZE_CONTEXT_MAKE_IMAGE_RESIDENT) else {
-        return driver(hContext, hDevice, hImage);
+        return driver()(hContext, hDevice, hImage);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(hContext, hDevice, hImage);
+        return driver()(hContext, hDevice, hImage);
     };
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, hImage);
-    let mut call = call.publish();
-    let result = driver(hContext, hDevice, hImage);
-    call.returned();
-    call.leave(ZE_CONTEXT_MAKE_IMAGE_RESIDENT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, hDevice, hImage);
+    call.leave_result(ZE_CONTEXT_MAKE_IMAGE_RESIDENT, 0, result);
     result
 }
 
@@ -3456,22 +3416,22 @@ pub unsafe extern "C" fn zeContextMakeMemoryResident(
     ptr: *mut c_void,
     size: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 =
-        driver!(ZE_CONTEXT_MAKE_MEMORY_RESIDENT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 {
+        driver!(ZE_CONTEXT_MAKE_MEMORY_RESIDENT)
+    };
     let Some(call) = Call::begin(ZE_CONTEXT_MAKE_MEMORY_RESIDENT) else {
-        return driver(hContext, hDevice, ptr, size);
+        return driver()(hContext, hDevice, ptr, size);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver(hContext, hDevice, ptr, size);
+        return driver()(hContext, hDevice, ptr, size);
     };
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, ptr);
     call.put(24, size);
-    let mut call = call.publish();
-    let result = driver(hContext, hDevice, ptr, size);
-    call.returned();
-    call.leave(ZE_CONTEXT_MAKE_MEMORY_RESIDENT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, hDevice, ptr, size);
+    call.leave_result(ZE_CONTEXT_MAKE_MEMORY_RESIDENT, 0, result);
     result
 }
 
@@ -3479,18 +3439,18 @@ pub unsafe extern "C" fn zeContextSystemBarrier(
     hContext: *mut c_void,
     hDevice: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_CONTEXT_SYSTEM_BARRIER);
-    let Some(call) = Call::begin(ZE_CONTEXT_SYSTEM_BARRIER) else {
-        return driver(hContext, hDevice);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_CONTEXT_SYSTEM_BARRIER)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(hContext, hDevice) };
+    let Some(call) = Call::begin(ZE_CONTEXT_SYSTEM_BARRIER) else {
+        return driver()(hContext, hDevice);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(hContext, hDevice) };
     call.put(0, hContext);
     call.put(8, hDevice);
-    let mut call = call.publish();
-    let result = driver(hContext, hDevice);
-    call.returned();
-    call.leave(ZE_CONTEXT_SYSTEM_BARRIER, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, hDevice);
+    call.leave_result(ZE_CONTEXT_SYSTEM_BARRIER, 0, result);
     result
 }
 
@@ -3499,17 +3459,18 @@ pub unsafe extern "C" fn zeDeviceCanAccessPeer(
     hPeerDevice: *mut c_void,
     value: *mut u8,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u8) -> u32 =
-        driver!(ZE_DEVICE_CAN_ACCESS_PEER);
-    let Some(call) = Call::begin(ZE_DEVICE_CAN_ACCESS_PEER) else {
-        return driver(hDevice, hPeerDevice, value);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u8) -> u32 {
+        driver!(ZE_DEVICE_CAN_ACCESS_PEER)
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(hDevice, hPeerDevice, value) };
+    let Some(call) = Call::begin(ZE_DEVICE_CAN_ACCESS_PEER) else {
+        return driver()(hDevice, hPeerDevice, value);
+    };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(hDevice, hPeerDevice, value) };
     call.put(0, hDevice);
     call.put(8, hPeerDevice);
     call.put(16, value);
     let mut call = call.publish();
-    let result = driver(hDevice, hPeerDevice, value);
+    let result = driver()(hDevice, hPeerDevice, value);
     call.returned();
     let mut writes = [observe::array(value, 1, 1)];
     call.leave(ZE_DEVICE_CAN_ACCESS_PEER, EFFECT, result, &mut writes);
@@ -3521,9 +3482,12 @@ pub unsafe extern "C" fn zeDeviceGet(
     pCount: *mut u32,
     phDevices: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET);
-    let Some(call) = Call::begin(ZE_DEVICE_GET) else { return driver(hDriver, pCount, phDevices) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET)
+    };
+    let Some(call) = Call::begin(ZE_DEVICE_GET) else {
+        return driver()(hDriver, pCount, phDevices);
+    };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
         call.put(0, hDriver);
@@ -3531,7 +3495,7 @@ pub unsafe extern "C" fn zeDeviceGet(
         call.put(16, phDevices);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDriver, pCount, phDevices);
+    let result = driver()(hDriver, pCount, phDevices);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3554,16 +3518,17 @@ pub unsafe extern "C" fn zeDeviceGetAggregatedCopyOffloadIncrementValue(
     hDevice: *mut c_void,
     incrementValue: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE);
-    let Some(call) = Call::begin(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE) else {
-        return driver(hDevice, incrementValue);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDevice, incrementValue) };
+    let Some(call) = Call::begin(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE) else {
+        return driver()(hDevice, incrementValue);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, incrementValue) };
     call.put(0, hDevice);
     call.put(8, incrementValue);
     let mut call = call.publish();
-    let result = driver(hDevice, incrementValue);
+    let result = driver()(hDevice, incrementValue);
     call.returned();
     let mut writes = [observe::array(incrementValue, 1, 4)];
     call.leave(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE, EFFECT, result, &mut writes);
@@ -3575,10 +3540,11 @@ pub unsafe extern "C" fn zeDeviceGetCacheProperties(
     pCount: *mut u32,
     pCacheProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_CACHE_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_CACHE_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_CACHE_PROPERTIES) else {
-        return driver(hDevice, pCount, pCacheProperties);
+        return driver()(hDevice, pCount, pCacheProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetCacheProperties::enter(
@@ -3597,7 +3563,7 @@ pub unsafe extern "C" fn zeDeviceGetCacheProperties(
         call.put(16, pCacheProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, pCount, pCacheProperties);
+    let result = driver()(hDevice, pCount, pCacheProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3621,10 +3587,11 @@ pub unsafe extern "C" fn zeDeviceGetCommandQueueGroupProperties(
     pCount: *mut u32,
     pCommandQueueGroupProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES) else {
-        return driver(hDevice, pCount, pCommandQueueGroupProperties);
+        return driver()(hDevice, pCount, pCommandQueueGroupProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetCommandQueueGroupProperties::enter(
@@ -3643,7 +3610,7 @@ pub unsafe extern "C" fn zeDeviceGetCommandQueueGroupProperties(
         call.put(16, pCommandQueueGroupProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, pCount, pCommandQueueGroupProperties);
+    let result = driver()(hDevice, pCount, pCommandQueueGroupProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3666,10 +3633,11 @@ pub unsafe extern "C" fn zeDeviceGetComputeProperties(
     hDevice: *mut c_void,
     pComputeProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_COMPUTE_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_COMPUTE_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_COMPUTE_PROPERTIES) else {
-        return driver(hDevice, pComputeProperties);
+        return driver()(hDevice, pComputeProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetComputeProperties::enter(
@@ -3686,7 +3654,7 @@ pub unsafe extern "C" fn zeDeviceGetComputeProperties(
         call.put(8, pComputeProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pComputeProperties);
+    let result = driver()(hDevice, pComputeProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3708,16 +3676,17 @@ pub unsafe extern "C" fn zeDeviceGetCounterBasedEventMaxValue(
     hDevice: *mut c_void,
     maxValue: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 =
-        driver!(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE);
-    let Some(call) = Call::begin(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE) else {
-        return driver(hDevice, maxValue);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 {
+        driver!(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDevice, maxValue) };
+    let Some(call) = Call::begin(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE) else {
+        return driver()(hDevice, maxValue);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, maxValue) };
     call.put(0, hDevice);
     call.put(8, maxValue);
     let mut call = call.publish();
-    let result = driver(hDevice, maxValue);
+    let result = driver()(hDevice, maxValue);
     call.returned();
     let mut writes = [observe::array(maxValue, 1, 8)];
     call.leave(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE, EFFECT, result, &mut writes);
@@ -3728,10 +3697,11 @@ pub unsafe extern "C" fn zeDeviceGetExternalMemoryProperties(
     hDevice: *mut c_void,
     pExternalMemoryProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES) else {
-        return driver(hDevice, pExternalMemoryProperties);
+        return driver()(hDevice, pExternalMemoryProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetExternalMemoryProperties::enter(
@@ -3748,7 +3718,7 @@ pub unsafe extern "C" fn zeDeviceGetExternalMemoryProperties(
         call.put(8, pExternalMemoryProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pExternalMemoryProperties);
+    let result = driver()(hDevice, pExternalMemoryProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3770,16 +3740,17 @@ pub unsafe extern "C" fn zeDeviceGetFabricVertexExp(
     hDevice: *mut c_void,
     phVertex: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_FABRIC_VERTEX_EXP);
-    let Some(call) = Call::begin(ZE_DEVICE_GET_FABRIC_VERTEX_EXP) else {
-        return driver(hDevice, phVertex);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_FABRIC_VERTEX_EXP)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDevice, phVertex) };
+    let Some(call) = Call::begin(ZE_DEVICE_GET_FABRIC_VERTEX_EXP) else {
+        return driver()(hDevice, phVertex);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, phVertex) };
     call.put(0, hDevice);
     call.put(8, phVertex);
     let mut call = call.publish();
-    let result = driver(hDevice, phVertex);
+    let result = driver()(hDevice, phVertex);
     call.returned();
     let mut writes = [observe::array(phVertex, 1, 8)];
     call.leave(ZE_DEVICE_GET_FABRIC_VERTEX_EXP, EFFECT, result, &mut writes);
@@ -3791,19 +3762,20 @@ pub unsafe extern "C" fn zeDeviceGetGlobalTimestamps(
     hostTimestamp: *mut u64,
     deviceTimestamp: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 =
-        driver!(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 {
+        driver!(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS)
+    };
     let Some(call) = Call::begin(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS) else {
-        return driver(hDevice, hostTimestamp, deviceTimestamp);
+        return driver()(hDevice, hostTimestamp, deviceTimestamp);
     };
     let Some(call) = call.reserve(LEAVES, 24) else {
-        return driver(hDevice, hostTimestamp, deviceTimestamp);
+        return driver()(hDevice, hostTimestamp, deviceTimestamp);
     };
     call.put(0, hDevice);
     call.put(8, hostTimestamp);
     call.put(16, deviceTimestamp);
     let mut call = call.publish();
-    let result = driver(hDevice, hostTimestamp, deviceTimestamp);
+    let result = driver()(hDevice, hostTimestamp, deviceTimestamp);
     call.returned();
     let mut writes = [observe::array(hostTimestamp, 1, 8), observe::array(deviceTimestamp, 1, 8)];
     call.leave(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS, EFFECT, result, &mut writes);
@@ -3814,10 +3786,11 @@ pub unsafe extern "C" fn zeDeviceGetImageProperties(
     hDevice: *mut c_void,
     pImageProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_IMAGE_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_IMAGE_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_IMAGE_PROPERTIES) else {
-        return driver(hDevice, pImageProperties);
+        return driver()(hDevice, pImageProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetImageProperties::enter(
@@ -3834,7 +3807,7 @@ pub unsafe extern "C" fn zeDeviceGetImageProperties(
         call.put(8, pImageProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pImageProperties);
+    let result = driver()(hDevice, pImageProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3856,10 +3829,11 @@ pub unsafe extern "C" fn zeDeviceGetMemoryAccessProperties(
     hDevice: *mut c_void,
     pMemAccessProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES) else {
-        return driver(hDevice, pMemAccessProperties);
+        return driver()(hDevice, pMemAccessProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetMemoryAccessProperties::enter(
@@ -3876,7 +3850,7 @@ pub unsafe extern "C" fn zeDeviceGetMemoryAccessProperties(
         call.put(8, pMemAccessProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pMemAccessProperties);
+    let result = driver()(hDevice, pMemAccessProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3899,10 +3873,11 @@ pub unsafe extern "C" fn zeDeviceGetMemoryProperties(
     pCount: *mut u32,
     pMemProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_MEMORY_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_MEMORY_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_MEMORY_PROPERTIES) else {
-        return driver(hDevice, pCount, pMemProperties);
+        return driver()(hDevice, pCount, pMemProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetMemoryProperties::enter(
@@ -3921,7 +3896,7 @@ pub unsafe extern "C" fn zeDeviceGetMemoryProperties(
         call.put(16, pMemProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, pCount, pMemProperties);
+    let result = driver()(hDevice, pCount, pMemProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3944,10 +3919,11 @@ pub unsafe extern "C" fn zeDeviceGetModuleProperties(
     hDevice: *mut c_void,
     pModuleProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_MODULE_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_MODULE_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_MODULE_PROPERTIES) else {
-        return driver(hDevice, pModuleProperties);
+        return driver()(hDevice, pModuleProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetModuleProperties::enter(
@@ -3964,7 +3940,7 @@ pub unsafe extern "C" fn zeDeviceGetModuleProperties(
         call.put(8, pModuleProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pModuleProperties);
+    let result = driver()(hDevice, pModuleProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -3987,10 +3963,11 @@ pub unsafe extern "C" fn zeDeviceGetP2PProperties(
     hPeerDevice: *mut c_void,
     pP2PProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_P2P_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_P2P_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_P2P_PROPERTIES) else {
-        return driver(hDevice, hPeerDevice, pP2PProperties);
+        return driver()(hDevice, hPeerDevice, pP2PProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetP2PProperties::enter(
@@ -4009,7 +3986,7 @@ pub unsafe extern "C" fn zeDeviceGetP2PProperties(
         call.put(16, pP2PProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, hPeerDevice, pP2PProperties);
+    let result = driver()(hDevice, hPeerDevice, pP2PProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4032,10 +4009,11 @@ pub unsafe extern "C" fn zeDeviceGetProperties(
     hDevice: *mut c_void,
     pDeviceProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_PROPERTIES) else {
-        return driver(hDevice, pDeviceProperties);
+        return driver()(hDevice, pDeviceProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetProperties::enter(
@@ -4052,7 +4030,7 @@ pub unsafe extern "C" fn zeDeviceGetProperties(
         call.put(8, pDeviceProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pDeviceProperties);
+    let result = driver()(hDevice, pDeviceProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4074,16 +4052,17 @@ pub unsafe extern "C" fn zeDeviceGetRootDevice(
     hDevice: *mut c_void,
     phRootDevice: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_ROOT_DEVICE);
-    let Some(call) = Call::begin(ZE_DEVICE_GET_ROOT_DEVICE) else {
-        return driver(hDevice, phRootDevice);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_ROOT_DEVICE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDevice, phRootDevice) };
+    let Some(call) = Call::begin(ZE_DEVICE_GET_ROOT_DEVICE) else {
+        return driver()(hDevice, phRootDevice);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, phRootDevice) };
     call.put(0, hDevice);
     call.put(8, phRootDevice);
     let mut call = call.publish();
-    let result = driver(hDevice, phRootDevice);
+    let result = driver()(hDevice, phRootDevice);
     call.returned();
     let mut writes = [observe::array(phRootDevice, 1, 8)];
     call.leave(ZE_DEVICE_GET_ROOT_DEVICE, EFFECT, result, &mut writes);
@@ -4096,10 +4075,12 @@ pub unsafe extern "C" fn zeDeviceGetRuntimeRequirements(
     pSize: *mut u64,
     pRequirements: *mut c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64, *mut c_char) -> u32 =
-        driver!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64, *mut c_char) -> u32 {
+            driver!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS)
+        };
     let Some(call) = Call::begin(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS) else {
-        return driver(hDevice, pObjDesc, pSize, pRequirements);
+        return driver()(hDevice, pObjDesc, pSize, pRequirements);
     };
     let mut reads = [observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
@@ -4109,7 +4090,7 @@ pub unsafe extern "C" fn zeDeviceGetRuntimeRequirements(
         call.put(24, pRequirements);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hDevice, pObjDesc, pSize, pRequirements);
+    let result = driver()(hDevice, pObjDesc, pSize, pRequirements);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4133,16 +4114,17 @@ pub unsafe extern "C" fn zeDeviceGetRuntimeRequirementsKey(
     hDevice: *mut c_void,
     pKey: *mut *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 =
-        driver!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY);
-    let Some(call) = Call::begin(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY) else {
-        return driver(hDevice, pKey);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 {
+        driver!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDevice, pKey) };
+    let Some(call) = Call::begin(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY) else {
+        return driver()(hDevice, pKey);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, pKey) };
     call.put(0, hDevice);
     call.put(8, pKey);
     let mut call = call.publish();
-    let result = driver(hDevice, pKey);
+    let result = driver()(hDevice, pKey);
     call.returned();
     let mut writes = [observe::array(pKey, 1, 8)];
     call.leave(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY, EFFECT, result, &mut writes);
@@ -4150,14 +4132,13 @@ pub unsafe extern "C" fn zeDeviceGetRuntimeRequirementsKey(
 }
 
 pub unsafe extern "C" fn zeDeviceGetStatus(hDevice: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_DEVICE_GET_STATUS);
-    let Some(call) = Call::begin(ZE_DEVICE_GET_STATUS) else { return driver(hDevice) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hDevice) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_DEVICE_GET_STATUS) };
+    let Some(call) = Call::begin(ZE_DEVICE_GET_STATUS) else { return driver()(hDevice) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hDevice) };
     call.put(0, hDevice);
-    let mut call = call.publish();
-    let result = driver(hDevice);
-    call.returned();
-    call.leave(ZE_DEVICE_GET_STATUS, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDevice);
+    call.leave_result(ZE_DEVICE_GET_STATUS, 0, result);
     result
 }
 
@@ -4166,10 +4147,11 @@ pub unsafe extern "C" fn zeDeviceGetSubDevices(
     pCount: *mut u32,
     phSubdevices: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_SUB_DEVICES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_SUB_DEVICES)
+    };
     let Some(call) = Call::begin(ZE_DEVICE_GET_SUB_DEVICES) else {
-        return driver(hDevice, pCount, phSubdevices);
+        return driver()(hDevice, pCount, phSubdevices);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -4178,7 +4160,7 @@ pub unsafe extern "C" fn zeDeviceGetSubDevices(
         call.put(16, phSubdevices);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, pCount, phSubdevices);
+    let result = driver()(hDevice, pCount, phSubdevices);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4202,10 +4184,11 @@ pub unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(
     pCount: *mut u32,
     pVectorWidthProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT) else {
-        return driver(hDevice, pCount, pVectorWidthProperties);
+        return driver()(hDevice, pCount, pVectorWidthProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceGetVectorWidthPropertiesExt::enter(
@@ -4224,7 +4207,7 @@ pub unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(
         call.put(16, pVectorWidthProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, pCount, pVectorWidthProperties);
+    let result = driver()(hDevice, pCount, pVectorWidthProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4248,10 +4231,11 @@ pub unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(
     desc: *const c_void,
     phSemaphore: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver(hDevice, desc, phSemaphore);
+        return driver()(hDevice, desc, phSemaphore);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDeviceImportExternalSemaphoreExt::enter(
@@ -4270,7 +4254,7 @@ pub unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(
         call.put(16, phSemaphore);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, desc, phSemaphore);
+    let result = driver()(hDevice, desc, phSemaphore);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phSemaphore, 1, 8)];
@@ -4283,10 +4267,11 @@ pub unsafe extern "C" fn zeDevicePciGetPropertiesExt(
     hDevice: *mut c_void,
     pPciProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_PCI_GET_PROPERTIES_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_PCI_GET_PROPERTIES_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_DEVICE_PCI_GET_PROPERTIES_EXT) else {
-        return driver(hDevice, pPciProperties);
+        return driver()(hDevice, pPciProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDevicePciGetPropertiesExt::enter(
@@ -4303,7 +4288,7 @@ pub unsafe extern "C" fn zeDevicePciGetPropertiesExt(
         call.put(8, pPciProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDevice, pPciProperties);
+    let result = driver()(hDevice, pPciProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4322,17 +4307,17 @@ pub unsafe extern "C" fn zeDevicePciGetPropertiesExt(
 }
 
 pub unsafe extern "C" fn zeDeviceReleaseExternalSemaphoreExt(hSemaphore: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT);
-    let Some(call) = Call::begin(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver(hSemaphore);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hSemaphore) };
+    let Some(call) = Call::begin(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT) else {
+        return driver()(hSemaphore);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hSemaphore) };
     call.put(0, hSemaphore);
-    let mut call = call.publish();
-    let result = driver(hSemaphore);
-    call.returned();
-    call.leave(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hSemaphore);
+    call.leave_result(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT, 0, result);
     result
 }
 
@@ -4341,21 +4326,21 @@ pub unsafe extern "C" fn zeDeviceReserveCacheExt(
     cacheLevel: u64,
     cacheReservationSize: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64, u64) -> u32 =
-        driver!(ZE_DEVICE_RESERVE_CACHE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, u64) -> u32 {
+        driver!(ZE_DEVICE_RESERVE_CACHE_EXT)
+    };
     let Some(call) = Call::begin(ZE_DEVICE_RESERVE_CACHE_EXT) else {
-        return driver(hDevice, cacheLevel, cacheReservationSize);
+        return driver()(hDevice, cacheLevel, cacheReservationSize);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver(hDevice, cacheLevel, cacheReservationSize);
+        return driver()(hDevice, cacheLevel, cacheReservationSize);
     };
     call.put(0, hDevice);
     call.put(8, cacheLevel);
     call.put(16, cacheReservationSize);
-    let mut call = call.publish();
-    let result = driver(hDevice, cacheLevel, cacheReservationSize);
-    call.returned();
-    call.leave(ZE_DEVICE_RESERVE_CACHE_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDevice, cacheLevel, cacheReservationSize);
+    call.leave_result(ZE_DEVICE_RESERVE_CACHE_EXT, 0, result);
     result
 }
 
@@ -4365,35 +4350,33 @@ pub unsafe extern "C" fn zeDeviceSetCacheAdviceExt(
     regionSize: u64,
     cacheRegion: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u32) -> u32 =
-        driver!(ZE_DEVICE_SET_CACHE_ADVICE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u32) -> u32 {
+        driver!(ZE_DEVICE_SET_CACHE_ADVICE_EXT)
+    };
     let Some(call) = Call::begin(ZE_DEVICE_SET_CACHE_ADVICE_EXT) else {
-        return driver(hDevice, ptr, regionSize, cacheRegion);
+        return driver()(hDevice, ptr, regionSize, cacheRegion);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 28) else {
-        return driver(hDevice, ptr, regionSize, cacheRegion);
+        return driver()(hDevice, ptr, regionSize, cacheRegion);
     };
-    call.clear(24);
     call.put(0, hDevice);
     call.put(8, ptr);
     call.put(16, regionSize);
-    call.put(24, cacheRegion);
-    let mut call = call.publish();
-    let result = driver(hDevice, ptr, regionSize, cacheRegion);
-    call.returned();
-    call.leave(ZE_DEVICE_SET_CACHE_ADVICE_EXT, 0, result, &mut []);
+    call.put_word(24, cacheRegion);
+    let call = call.publish();
+    let result = driver()(hDevice, ptr, regionSize, cacheRegion);
+    call.leave_result(ZE_DEVICE_SET_CACHE_ADVICE_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeDeviceSynchronize(hDevice: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_DEVICE_SYNCHRONIZE);
-    let Some(call) = Call::begin(ZE_DEVICE_SYNCHRONIZE) else { return driver(hDevice) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(hDevice) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_DEVICE_SYNCHRONIZE) };
+    let Some(call) = Call::begin(ZE_DEVICE_SYNCHRONIZE) else { return driver()(hDevice) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(hDevice) };
     call.put(0, hDevice);
-    let mut call = call.publish();
-    let result = driver(hDevice);
-    call.returned();
-    call.leave(ZE_DEVICE_SYNCHRONIZE, EFFECT, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDevice);
+    call.leave_result(ZE_DEVICE_SYNCHRONIZE, EFFECT, result);
     result
 }
 
@@ -4402,10 +4385,11 @@ pub unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(
     pRequirements: *const c_char,
     pOut: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void) -> u32 =
-        driver!(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void) -> u32 {
+        driver!(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS)
+    };
     let Some(call) = Call::begin(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS) else {
-        return driver(hDevice, pRequirements, pOut);
+        return driver()(hDevice, pRequirements, pOut);
     };
     let mut reads = [observe::c_string(pRequirements)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -4414,7 +4398,7 @@ pub unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(
         call.put(16, pOut);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, pRequirements, pOut);
+    let result = driver()(hDevice, pRequirements, pOut);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4434,15 +4418,16 @@ pub unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(
 }
 
 pub unsafe extern "C" fn zeDriverGet(pCount: *mut u32, phDrivers: *mut *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut u32, *mut *mut c_void) -> u32 = driver!(ZE_DRIVER_GET);
-    let Some(call) = Call::begin(ZE_DRIVER_GET) else { return driver(pCount, phDrivers) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut u32, *mut *mut c_void) -> u32 { driver!(ZE_DRIVER_GET) };
+    let Some(call) = Call::begin(ZE_DRIVER_GET) else { return driver()(pCount, phDrivers) };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
         call.put(0, pCount);
         call.put(8, phDrivers);
         call.publish_observing(16, &reads)
     });
-    let result = driver(pCount, phDrivers);
+    let result = driver()(pCount, phDrivers);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4461,16 +4446,17 @@ pub unsafe extern "C" fn zeDriverGet(pCount: *mut u32, phDrivers: *mut *mut c_vo
 }
 
 pub unsafe extern "C" fn zeDriverGetApiVersion(hDriver: *mut c_void, version: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_DRIVER_GET_API_VERSION);
-    let Some(call) = Call::begin(ZE_DRIVER_GET_API_VERSION) else {
-        return driver(hDriver, version);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_DRIVER_GET_API_VERSION)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDriver, version) };
+    let Some(call) = Call::begin(ZE_DRIVER_GET_API_VERSION) else {
+        return driver()(hDriver, version);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDriver, version) };
     call.put(0, hDriver);
     call.put(8, version);
     let mut call = call.publish();
-    let result = driver(hDriver, version);
+    let result = driver()(hDriver, version);
     call.returned();
     let mut writes = [observe::array(version, 1, 4)];
     call.leave(ZE_DRIVER_GET_API_VERSION, EFFECT, result, &mut writes);
@@ -4478,15 +4464,15 @@ pub unsafe extern "C" fn zeDriverGetApiVersion(hDriver: *mut c_void, version: *m
 }
 
 pub unsafe extern "C" fn zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void =
-        driver!(ZE_DRIVER_GET_DEFAULT_CONTEXT);
-    let Some(call) = Call::begin(ZE_DRIVER_GET_DEFAULT_CONTEXT) else { return driver(hDriver) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hDriver) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> *mut c_void {
+        driver!(ZE_DRIVER_GET_DEFAULT_CONTEXT)
+    };
+    let Some(call) = Call::begin(ZE_DRIVER_GET_DEFAULT_CONTEXT) else { return driver()(hDriver) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hDriver) };
     call.put(0, hDriver);
-    let mut call = call.publish();
-    let result = driver(hDriver);
-    call.returned();
-    call.leave(ZE_DRIVER_GET_DEFAULT_CONTEXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDriver);
+    call.leave_result(ZE_DRIVER_GET_DEFAULT_CONTEXT, 0, result);
     result
 }
 
@@ -4495,20 +4481,21 @@ pub unsafe extern "C" fn zeDriverGetExtensionFunctionAddress(
     name: *const c_char,
     ppFunctionAddress: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 =
-        driver!(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 {
+        driver!(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS)
+    };
     let Some(call) = Call::begin(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS) else {
-        return driver(hDriver, name, ppFunctionAddress);
+        return driver()(hDriver, name, ppFunctionAddress);
     };
     let mut reads = [observe::c_string(name)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(hDriver, name, ppFunctionAddress);
+        return driver()(hDriver, name, ppFunctionAddress);
     };
     call.put(0, hDriver);
     call.put(8, name);
     call.put(16, ppFunctionAddress);
     let mut call = call.publish_observing(24, &reads);
-    let result = driver(hDriver, name, ppFunctionAddress);
+    let result = driver()(hDriver, name, ppFunctionAddress);
     call.returned();
     let mut writes = [observe::array(ppFunctionAddress, 1, 8)];
     call.leave(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS, EFFECT, result, &mut writes);
@@ -4520,10 +4507,11 @@ pub unsafe extern "C" fn zeDriverGetExtensionProperties(
     pCount: *mut u32,
     pExtensionProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_DRIVER_GET_EXTENSION_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
+        driver!(ZE_DRIVER_GET_EXTENSION_PROPERTIES)
+    };
     let Some(call) = Call::begin(ZE_DRIVER_GET_EXTENSION_PROPERTIES) else {
-        return driver(hDriver, pCount, pExtensionProperties);
+        return driver()(hDriver, pCount, pExtensionProperties);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -4532,7 +4520,7 @@ pub unsafe extern "C" fn zeDriverGetExtensionProperties(
         call.put(16, pExtensionProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDriver, pCount, pExtensionProperties);
+    let result = driver()(hDriver, pCount, pExtensionProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4555,10 +4543,11 @@ pub unsafe extern "C" fn zeDriverGetIpcProperties(
     hDriver: *mut c_void,
     pIpcProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DRIVER_GET_IPC_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DRIVER_GET_IPC_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DRIVER_GET_IPC_PROPERTIES) else {
-        return driver(hDriver, pIpcProperties);
+        return driver()(hDriver, pIpcProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDriverGetIpcProperties::enter(
@@ -4575,7 +4564,7 @@ pub unsafe extern "C" fn zeDriverGetIpcProperties(
         call.put(8, pIpcProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDriver, pIpcProperties);
+    let result = driver()(hDriver, pIpcProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4597,16 +4586,17 @@ pub unsafe extern "C" fn zeDriverGetLastErrorDescription(
     hDriver: *mut c_void,
     ppString: *mut *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 =
-        driver!(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION);
-    let Some(call) = Call::begin(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION) else {
-        return driver(hDriver, ppString);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 {
+        driver!(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDriver, ppString) };
+    let Some(call) = Call::begin(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION) else {
+        return driver()(hDriver, ppString);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDriver, ppString) };
     call.put(0, hDriver);
     call.put(8, ppString);
     let mut call = call.publish();
-    let result = driver(hDriver, ppString);
+    let result = driver()(hDriver, ppString);
     call.returned();
     let mut writes = [observe::array(ppString, 1, 8)];
     call.leave(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION, EFFECT, result, &mut writes);
@@ -4617,10 +4607,11 @@ pub unsafe extern "C" fn zeDriverGetProperties(
     hDriver: *mut c_void,
     pDriverProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_DRIVER_GET_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_DRIVER_GET_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_DRIVER_GET_PROPERTIES) else {
-        return driver(hDriver, pDriverProperties);
+        return driver()(hDriver, pDriverProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeDriverGetProperties::enter(
@@ -4637,7 +4628,7 @@ pub unsafe extern "C" fn zeDriverGetProperties(
         call.put(8, pDriverProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hDriver, pDriverProperties);
+    let result = driver()(hDriver, pDriverProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -4660,21 +4651,21 @@ pub unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(
     rtasFormatA: u32,
     rtasFormatB: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 =
-        driver!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 {
+        driver!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP)
+    };
     let Some(call) = Call::begin(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP) else {
-        return driver(hDriver, rtasFormatA, rtasFormatB);
+        return driver()(hDriver, rtasFormatA, rtasFormatB);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(hDriver, rtasFormatA, rtasFormatB);
+        return driver()(hDriver, rtasFormatA, rtasFormatB);
     };
     call.put(0, hDriver);
     call.put(8, rtasFormatA);
     call.put(12, rtasFormatB);
-    let mut call = call.publish();
-    let result = driver(hDriver, rtasFormatA, rtasFormatB);
-    call.returned();
-    call.leave(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDriver, rtasFormatA, rtasFormatB);
+    call.leave_result(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP, 0, result);
     result
 }
 
@@ -4683,36 +4674,36 @@ pub unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(
     rtasFormatA: u32,
     rtasFormatB: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 =
-        driver!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 {
+        driver!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT)
+    };
     let Some(call) = Call::begin(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT) else {
-        return driver(hDriver, rtasFormatA, rtasFormatB);
+        return driver()(hDriver, rtasFormatA, rtasFormatB);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(hDriver, rtasFormatA, rtasFormatB);
+        return driver()(hDriver, rtasFormatA, rtasFormatB);
     };
     call.put(0, hDriver);
     call.put(8, rtasFormatA);
     call.put(12, rtasFormatB);
-    let mut call = call.publish();
-    let result = driver(hDriver, rtasFormatA, rtasFormatB);
-    call.returned();
-    call.leave(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDriver, rtasFormatA, rtasFormatB);
+    call.leave_result(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeEventCounterBasedCloseIpcHandle(hEvent: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE);
-    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE) else {
-        return driver(hEvent);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hEvent) };
+    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE) else {
+        return driver()(hEvent);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
     call.put(0, hEvent);
-    let mut call = call.publish();
-    let result = driver(hEvent);
-    call.returned();
-    call.leave(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hEvent);
+    call.leave_result(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE, 0, result);
     result
 }
 
@@ -4722,14 +4713,9 @@ pub unsafe extern "C" fn zeEventCounterBasedCreate(
     desc: *const c_void,
     phEvent: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_EVENT_COUNTER_BASED_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_COUNTER_BASED_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_EVENT_COUNTER_BASED_CREATE) else {
-        return driver(hContext, hDevice, desc, phEvent);
+        return driver()(hContext, hDevice, desc, phEvent);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeEventCounterBasedCreate::enter(
@@ -4750,7 +4736,7 @@ pub unsafe extern "C" fn zeEventCounterBasedCreate(
         call.put(24, phEvent);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phEvent);
+    let result = driver()(hContext, hDevice, desc, phEvent);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phEvent, 1, 8)];
@@ -4764,19 +4750,20 @@ pub unsafe extern "C" fn zeEventCounterBasedGetDeviceAddress(
     completionValue: *mut u64,
     deviceAddress: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 =
-        driver!(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 {
+        driver!(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS)
+    };
     let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS) else {
-        return driver(hEvent, completionValue, deviceAddress);
+        return driver()(hEvent, completionValue, deviceAddress);
     };
     let Some(call) = call.reserve(LEAVES, 24) else {
-        return driver(hEvent, completionValue, deviceAddress);
+        return driver()(hEvent, completionValue, deviceAddress);
     };
     call.put(0, hEvent);
     call.put(8, completionValue);
     call.put(16, deviceAddress);
     let mut call = call.publish();
-    let result = driver(hEvent, completionValue, deviceAddress);
+    let result = driver()(hEvent, completionValue, deviceAddress);
     call.returned();
     let mut writes = [observe::array(completionValue, 1, 8), observe::array(deviceAddress, 1, 8)];
     call.leave(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS, EFFECT, result, &mut writes);
@@ -4787,16 +4774,17 @@ pub unsafe extern "C" fn zeEventCounterBasedGetIpcHandle(
     hEvent: *mut c_void,
     phIpc: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE);
-    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE) else {
-        return driver(hEvent, phIpc);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEvent, phIpc) };
+    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE) else {
+        return driver()(hEvent, phIpc);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, phIpc) };
     call.put(0, hEvent);
     call.put(8, phIpc);
     let mut call = call.publish();
-    let result = driver(hEvent, phIpc);
+    let result = driver()(hEvent, phIpc);
     call.returned();
     let mut writes = [observe::array(phIpc, 64, 1)];
     call.leave(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE, EFFECT, result, &mut writes);
@@ -4808,24 +4796,20 @@ pub unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(
     hIpc_value: gapii_ze_api::types::ze_ipc_event_counter_based_handle_t,
     phEvent: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        gapii_ze_api::types::ze_ipc_event_counter_based_handle_t,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_event_counter_based_handle_t , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE) } ;
     let hIpc = (&raw const hIpc_value).cast::<c_void>();
     let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE) else {
-        return driver(hContext, hIpc_value, phEvent);
+        return driver()(hContext, hIpc_value, phEvent);
     };
     let mut reads = [observe::array(hIpc, 64, 1)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(hContext, hIpc_value, phEvent);
+        return driver()(hContext, hIpc_value, phEvent);
     };
     call.put(0, hContext);
     call.put(8, core::ptr::null::<c_void>());
     call.put(16, phEvent);
     let mut call = call.publish_observing(24, &reads);
-    let result = driver(hContext, hIpc_value, phEvent);
+    let result = driver()(hContext, hIpc_value, phEvent);
     call.returned();
     let mut writes = [observe::array(phEvent, 1, 8)];
     call.leave(ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE, EFFECT, result, &mut writes);
@@ -4837,10 +4821,11 @@ pub unsafe extern "C" fn zeEventCreate(
     desc: *const c_void,
     phEvent: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_EVENT_CREATE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_EVENT_CREATE)
+    };
     let Some(mut call) = Call::begin(ZE_EVENT_CREATE) else {
-        return driver(hEventPool, desc, phEvent);
+        return driver()(hEventPool, desc, phEvent);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeEventCreate::enter(
@@ -4859,7 +4844,7 @@ pub unsafe extern "C" fn zeEventCreate(
         call.put(16, phEvent);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hEventPool, desc, phEvent);
+    let result = driver()(hEventPool, desc, phEvent);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phEvent, 1, 8)];
@@ -4869,28 +4854,28 @@ pub unsafe extern "C" fn zeEventCreate(
 }
 
 pub unsafe extern "C" fn zeEventDestroy(hEvent: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_DESTROY);
-    let Some(call) = Call::begin(ZE_EVENT_DESTROY) else { return driver(hEvent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hEvent) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_DESTROY) };
+    let Some(call) = Call::begin(ZE_EVENT_DESTROY) else { return driver()(hEvent) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
     call.put(0, hEvent);
-    let mut call = call.publish();
-    let result = driver(hEvent);
-    call.returned();
-    call.leave(ZE_EVENT_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hEvent);
+    call.leave_result(ZE_EVENT_DESTROY, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeEventGetCounterBasedFlags(hEvent: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_EVENT_GET_COUNTER_BASED_FLAGS);
-    let Some(call) = Call::begin(ZE_EVENT_GET_COUNTER_BASED_FLAGS) else {
-        return driver(hEvent, pFlags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_EVENT_GET_COUNTER_BASED_FLAGS)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEvent, pFlags) };
+    let Some(call) = Call::begin(ZE_EVENT_GET_COUNTER_BASED_FLAGS) else {
+        return driver()(hEvent, pFlags);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, pFlags) };
     call.put(0, hEvent);
     call.put(8, pFlags);
     let mut call = call.publish();
-    let result = driver(hEvent, pFlags);
+    let result = driver()(hEvent, pFlags);
     call.returned();
     let mut writes = [observe::array(pFlags, 1, 4)];
     call.leave(ZE_EVENT_GET_COUNTER_BASED_FLAGS, EFFECT, result, &mut writes);
@@ -4901,16 +4886,17 @@ pub unsafe extern "C" fn zeEventGetEventPool(
     hEvent: *mut c_void,
     phEventPool: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_EVENT_GET_EVENT_POOL);
-    let Some(call) = Call::begin(ZE_EVENT_GET_EVENT_POOL) else {
-        return driver(hEvent, phEventPool);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_EVENT_GET_EVENT_POOL)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEvent, phEventPool) };
+    let Some(call) = Call::begin(ZE_EVENT_GET_EVENT_POOL) else {
+        return driver()(hEvent, phEventPool);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, phEventPool) };
     call.put(0, hEvent);
     call.put(8, phEventPool);
     let mut call = call.publish();
-    let result = driver(hEvent, phEventPool);
+    let result = driver()(hEvent, phEventPool);
     call.returned();
     let mut writes = [observe::array(phEventPool, 1, 8)];
     call.leave(ZE_EVENT_GET_EVENT_POOL, EFFECT, result, &mut writes);
@@ -4918,16 +4904,17 @@ pub unsafe extern "C" fn zeEventGetEventPool(
 }
 
 pub unsafe extern "C" fn zeEventGetSignalScope(hEvent: *mut c_void, pSignalScope: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_EVENT_GET_SIGNAL_SCOPE);
-    let Some(call) = Call::begin(ZE_EVENT_GET_SIGNAL_SCOPE) else {
-        return driver(hEvent, pSignalScope);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_EVENT_GET_SIGNAL_SCOPE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEvent, pSignalScope) };
+    let Some(call) = Call::begin(ZE_EVENT_GET_SIGNAL_SCOPE) else {
+        return driver()(hEvent, pSignalScope);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, pSignalScope) };
     call.put(0, hEvent);
     call.put(8, pSignalScope);
     let mut call = call.publish();
-    let result = driver(hEvent, pSignalScope);
+    let result = driver()(hEvent, pSignalScope);
     call.returned();
     let mut writes = [observe::array(pSignalScope, 1, 4)];
     call.leave(ZE_EVENT_GET_SIGNAL_SCOPE, EFFECT, result, &mut writes);
@@ -4935,16 +4922,17 @@ pub unsafe extern "C" fn zeEventGetSignalScope(hEvent: *mut c_void, pSignalScope
 }
 
 pub unsafe extern "C" fn zeEventGetWaitScope(hEvent: *mut c_void, pWaitScope: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_EVENT_GET_WAIT_SCOPE);
-    let Some(call) = Call::begin(ZE_EVENT_GET_WAIT_SCOPE) else {
-        return driver(hEvent, pWaitScope);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_EVENT_GET_WAIT_SCOPE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEvent, pWaitScope) };
+    let Some(call) = Call::begin(ZE_EVENT_GET_WAIT_SCOPE) else {
+        return driver()(hEvent, pWaitScope);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, pWaitScope) };
     call.put(0, hEvent);
     call.put(8, pWaitScope);
     let mut call = call.publish();
-    let result = driver(hEvent, pWaitScope);
+    let result = driver()(hEvent, pWaitScope);
     call.returned();
     let mut writes = [observe::array(pWaitScope, 1, 4)];
     call.leave(ZE_EVENT_GET_WAIT_SCOPE, EFFECT, result, &mut writes);
@@ -4952,32 +4940,31 @@ pub unsafe extern "C" fn zeEventGetWaitScope(hEvent: *mut c_void, pWaitScope: *m
 }
 
 pub unsafe extern "C" fn zeEventHostReset(hEvent: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_HOST_RESET);
-    let Some(call) = Call::begin(ZE_EVENT_HOST_RESET) else { return driver(hEvent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hEvent) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_HOST_RESET) };
+    let Some(call) = Call::begin(ZE_EVENT_HOST_RESET) else { return driver()(hEvent) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
     call.put(0, hEvent);
-    let mut call = call.publish();
-    let result = driver(hEvent);
-    call.returned();
-    call.leave(ZE_EVENT_HOST_RESET, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hEvent);
+    call.leave_result(ZE_EVENT_HOST_RESET, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeEventHostSignal(hEvent: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_HOST_SIGNAL);
-    let Some(call) = Call::begin(ZE_EVENT_HOST_SIGNAL) else { return driver(hEvent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hEvent) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_HOST_SIGNAL) };
+    let Some(call) = Call::begin(ZE_EVENT_HOST_SIGNAL) else { return driver()(hEvent) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
     call.put(0, hEvent);
-    let mut call = call.publish();
-    let result = driver(hEvent);
-    call.returned();
-    call.leave(ZE_EVENT_HOST_SIGNAL, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hEvent);
+    call.leave_result(ZE_EVENT_HOST_SIGNAL, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeEventHostSynchronize(hEvent: *mut c_void, timeout: u64) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64) -> u32 = driver!(ZE_EVENT_HOST_SYNCHRONIZE);
-    let Some(scope) = hooks::enter() else { return driver(hEvent, timeout) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 { driver!(ZE_EVENT_HOST_SYNCHRONIZE) };
+    let Some(scope) = hooks::enter() else { return driver()(hEvent, timeout) };
     let call = Call::begin(ZE_EVENT_HOST_SYNCHRONIZE);
     let mut call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 16)?;
@@ -4985,7 +4972,7 @@ pub unsafe extern "C" fn zeEventHostSynchronize(hEvent: *mut c_void, timeout: u6
         call.put(8, timeout);
         Some(call.publish())
     });
-    let result = driver(hEvent, timeout);
+    let result = driver()(hEvent, timeout);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -5006,14 +4993,16 @@ pub unsafe extern "C" fn zeEventHostSynchronize(hEvent: *mut c_void, timeout: u6
 }
 
 pub unsafe extern "C" fn zeEventPoolCloseIpcHandle(hEventPool: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_POOL_CLOSE_IPC_HANDLE);
-    let Some(call) = Call::begin(ZE_EVENT_POOL_CLOSE_IPC_HANDLE) else { return driver(hEventPool) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hEventPool) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_POOL_CLOSE_IPC_HANDLE) };
+    let Some(call) = Call::begin(ZE_EVENT_POOL_CLOSE_IPC_HANDLE) else {
+        return driver()(hEventPool);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEventPool) };
     call.put(0, hEventPool);
-    let mut call = call.publish();
-    let result = driver(hEventPool);
-    call.returned();
-    call.leave(ZE_EVENT_POOL_CLOSE_IPC_HANDLE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hEventPool);
+    call.leave_result(ZE_EVENT_POOL_CLOSE_IPC_HANDLE, 0, result);
     result
 }
 
@@ -5024,15 +5013,9 @@ pub unsafe extern "C" fn zeEventPoolCreate(
     phDevices: *mut *mut c_void,
     phEventPool: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u32,
-        *mut *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_EVENT_POOL_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u32 , * mut * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_POOL_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_EVENT_POOL_CREATE) else {
-        return driver(hContext, desc, numDevices, phDevices, phEventPool);
+        return driver()(hContext, desc, numDevices, phDevices, phEventPool);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeEventPoolCreate::enter(
@@ -5048,15 +5031,14 @@ pub unsafe extern "C" fn zeEventPoolCreate(
     });
     let mut reads = [observe::array(phDevices, numDevices as i64, 8)];
     let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.clear(16);
         call.put(0, hContext);
         call.put(8, desc);
-        call.put(16, numDevices);
+        call.put_word(16, numDevices);
         call.put(24, phDevices);
         call.put(32, phEventPool);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hContext, desc, numDevices, phDevices, phEventPool);
+    let result = driver()(hContext, desc, numDevices, phDevices, phEventPool);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phEventPool, 1, 8)];
@@ -5066,14 +5048,13 @@ pub unsafe extern "C" fn zeEventPoolCreate(
 }
 
 pub unsafe extern "C" fn zeEventPoolDestroy(hEventPool: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_POOL_DESTROY);
-    let Some(call) = Call::begin(ZE_EVENT_POOL_DESTROY) else { return driver(hEventPool) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hEventPool) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_POOL_DESTROY) };
+    let Some(call) = Call::begin(ZE_EVENT_POOL_DESTROY) else { return driver()(hEventPool) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEventPool) };
     call.put(0, hEventPool);
-    let mut call = call.publish();
-    let result = driver(hEventPool);
-    call.returned();
-    call.leave(ZE_EVENT_POOL_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hEventPool);
+    call.leave_result(ZE_EVENT_POOL_DESTROY, 0, result);
     result
 }
 
@@ -5081,16 +5062,17 @@ pub unsafe extern "C" fn zeEventPoolGetContextHandle(
     hEventPool: *mut c_void,
     phContext: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_EVENT_POOL_GET_CONTEXT_HANDLE);
-    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_CONTEXT_HANDLE) else {
-        return driver(hEventPool, phContext);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_EVENT_POOL_GET_CONTEXT_HANDLE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEventPool, phContext) };
+    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_CONTEXT_HANDLE) else {
+        return driver()(hEventPool, phContext);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEventPool, phContext) };
     call.put(0, hEventPool);
     call.put(8, phContext);
     let mut call = call.publish();
-    let result = driver(hEventPool, phContext);
+    let result = driver()(hEventPool, phContext);
     call.returned();
     let mut writes = [observe::array(phContext, 1, 8)];
     call.leave(ZE_EVENT_POOL_GET_CONTEXT_HANDLE, EFFECT, result, &mut writes);
@@ -5098,16 +5080,17 @@ pub unsafe extern "C" fn zeEventPoolGetContextHandle(
 }
 
 pub unsafe extern "C" fn zeEventPoolGetFlags(hEventPool: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_EVENT_POOL_GET_FLAGS);
-    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_FLAGS) else {
-        return driver(hEventPool, pFlags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_EVENT_POOL_GET_FLAGS)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEventPool, pFlags) };
+    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_FLAGS) else {
+        return driver()(hEventPool, pFlags);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEventPool, pFlags) };
     call.put(0, hEventPool);
     call.put(8, pFlags);
     let mut call = call.publish();
-    let result = driver(hEventPool, pFlags);
+    let result = driver()(hEventPool, pFlags);
     call.returned();
     let mut writes = [observe::array(pFlags, 1, 4)];
     call.leave(ZE_EVENT_POOL_GET_FLAGS, EFFECT, result, &mut writes);
@@ -5118,16 +5101,17 @@ pub unsafe extern "C" fn zeEventPoolGetIpcHandle(
     hEventPool: *mut c_void,
     phIpc: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_EVENT_POOL_GET_IPC_HANDLE);
-    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_IPC_HANDLE) else {
-        return driver(hEventPool, phIpc);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_EVENT_POOL_GET_IPC_HANDLE)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEventPool, phIpc) };
+    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_IPC_HANDLE) else {
+        return driver()(hEventPool, phIpc);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEventPool, phIpc) };
     call.put(0, hEventPool);
     call.put(8, phIpc);
     let mut call = call.publish();
-    let result = driver(hEventPool, phIpc);
+    let result = driver()(hEventPool, phIpc);
     call.returned();
     let mut writes = [observe::array(phIpc, 64, 1)];
     call.leave(ZE_EVENT_POOL_GET_IPC_HANDLE, EFFECT, result, &mut writes);
@@ -5139,24 +5123,20 @@ pub unsafe extern "C" fn zeEventPoolOpenIpcHandle(
     hIpc_value: gapii_ze_api::types::ze_ipc_event_pool_handle_t,
     phEventPool: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        gapii_ze_api::types::ze_ipc_event_pool_handle_t,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_EVENT_POOL_OPEN_IPC_HANDLE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_event_pool_handle_t , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_POOL_OPEN_IPC_HANDLE) } ;
     let hIpc = (&raw const hIpc_value).cast::<c_void>();
     let Some(call) = Call::begin(ZE_EVENT_POOL_OPEN_IPC_HANDLE) else {
-        return driver(hContext, hIpc_value, phEventPool);
+        return driver()(hContext, hIpc_value, phEventPool);
     };
     let mut reads = [observe::array(hIpc, 64, 1)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(hContext, hIpc_value, phEventPool);
+        return driver()(hContext, hIpc_value, phEventPool);
     };
     call.put(0, hContext);
     call.put(8, core::ptr::null::<c_void>());
     call.put(16, phEventPool);
     let mut call = call.publish_observing(24, &reads);
-    let result = driver(hContext, hIpc_value, phEventPool);
+    let result = driver()(hContext, hIpc_value, phEventPool);
     call.returned();
     let mut writes = [observe::array(phEventPool, 1, 8)];
     call.leave(ZE_EVENT_POOL_OPEN_IPC_HANDLE, EFFECT, result, &mut writes);
@@ -5167,24 +5147,20 @@ pub unsafe extern "C" fn zeEventPoolPutIpcHandle(
     hContext: *mut c_void,
     hIpc_value: gapii_ze_api::types::ze_ipc_event_pool_handle_t,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        gapii_ze_api::types::ze_ipc_event_pool_handle_t,
-    ) -> u32 = driver!(ZE_EVENT_POOL_PUT_IPC_HANDLE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_event_pool_handle_t) -> u32 { driver ! (ZE_EVENT_POOL_PUT_IPC_HANDLE) } ;
     let hIpc = (&raw const hIpc_value).cast::<c_void>();
     let Some(call) = Call::begin(ZE_EVENT_POOL_PUT_IPC_HANDLE) else {
-        return driver(hContext, hIpc_value);
+        return driver()(hContext, hIpc_value);
     };
     let mut reads = [observe::array(hIpc, 64, 1)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(hContext, hIpc_value);
+        return driver()(hContext, hIpc_value);
     };
     call.put(0, hContext);
     call.put(8, core::ptr::null::<c_void>());
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(hContext, hIpc_value);
-    call.returned();
-    call.leave(ZE_EVENT_POOL_PUT_IPC_HANDLE, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(hContext, hIpc_value);
+    call.leave_result(ZE_EVENT_POOL_PUT_IPC_HANDLE, 0, result);
     result
 }
 
@@ -5192,16 +5168,17 @@ pub unsafe extern "C" fn zeEventQueryKernelTimestamp(
     hEvent: *mut c_void,
     dstptr: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_EVENT_QUERY_KERNEL_TIMESTAMP);
-    let Some(call) = Call::begin(ZE_EVENT_QUERY_KERNEL_TIMESTAMP) else {
-        return driver(hEvent, dstptr);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_EVENT_QUERY_KERNEL_TIMESTAMP)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hEvent, dstptr) };
+    let Some(call) = Call::begin(ZE_EVENT_QUERY_KERNEL_TIMESTAMP) else {
+        return driver()(hEvent, dstptr);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, dstptr) };
     call.put(0, hEvent);
     call.put(8, dstptr);
     let mut call = call.publish();
-    let result = driver(hEvent, dstptr);
+    let result = driver()(hEvent, dstptr);
     call.returned();
     let mut writes = [observe::array(dstptr, 32, 1)];
     call.leave(ZE_EVENT_QUERY_KERNEL_TIMESTAMP, EFFECT, result, &mut writes);
@@ -5214,10 +5191,12 @@ pub unsafe extern "C" fn zeEventQueryKernelTimestampsExt(
     pCount: *mut u32,
     pResults: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut c_void) -> u32 {
+            driver!(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT)
+        };
     let Some(mut call) = Call::begin(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT) else {
-        return driver(hEvent, hDevice, pCount, pResults);
+        return driver()(hEvent, hDevice, pCount, pResults);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeEventQueryKernelTimestampsExt::enter(
@@ -5238,7 +5217,7 @@ pub unsafe extern "C" fn zeEventQueryKernelTimestampsExt(
         call.put(24, pResults);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hEvent, hDevice, pCount, pResults);
+    let result = driver()(hEvent, hDevice, pCount, pResults);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5259,7 +5238,7 @@ pub unsafe extern "C" fn zeEventQueryKernelTimestampsExt(
 }
 
 pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_QUERY_STATUS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_QUERY_STATUS) };
     let Some(call) = Call::begin(ZE_EVENT_QUERY_STATUS) else {
         return trackers::zeEventQueryStatus(hEvent);
     };
@@ -5267,7 +5246,7 @@ pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
         call.put(0, hEvent);
         call.publish()
     });
-    let result = driver(hEvent);
+    let result = driver()(hEvent);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5288,10 +5267,12 @@ pub unsafe extern "C" fn zeEventQueryTimestampsExp(
     pCount: *mut u32,
     pTimestamps: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_EVENT_QUERY_TIMESTAMPS_EXP);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut c_void) -> u32 {
+            driver!(ZE_EVENT_QUERY_TIMESTAMPS_EXP)
+        };
     let Some(call) = Call::begin(ZE_EVENT_QUERY_TIMESTAMPS_EXP) else {
-        return driver(hEvent, hDevice, pCount, pTimestamps);
+        return driver()(hEvent, hDevice, pCount, pTimestamps);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
@@ -5301,7 +5282,7 @@ pub unsafe extern "C" fn zeEventQueryTimestampsExp(
         call.put(24, pTimestamps);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hEvent, hDevice, pCount, pTimestamps);
+    let result = driver()(hEvent, hDevice, pCount, pTimestamps);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5322,14 +5303,14 @@ pub unsafe extern "C" fn zeEventQueryTimestampsExp(
 }
 
 pub unsafe extern "C" fn zeExecutableGraphDestroyExt(hGraph: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EXECUTABLE_GRAPH_DESTROY_EXT);
-    let Some(call) = Call::begin(ZE_EXECUTABLE_GRAPH_DESTROY_EXT) else { return driver(hGraph) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hGraph) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EXECUTABLE_GRAPH_DESTROY_EXT) };
+    let Some(call) = Call::begin(ZE_EXECUTABLE_GRAPH_DESTROY_EXT) else { return driver()(hGraph) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hGraph) };
     call.put(0, hGraph);
-    let mut call = call.publish();
-    let result = driver(hGraph);
-    call.returned();
-    call.leave(ZE_EXECUTABLE_GRAPH_DESTROY_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hGraph);
+    call.leave_result(ZE_EXECUTABLE_GRAPH_DESTROY_EXT, 0, result);
     result
 }
 
@@ -5337,16 +5318,17 @@ pub unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(
     hGraph: *mut c_void,
     phSourceGraph: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT);
-    let Some(call) = Call::begin(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT) else {
-        return driver(hGraph, phSourceGraph);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hGraph, phSourceGraph) };
+    let Some(call) = Call::begin(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT) else {
+        return driver()(hGraph, phSourceGraph);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hGraph, phSourceGraph) };
     call.put(0, hGraph);
     call.put(8, phSourceGraph);
     let mut call = call.publish();
-    let result = driver(hGraph, phSourceGraph);
+    let result = driver()(hGraph, phSourceGraph);
     call.returned();
     let mut writes = [observe::array(phSourceGraph, 1, 8)];
     call.leave(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT, EFFECT, result, &mut writes);
@@ -5359,10 +5341,12 @@ pub unsafe extern "C" fn zeFabricEdgeGetExp(
     pCount: *mut u32,
     phEdges: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_EDGE_GET_EXP);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut *mut c_void) -> u32 {
+            driver!(ZE_FABRIC_EDGE_GET_EXP)
+        };
     let Some(call) = Call::begin(ZE_FABRIC_EDGE_GET_EXP) else {
-        return driver(hVertexA, hVertexB, pCount, phEdges);
+        return driver()(hVertexA, hVertexB, pCount, phEdges);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
@@ -5372,7 +5356,7 @@ pub unsafe extern "C" fn zeFabricEdgeGetExp(
         call.put(24, phEdges);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hVertexA, hVertexB, pCount, phEdges);
+    let result = driver()(hVertexA, hVertexB, pCount, phEdges);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5396,10 +5380,11 @@ pub unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(
     hEdge: *mut c_void,
     pEdgeProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP) else {
-        return driver(hEdge, pEdgeProperties);
+        return driver()(hEdge, pEdgeProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeFabricEdgeGetPropertiesExp::enter(
@@ -5416,7 +5401,7 @@ pub unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(
         call.put(8, pEdgeProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hEdge, pEdgeProperties);
+    let result = driver()(hEdge, pEdgeProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5439,17 +5424,19 @@ pub unsafe extern "C" fn zeFabricEdgeGetVerticesExp(
     phVertexA: *mut *mut c_void,
     phVertexB: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_EDGE_GET_VERTICES_EXP);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut *mut c_void) -> u32 {
+            driver!(ZE_FABRIC_EDGE_GET_VERTICES_EXP)
+        };
     let Some(call) = Call::begin(ZE_FABRIC_EDGE_GET_VERTICES_EXP) else {
-        return driver(hEdge, phVertexA, phVertexB);
+        return driver()(hEdge, phVertexA, phVertexB);
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(hEdge, phVertexA, phVertexB) };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(hEdge, phVertexA, phVertexB) };
     call.put(0, hEdge);
     call.put(8, phVertexA);
     call.put(16, phVertexB);
     let mut call = call.publish();
-    let result = driver(hEdge, phVertexA, phVertexB);
+    let result = driver()(hEdge, phVertexA, phVertexB);
     call.returned();
     let mut writes = [observe::array(phVertexA, 1, 8), observe::array(phVertexB, 1, 8)];
     call.leave(ZE_FABRIC_EDGE_GET_VERTICES_EXP, EFFECT, result, &mut writes);
@@ -5460,16 +5447,17 @@ pub unsafe extern "C" fn zeFabricVertexGetDeviceExp(
     hVertex: *mut c_void,
     phDevice: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_VERTEX_GET_DEVICE_EXP);
-    let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_DEVICE_EXP) else {
-        return driver(hVertex, phDevice);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_FABRIC_VERTEX_GET_DEVICE_EXP)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hVertex, phDevice) };
+    let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_DEVICE_EXP) else {
+        return driver()(hVertex, phDevice);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hVertex, phDevice) };
     call.put(0, hVertex);
     call.put(8, phDevice);
     let mut call = call.publish();
-    let result = driver(hVertex, phDevice);
+    let result = driver()(hVertex, phDevice);
     call.returned();
     let mut writes = [observe::array(phDevice, 1, 8)];
     call.leave(ZE_FABRIC_VERTEX_GET_DEVICE_EXP, EFFECT, result, &mut writes);
@@ -5481,10 +5469,11 @@ pub unsafe extern "C" fn zeFabricVertexGetExp(
     pCount: *mut u32,
     phVertices: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_VERTEX_GET_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
+        driver!(ZE_FABRIC_VERTEX_GET_EXP)
+    };
     let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_EXP) else {
-        return driver(hDriver, pCount, phVertices);
+        return driver()(hDriver, pCount, phVertices);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -5493,7 +5482,7 @@ pub unsafe extern "C" fn zeFabricVertexGetExp(
         call.put(16, phVertices);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDriver, pCount, phVertices);
+    let result = driver()(hDriver, pCount, phVertices);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5516,10 +5505,11 @@ pub unsafe extern "C" fn zeFabricVertexGetPropertiesExp(
     hVertex: *mut c_void,
     pVertexProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP) else {
-        return driver(hVertex, pVertexProperties);
+        return driver()(hVertex, pVertexProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeFabricVertexGetPropertiesExp::enter(
@@ -5536,7 +5526,7 @@ pub unsafe extern "C" fn zeFabricVertexGetPropertiesExp(
         call.put(8, pVertexProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hVertex, pVertexProperties);
+    let result = driver()(hVertex, pVertexProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5559,10 +5549,11 @@ pub unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(
     pCount: *mut u32,
     phSubvertices: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 =
-        driver!(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
+        driver!(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP)
+    };
     let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP) else {
-        return driver(hVertex, pCount, phSubvertices);
+        return driver()(hVertex, pCount, phSubvertices);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -5571,7 +5562,7 @@ pub unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(
         call.put(16, phSubvertices);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hVertex, pCount, phSubvertices);
+    let result = driver()(hVertex, pCount, phSubvertices);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5595,10 +5586,11 @@ pub unsafe extern "C" fn zeFenceCreate(
     desc: *const c_void,
     phFence: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_FENCE_CREATE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_FENCE_CREATE)
+    };
     let Some(mut call) = Call::begin(ZE_FENCE_CREATE) else {
-        return driver(hCommandQueue, desc, phFence);
+        return driver()(hCommandQueue, desc, phFence);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeFenceCreate::enter(
@@ -5617,7 +5609,7 @@ pub unsafe extern "C" fn zeFenceCreate(
         call.put(16, phFence);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hCommandQueue, desc, phFence);
+    let result = driver()(hCommandQueue, desc, phFence);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phFence, 1, 8)];
@@ -5627,20 +5619,20 @@ pub unsafe extern "C" fn zeFenceCreate(
 }
 
 pub unsafe extern "C" fn zeFenceDestroy(hFence: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_FENCE_DESTROY);
-    let Some(call) = Call::begin(ZE_FENCE_DESTROY) else { return driver(hFence) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hFence) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_DESTROY) };
+    let Some(call) = Call::begin(ZE_FENCE_DESTROY) else { return driver()(hFence) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hFence) };
     call.put(0, hFence);
-    let mut call = call.publish();
-    let result = driver(hFence);
-    call.returned();
-    call.leave(ZE_FENCE_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hFence);
+    call.leave_result(ZE_FENCE_DESTROY, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeFenceHostSynchronize(hFence: *mut c_void, timeout: u64) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64) -> u32 = driver!(ZE_FENCE_HOST_SYNCHRONIZE);
-    let Some(scope) = hooks::enter() else { return driver(hFence, timeout) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 { driver!(ZE_FENCE_HOST_SYNCHRONIZE) };
+    let Some(scope) = hooks::enter() else { return driver()(hFence, timeout) };
     let call = Call::begin(ZE_FENCE_HOST_SYNCHRONIZE);
     let mut call = call.and_then(|call| {
         let call = call.reserve(LEAVES, 16)?;
@@ -5648,7 +5640,7 @@ pub unsafe extern "C" fn zeFenceHostSynchronize(hFence: *mut c_void, timeout: u6
         call.put(8, timeout);
         Some(call.publish())
     });
-    let result = driver(hFence, timeout);
+    let result = driver()(hFence, timeout);
     if let Some(call) = &mut call {
         call.returned();
     }
@@ -5669,7 +5661,7 @@ pub unsafe extern "C" fn zeFenceHostSynchronize(hFence: *mut c_void, timeout: u6
 }
 
 pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_FENCE_QUERY_STATUS);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_QUERY_STATUS) };
     let Some(call) = Call::begin(ZE_FENCE_QUERY_STATUS) else {
         return trackers::zeFenceQueryStatus(hFence);
     };
@@ -5677,7 +5669,7 @@ pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
         call.put(0, hFence);
         call.publish()
     });
-    let result = driver(hFence);
+    let result = driver()(hFence);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5693,14 +5685,13 @@ pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
 }
 
 pub unsafe extern "C" fn zeFenceReset(hFence: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_FENCE_RESET);
-    let Some(call) = Call::begin(ZE_FENCE_RESET) else { return driver(hFence) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hFence) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_RESET) };
+    let Some(call) = Call::begin(ZE_FENCE_RESET) else { return driver()(hFence) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hFence) };
     call.put(0, hFence);
-    let mut call = call.publish();
-    let result = driver(hFence);
-    call.returned();
-    call.leave(ZE_FENCE_RESET, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hFence);
+    call.leave_result(ZE_FENCE_RESET, 0, result);
     result
 }
 
@@ -5709,10 +5700,11 @@ pub unsafe extern "C" fn zeGraphCreateExt(
     pNext: *const c_void,
     phGraph: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_GRAPH_CREATE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_GRAPH_CREATE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_GRAPH_CREATE_EXT) else {
-        return driver(hContext, pNext, phGraph);
+        return driver()(hContext, pNext, phGraph);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeGraphCreateExt::enter(
@@ -5731,7 +5723,7 @@ pub unsafe extern "C" fn zeGraphCreateExt(
         call.put(16, phGraph);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hContext, pNext, phGraph);
+    let result = driver()(hContext, pNext, phGraph);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phGraph, 1, 8)];
@@ -5741,14 +5733,13 @@ pub unsafe extern "C" fn zeGraphCreateExt(
 }
 
 pub unsafe extern "C" fn zeGraphDestroyExt(hGraph: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_GRAPH_DESTROY_EXT);
-    let Some(call) = Call::begin(ZE_GRAPH_DESTROY_EXT) else { return driver(hGraph) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hGraph) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_GRAPH_DESTROY_EXT) };
+    let Some(call) = Call::begin(ZE_GRAPH_DESTROY_EXT) else { return driver()(hGraph) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hGraph) };
     call.put(0, hGraph);
-    let mut call = call.publish();
-    let result = driver(hGraph);
-    call.returned();
-    call.leave(ZE_GRAPH_DESTROY_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hGraph);
+    call.leave_result(ZE_GRAPH_DESTROY_EXT, 0, result);
     result
 }
 
@@ -5757,10 +5748,11 @@ pub unsafe extern "C" fn zeGraphDumpContentsExt(
     filePath: *const c_char,
     pNext: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void) -> u32 =
-        driver!(ZE_GRAPH_DUMP_CONTENTS_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void) -> u32 {
+        driver!(ZE_GRAPH_DUMP_CONTENTS_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_GRAPH_DUMP_CONTENTS_EXT) else {
-        return driver(hGraph, filePath, pNext);
+        return driver()(hGraph, filePath, pNext);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeGraphDumpContentsExt::enter(
@@ -5779,10 +5771,9 @@ pub unsafe extern "C" fn zeGraphDumpContentsExt(
         call.put(16, pNext);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hGraph, filePath, pNext);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_GRAPH_DUMP_CONTENTS_EXT, 0, result, &mut []);
+    let result = driver()(hGraph, filePath, pNext);
+    if let Some(call) = call {
+        call.leave_result(ZE_GRAPH_DUMP_CONTENTS_EXT, 0, result);
     }
     result
 }
@@ -5791,16 +5782,17 @@ pub unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(
     hGraph: *mut c_void,
     phCommandList: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT);
-    let Some(call) = Call::begin(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT) else {
-        return driver(hGraph, phCommandList);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hGraph, phCommandList) };
+    let Some(call) = Call::begin(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT) else {
+        return driver()(hGraph, phCommandList);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hGraph, phCommandList) };
     call.put(0, hGraph);
     call.put(8, phCommandList);
     let mut call = call.publish();
-    let result = driver(hGraph, phCommandList);
+    let result = driver()(hGraph, phCommandList);
     call.returned();
     let mut writes = [observe::array(phCommandList, 1, 8)];
     call.leave(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT, EFFECT, result, &mut writes);
@@ -5812,10 +5804,11 @@ pub unsafe extern "C" fn zeGraphInstantiateExt(
     pNext: *const c_void,
     phExecutableGraph: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_GRAPH_INSTANTIATE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_GRAPH_INSTANTIATE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_GRAPH_INSTANTIATE_EXT) else {
-        return driver(hGraph, pNext, phExecutableGraph);
+        return driver()(hGraph, pNext, phExecutableGraph);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeGraphInstantiateExt::enter(
@@ -5834,7 +5827,7 @@ pub unsafe extern "C" fn zeGraphInstantiateExt(
         call.put(16, phExecutableGraph);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hGraph, pNext, phExecutableGraph);
+    let result = driver()(hGraph, pNext, phExecutableGraph);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phExecutableGraph, 1, 8)];
@@ -5844,14 +5837,13 @@ pub unsafe extern "C" fn zeGraphInstantiateExt(
 }
 
 pub unsafe extern "C" fn zeGraphIsEmptyExt(hGraph: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_GRAPH_IS_EMPTY_EXT);
-    let Some(call) = Call::begin(ZE_GRAPH_IS_EMPTY_EXT) else { return driver(hGraph) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hGraph) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_GRAPH_IS_EMPTY_EXT) };
+    let Some(call) = Call::begin(ZE_GRAPH_IS_EMPTY_EXT) else { return driver()(hGraph) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hGraph) };
     call.put(0, hGraph);
-    let mut call = call.publish();
-    let result = driver(hGraph);
-    call.returned();
-    call.leave(ZE_GRAPH_IS_EMPTY_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hGraph);
+    call.leave_result(ZE_GRAPH_IS_EMPTY_EXT, 0, result);
     result
 }
 
@@ -5861,10 +5853,12 @@ pub unsafe extern "C" fn zeGraphSetDestructionCallbackExt(
     pUserData: *mut c_void,
     pNext: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const c_void) -> u32 =
-        driver!(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const c_void) -> u32 {
+            driver!(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT)
+        };
     let Some(mut call) = Call::begin(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT) else {
-        return driver(hGraph, pfnCallback, pUserData, pNext);
+        return driver()(hGraph, pfnCallback, pUserData, pNext);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeGraphSetDestructionCallbackExt::enter(
@@ -5885,10 +5879,9 @@ pub unsafe extern "C" fn zeGraphSetDestructionCallbackExt(
         call.put(24, pNext);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hGraph, pfnCallback, pUserData, pNext);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT, 0, result, &mut []);
+    let result = driver()(hGraph, pfnCallback, pUserData, pNext);
+    if let Some(call) = call {
+        call.leave_result(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT, 0, result);
     }
     result
 }
@@ -5899,14 +5892,9 @@ pub unsafe extern "C" fn zeImageCreate(
     desc: *const c_void,
     phImage: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_IMAGE_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_IMAGE_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_IMAGE_CREATE) else {
-        return driver(hContext, hDevice, desc, phImage);
+        return driver()(hContext, hDevice, desc, phImage);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeImageCreate::enter(
@@ -5927,7 +5915,7 @@ pub unsafe extern "C" fn zeImageCreate(
         call.put(24, phImage);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phImage);
+    let result = driver()(hContext, hDevice, desc, phImage);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phImage, 1, 8)];
@@ -5937,14 +5925,13 @@ pub unsafe extern "C" fn zeImageCreate(
 }
 
 pub unsafe extern "C" fn zeImageDestroy(hImage: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_IMAGE_DESTROY);
-    let Some(call) = Call::begin(ZE_IMAGE_DESTROY) else { return driver(hImage) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hImage) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_IMAGE_DESTROY) };
+    let Some(call) = Call::begin(ZE_IMAGE_DESTROY) else { return driver()(hImage) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hImage) };
     call.put(0, hImage);
-    let mut call = call.publish();
-    let result = driver(hImage);
-    call.returned();
-    call.leave(ZE_IMAGE_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hImage);
+    call.leave_result(ZE_IMAGE_DESTROY, 0, result);
     result
 }
 
@@ -5953,10 +5940,11 @@ pub unsafe extern "C" fn zeImageGetAllocPropertiesExt(
     hImage: *mut c_void,
     pImageAllocProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT) else {
-        return driver(hContext, hImage, pImageAllocProperties);
+        return driver()(hContext, hImage, pImageAllocProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeImageGetAllocPropertiesExt::enter(
@@ -5975,7 +5963,7 @@ pub unsafe extern "C" fn zeImageGetAllocPropertiesExt(
         call.put(16, pImageAllocProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hContext, hImage, pImageAllocProperties);
+    let result = driver()(hContext, hImage, pImageAllocProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -5998,16 +5986,17 @@ pub unsafe extern "C" fn zeImageGetDeviceOffsetExp(
     hImage: *mut c_void,
     pDeviceOffset: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 =
-        driver!(ZE_IMAGE_GET_DEVICE_OFFSET_EXP);
-    let Some(call) = Call::begin(ZE_IMAGE_GET_DEVICE_OFFSET_EXP) else {
-        return driver(hImage, pDeviceOffset);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 {
+        driver!(ZE_IMAGE_GET_DEVICE_OFFSET_EXP)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hImage, pDeviceOffset) };
+    let Some(call) = Call::begin(ZE_IMAGE_GET_DEVICE_OFFSET_EXP) else {
+        return driver()(hImage, pDeviceOffset);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hImage, pDeviceOffset) };
     call.put(0, hImage);
     call.put(8, pDeviceOffset);
     let mut call = call.publish();
-    let result = driver(hImage, pDeviceOffset);
+    let result = driver()(hImage, pDeviceOffset);
     call.returned();
     let mut writes = [observe::array(pDeviceOffset, 1, 8)];
     call.leave(ZE_IMAGE_GET_DEVICE_OFFSET_EXP, EFFECT, result, &mut writes);
@@ -6018,10 +6007,11 @@ pub unsafe extern "C" fn zeImageGetMemoryPropertiesExp(
     hImage: *mut c_void,
     pMemoryProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP) else {
-        return driver(hImage, pMemoryProperties);
+        return driver()(hImage, pMemoryProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeImageGetMemoryPropertiesExp::enter(
@@ -6038,7 +6028,7 @@ pub unsafe extern "C" fn zeImageGetMemoryPropertiesExp(
         call.put(8, pMemoryProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hImage, pMemoryProperties);
+    let result = driver()(hImage, pMemoryProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6061,10 +6051,11 @@ pub unsafe extern "C" fn zeImageGetProperties(
     desc: *const c_void,
     pImageProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
-        driver!(ZE_IMAGE_GET_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
+        driver!(ZE_IMAGE_GET_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_IMAGE_GET_PROPERTIES) else {
-        return driver(hDevice, desc, pImageProperties);
+        return driver()(hDevice, desc, pImageProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeImageGetProperties::enter(
@@ -6083,7 +6074,7 @@ pub unsafe extern "C" fn zeImageGetProperties(
         call.put(16, pImageProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDevice, desc, pImageProperties);
+    let result = driver()(hDevice, desc, pImageProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6109,15 +6100,9 @@ pub unsafe extern "C" fn zeImageViewCreateExp(
     hImage: *mut c_void,
     phImageView: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_IMAGE_VIEW_CREATE_EXP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_IMAGE_VIEW_CREATE_EXP) } ;
     let Some(mut call) = Call::begin(ZE_IMAGE_VIEW_CREATE_EXP) else {
-        return driver(hContext, hDevice, desc, hImage, phImageView);
+        return driver()(hContext, hDevice, desc, hImage, phImageView);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeImageViewCreateExp::enter(
@@ -6140,7 +6125,7 @@ pub unsafe extern "C" fn zeImageViewCreateExp(
         call.put(32, phImageView);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hContext, hDevice, desc, hImage, phImageView);
+    let result = driver()(hContext, hDevice, desc, hImage, phImageView);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phImageView, 1, 8)];
@@ -6156,15 +6141,9 @@ pub unsafe extern "C" fn zeImageViewCreateExt(
     hImage: *mut c_void,
     phImageView: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_IMAGE_VIEW_CREATE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_IMAGE_VIEW_CREATE_EXT) } ;
     let Some(mut call) = Call::begin(ZE_IMAGE_VIEW_CREATE_EXT) else {
-        return driver(hContext, hDevice, desc, hImage, phImageView);
+        return driver()(hContext, hDevice, desc, hImage, phImageView);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeImageViewCreateExt::enter(
@@ -6187,7 +6166,7 @@ pub unsafe extern "C" fn zeImageViewCreateExt(
         call.put(32, phImageView);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hContext, hDevice, desc, hImage, phImageView);
+    let result = driver()(hContext, hDevice, desc, hImage, phImageView);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phImageView, 1, 8)];
@@ -6197,15 +6176,13 @@ pub unsafe extern "C" fn zeImageViewCreateExt(
 }
 
 pub unsafe extern "C" fn zeInit(flags: u32) -> u32 {
-    let driver: unsafe extern "C" fn(u32) -> u32 = driver!(ZE_INIT);
-    let Some(call) = Call::begin(ZE_INIT) else { return driver(flags) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(flags) };
-    call.clear(0);
-    call.put(0, flags);
-    let mut call = call.publish();
-    let result = driver(flags);
-    call.returned();
-    call.leave(ZE_INIT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(ZE_INIT) };
+    let Some(call) = Call::begin(ZE_INIT) else { return driver()(flags) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(flags) };
+    call.put_word(0, flags);
+    let call = call.publish();
+    let result = driver()(flags);
+    call.leave_result(ZE_INIT, 0, result);
     result
 }
 
@@ -6214,10 +6191,11 @@ pub unsafe extern "C" fn zeInitDrivers(
     phDrivers: *mut *mut c_void,
     desc: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut u32, *mut *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_INIT_DRIVERS);
+    let driver = || -> unsafe extern "C" fn(*mut u32, *mut *mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_INIT_DRIVERS)
+    };
     let Some(mut call) = Call::begin(ZE_INIT_DRIVERS) else {
-        return driver(pCount, phDrivers, desc);
+        return driver()(pCount, phDrivers, desc);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeInitDrivers::enter(
@@ -6236,7 +6214,7 @@ pub unsafe extern "C" fn zeInitDrivers(
         call.put(16, desc);
         call.publish_observing(24, &reads)
     });
-    let result = driver(pCount, phDrivers, desc);
+    let result = driver()(pCount, phDrivers, desc);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6260,10 +6238,11 @@ pub unsafe extern "C" fn zeKernelCreate(
     desc: *const c_void,
     phKernel: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_KERNEL_CREATE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_KERNEL_CREATE)
+    };
     let Some(mut call) = Call::begin(ZE_KERNEL_CREATE) else {
-        return driver(hModule, desc, phKernel);
+        return driver()(hModule, desc, phKernel);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeKernelCreate::enter(
@@ -6282,7 +6261,7 @@ pub unsafe extern "C" fn zeKernelCreate(
         call.put(16, phKernel);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hModule, desc, phKernel);
+    let result = driver()(hModule, desc, phKernel);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phKernel, 1, 8)];
@@ -6292,14 +6271,13 @@ pub unsafe extern "C" fn zeKernelCreate(
 }
 
 pub unsafe extern "C" fn zeKernelDestroy(hKernel: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_KERNEL_DESTROY);
-    let Some(call) = Call::begin(ZE_KERNEL_DESTROY) else { return driver(hKernel) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hKernel) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_KERNEL_DESTROY) };
+    let Some(call) = Call::begin(ZE_KERNEL_DESTROY) else { return driver()(hKernel) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hKernel) };
     call.put(0, hKernel);
-    let mut call = call.publish();
-    let result = driver(hKernel);
-    call.returned();
-    call.leave(ZE_KERNEL_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hKernel);
+    call.leave_result(ZE_KERNEL_DESTROY, 0, result);
     result
 }
 
@@ -6308,10 +6286,11 @@ pub unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(
     pCount: *mut u32,
     pAllocationProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 =
-        driver!(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
+        driver!(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP) else {
-        return driver(hKernel, pCount, pAllocationProperties);
+        return driver()(hKernel, pCount, pAllocationProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeKernelGetAllocationPropertiesExp::enter(
@@ -6330,7 +6309,7 @@ pub unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(
         call.put(16, pAllocationProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hKernel, pCount, pAllocationProperties);
+    let result = driver()(hKernel, pCount, pAllocationProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6354,10 +6333,11 @@ pub unsafe extern "C" fn zeKernelGetBinaryExp(
     pSize: *mut u64,
     pKernelBinary: *mut u8,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 =
-        driver!(ZE_KERNEL_GET_BINARY_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 {
+        driver!(ZE_KERNEL_GET_BINARY_EXP)
+    };
     let Some(call) = Call::begin(ZE_KERNEL_GET_BINARY_EXP) else {
-        return driver(hKernel, pSize, pKernelBinary);
+        return driver()(hKernel, pSize, pKernelBinary);
     };
     let mut reads = [observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -6366,7 +6346,7 @@ pub unsafe extern "C" fn zeKernelGetBinaryExp(
         call.put(16, pKernelBinary);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hKernel, pSize, pKernelBinary);
+    let result = driver()(hKernel, pSize, pKernelBinary);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6386,16 +6366,17 @@ pub unsafe extern "C" fn zeKernelGetBinaryExp(
 }
 
 pub unsafe extern "C" fn zeKernelGetIndirectAccess(hKernel: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_KERNEL_GET_INDIRECT_ACCESS);
-    let Some(call) = Call::begin(ZE_KERNEL_GET_INDIRECT_ACCESS) else {
-        return driver(hKernel, pFlags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_KERNEL_GET_INDIRECT_ACCESS)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hKernel, pFlags) };
+    let Some(call) = Call::begin(ZE_KERNEL_GET_INDIRECT_ACCESS) else {
+        return driver()(hKernel, pFlags);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hKernel, pFlags) };
     call.put(0, hKernel);
     call.put(8, pFlags);
     let mut call = call.publish();
-    let result = driver(hKernel, pFlags);
+    let result = driver()(hKernel, pFlags);
     call.returned();
     let mut writes = [observe::array(pFlags, 1, 4)];
     call.leave(ZE_KERNEL_GET_INDIRECT_ACCESS, EFFECT, result, &mut writes);
@@ -6407,9 +6388,12 @@ pub unsafe extern "C" fn zeKernelGetName(
     pSize: *mut u64,
     pName: *mut c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 =
-        driver!(ZE_KERNEL_GET_NAME);
-    let Some(call) = Call::begin(ZE_KERNEL_GET_NAME) else { return driver(hKernel, pSize, pName) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 {
+        driver!(ZE_KERNEL_GET_NAME)
+    };
+    let Some(call) = Call::begin(ZE_KERNEL_GET_NAME) else {
+        return driver()(hKernel, pSize, pName);
+    };
     let mut reads = [observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
         call.put(0, hKernel);
@@ -6417,7 +6401,7 @@ pub unsafe extern "C" fn zeKernelGetName(
         call.put(16, pName);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hKernel, pSize, pName);
+    let result = driver()(hKernel, pSize, pName);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6440,10 +6424,11 @@ pub unsafe extern "C" fn zeKernelGetProperties(
     hKernel: *mut c_void,
     pKernelProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_KERNEL_GET_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_KERNEL_GET_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_KERNEL_GET_PROPERTIES) else {
-        return driver(hKernel, pKernelProperties);
+        return driver()(hKernel, pKernelProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeKernelGetProperties::enter(
@@ -6460,7 +6445,7 @@ pub unsafe extern "C" fn zeKernelGetProperties(
         call.put(8, pKernelProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hKernel, pKernelProperties);
+    let result = driver()(hKernel, pKernelProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6483,10 +6468,11 @@ pub unsafe extern "C" fn zeKernelGetSourceAttributes(
     pSize: *mut u32,
     pString: *mut *mut c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_char) -> u32 =
-        driver!(ZE_KERNEL_GET_SOURCE_ATTRIBUTES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_char) -> u32 {
+        driver!(ZE_KERNEL_GET_SOURCE_ATTRIBUTES)
+    };
     let Some(call) = Call::begin(ZE_KERNEL_GET_SOURCE_ATTRIBUTES) else {
-        return driver(hKernel, pSize, pString);
+        return driver()(hKernel, pSize, pString);
     };
     let mut reads = [observe::array(pSize, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -6495,7 +6481,7 @@ pub unsafe extern "C" fn zeKernelGetSourceAttributes(
         call.put(16, pString);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hKernel, pSize, pString);
+    let result = driver()(hKernel, pSize, pString);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6519,10 +6505,11 @@ pub unsafe extern "C" fn zeKernelSchedulingHintExp(
     hKernel: *mut c_void,
     pHint: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_KERNEL_SCHEDULING_HINT_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_KERNEL_SCHEDULING_HINT_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_KERNEL_SCHEDULING_HINT_EXP) else {
-        return driver(hKernel, pHint);
+        return driver()(hKernel, pHint);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeKernelSchedulingHintExp::enter(
@@ -6539,10 +6526,9 @@ pub unsafe extern "C" fn zeKernelSchedulingHintExp(
         call.put(8, pHint);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hKernel, pHint);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_KERNEL_SCHEDULING_HINT_EXP, 0, result, &mut []);
+    let result = driver()(hKernel, pHint);
+    if let Some(call) = call {
+        call.leave_result(ZE_KERNEL_SCHEDULING_HINT_EXP, 0, result);
     }
     result
 }
@@ -6553,38 +6539,38 @@ pub unsafe extern "C" fn zeKernelSetArgumentValue(
     argSize: u64,
     pArgValue: *const c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u64, *const c_void) -> u32 =
-        driver!(ZE_KERNEL_SET_ARGUMENT_VALUE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64, *const c_void) -> u32 {
+        driver!(ZE_KERNEL_SET_ARGUMENT_VALUE)
+    };
     let Some(call) = Call::begin(ZE_KERNEL_SET_ARGUMENT_VALUE) else {
-        return driver(hKernel, argIndex, argSize, pArgValue);
+        return driver()(hKernel, argIndex, argSize, pArgValue);
     };
     let mut reads = [observe::array(pArgValue, argSize as i64, 1)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver(hKernel, argIndex, argSize, pArgValue);
+        return driver()(hKernel, argIndex, argSize, pArgValue);
     };
-    call.clear(8);
     call.put(0, hKernel);
-    call.put(8, argIndex);
+    call.put_word(8, argIndex);
     call.put(16, argSize);
     call.put(24, pArgValue);
-    let mut call = call.publish_observing(32, &reads);
-    let result = driver(hKernel, argIndex, argSize, pArgValue);
-    call.returned();
-    call.leave(ZE_KERNEL_SET_ARGUMENT_VALUE, 0, result, &mut []);
+    let call = call.publish_observing(32, &reads);
+    let result = driver()(hKernel, argIndex, argSize, pArgValue);
+    call.leave_result(ZE_KERNEL_SET_ARGUMENT_VALUE, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeKernelSetCacheConfig(hKernel: *mut c_void, flags: u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32) -> u32 = driver!(ZE_KERNEL_SET_CACHE_CONFIG);
-    let Some(call) = Call::begin(ZE_KERNEL_SET_CACHE_CONFIG) else { return driver(hKernel, flags) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(hKernel, flags) };
-    call.clear(8);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u32) -> u32 { driver!(ZE_KERNEL_SET_CACHE_CONFIG) };
+    let Some(call) = Call::begin(ZE_KERNEL_SET_CACHE_CONFIG) else {
+        return driver()(hKernel, flags);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(hKernel, flags) };
     call.put(0, hKernel);
-    call.put(8, flags);
-    let mut call = call.publish();
-    let result = driver(hKernel, flags);
-    call.returned();
-    call.leave(ZE_KERNEL_SET_CACHE_CONFIG, 0, result, &mut []);
+    call.put_word(8, flags);
+    let call = call.publish();
+    let result = driver()(hKernel, flags);
+    call.leave_result(ZE_KERNEL_SET_CACHE_CONFIG, 0, result);
     result
 }
 
@@ -6594,23 +6580,22 @@ pub unsafe extern "C" fn zeKernelSetGlobalOffsetExp(
     offsetY: u32,
     offsetZ: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 =
-        driver!(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 {
+        driver!(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP)
+    };
     let Some(call) = Call::begin(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP) else {
-        return driver(hKernel, offsetX, offsetY, offsetZ);
+        return driver()(hKernel, offsetX, offsetY, offsetZ);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver(hKernel, offsetX, offsetY, offsetZ);
+        return driver()(hKernel, offsetX, offsetY, offsetZ);
     };
-    call.clear(16);
     call.put(0, hKernel);
     call.put(8, offsetX);
     call.put(12, offsetY);
-    call.put(16, offsetZ);
-    let mut call = call.publish();
-    let result = driver(hKernel, offsetX, offsetY, offsetZ);
-    call.returned();
-    call.leave(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP, 0, result, &mut []);
+    call.put_word(16, offsetZ);
+    let call = call.publish();
+    let result = driver()(hKernel, offsetX, offsetY, offsetZ);
+    call.leave_result(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP, 0, result);
     result
 }
 
@@ -6620,40 +6605,38 @@ pub unsafe extern "C" fn zeKernelSetGroupSize(
     groupSizeY: u32,
     groupSizeZ: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 =
-        driver!(ZE_KERNEL_SET_GROUP_SIZE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 {
+        driver!(ZE_KERNEL_SET_GROUP_SIZE)
+    };
     let Some(call) = Call::begin(ZE_KERNEL_SET_GROUP_SIZE) else {
-        return driver(hKernel, groupSizeX, groupSizeY, groupSizeZ);
+        return driver()(hKernel, groupSizeX, groupSizeY, groupSizeZ);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver(hKernel, groupSizeX, groupSizeY, groupSizeZ);
+        return driver()(hKernel, groupSizeX, groupSizeY, groupSizeZ);
     };
-    call.clear(16);
     call.put(0, hKernel);
     call.put(8, groupSizeX);
     call.put(12, groupSizeY);
-    call.put(16, groupSizeZ);
-    let mut call = call.publish();
-    let result = driver(hKernel, groupSizeX, groupSizeY, groupSizeZ);
-    call.returned();
-    call.leave(ZE_KERNEL_SET_GROUP_SIZE, 0, result, &mut []);
+    call.put_word(16, groupSizeZ);
+    let call = call.publish();
+    let result = driver()(hKernel, groupSizeX, groupSizeY, groupSizeZ);
+    call.leave_result(ZE_KERNEL_SET_GROUP_SIZE, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeKernelSetIndirectAccess(hKernel: *mut c_void, flags: u32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32) -> u32 =
-        driver!(ZE_KERNEL_SET_INDIRECT_ACCESS);
-    let Some(call) = Call::begin(ZE_KERNEL_SET_INDIRECT_ACCESS) else {
-        return driver(hKernel, flags);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32) -> u32 {
+        driver!(ZE_KERNEL_SET_INDIRECT_ACCESS)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver(hKernel, flags) };
-    call.clear(8);
+    let Some(call) = Call::begin(ZE_KERNEL_SET_INDIRECT_ACCESS) else {
+        return driver()(hKernel, flags);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(hKernel, flags) };
     call.put(0, hKernel);
-    call.put(8, flags);
-    let mut call = call.publish();
-    let result = driver(hKernel, flags);
-    call.returned();
-    call.leave(ZE_KERNEL_SET_INDIRECT_ACCESS, 0, result, &mut []);
+    call.put_word(8, flags);
+    let call = call.publish();
+    let result = driver()(hKernel, flags);
+    call.leave_result(ZE_KERNEL_SET_INDIRECT_ACCESS, 0, result);
     result
 }
 
@@ -6666,17 +6649,9 @@ pub unsafe extern "C" fn zeKernelSuggestGroupSize(
     groupSizeY: *mut u32,
     groupSizeZ: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        u32,
-        u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-    ) -> u32 = driver!(ZE_KERNEL_SUGGEST_GROUP_SIZE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , u32 , u32 , * mut u32 , * mut u32 , * mut u32) -> u32 { driver ! (ZE_KERNEL_SUGGEST_GROUP_SIZE) } ;
     let Some(call) = Call::begin(ZE_KERNEL_SUGGEST_GROUP_SIZE) else {
-        return driver(
+        return driver()(
             hKernel,
             globalSizeX,
             globalSizeY,
@@ -6687,7 +6662,7 @@ pub unsafe extern "C" fn zeKernelSuggestGroupSize(
         );
     };
     let Some(call) = call.reserve(LEAVES, 48) else {
-        return driver(
+        return driver()(
             hKernel,
             globalSizeX,
             globalSizeY,
@@ -6697,17 +6672,23 @@ pub unsafe extern "C" fn zeKernelSuggestGroupSize(
             groupSizeZ,
         );
     };
-    call.clear(16);
     call.put(0, hKernel);
     call.put(8, globalSizeX);
     call.put(12, globalSizeY);
-    call.put(16, globalSizeZ);
+    call.put_word(16, globalSizeZ);
     call.put(24, groupSizeX);
     call.put(32, groupSizeY);
     call.put(40, groupSizeZ);
     let mut call = call.publish();
-    let result =
-        driver(hKernel, globalSizeX, globalSizeY, globalSizeZ, groupSizeX, groupSizeY, groupSizeZ);
+    let result = driver()(
+        hKernel,
+        globalSizeX,
+        globalSizeY,
+        globalSizeZ,
+        groupSizeX,
+        groupSizeY,
+        groupSizeZ,
+    );
     call.returned();
     let mut writes = [
         observe::array(groupSizeX, 1, 4),
@@ -6722,16 +6703,17 @@ pub unsafe extern "C" fn zeKernelSuggestMaxCooperativeGroupCount(
     hKernel: *mut c_void,
     totalGroupCount: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 =
-        driver!(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT);
-    let Some(call) = Call::begin(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT) else {
-        return driver(hKernel, totalGroupCount);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
+        driver!(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hKernel, totalGroupCount) };
+    let Some(call) = Call::begin(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT) else {
+        return driver()(hKernel, totalGroupCount);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hKernel, totalGroupCount) };
     call.put(0, hKernel);
     call.put(8, totalGroupCount);
     let mut call = call.publish();
-    let result = driver(hKernel, totalGroupCount);
+    let result = driver()(hKernel, totalGroupCount);
     call.returned();
     let mut writes = [observe::array(totalGroupCount, 1, 4)];
     call.leave(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT, EFFECT, result, &mut writes);
@@ -6746,14 +6728,7 @@ pub unsafe extern "C" fn zeMemAllocDevice(
     hDevice: *mut c_void,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_ALLOC_DEVICE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , u64 , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_DEVICE) } ;
     let Some(mut call) = Call::begin(ZE_MEM_ALLOC_DEVICE) else {
         return trackers::zeMemAllocDevice(hContext, device_desc, size, alignment, hDevice, pptr);
     };
@@ -6780,7 +6755,7 @@ pub unsafe extern "C" fn zeMemAllocDevice(
         call.put(40, pptr);
         call.publish_observing(48, &reads)
     });
-    let result = driver(hContext, device_desc, size, alignment, hDevice, pptr);
+    let result = driver()(hContext, device_desc, size, alignment, hDevice, pptr);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6825,13 +6800,7 @@ pub unsafe extern "C" fn zeMemAllocHost(
     alignment: u64,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_ALLOC_HOST);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , u64 , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_HOST) } ;
     let Some(mut call) = Call::begin(ZE_MEM_ALLOC_HOST) else {
         return trackers::zeMemAllocHost(hContext, host_desc, size, alignment, pptr);
     };
@@ -6856,7 +6825,7 @@ pub unsafe extern "C" fn zeMemAllocHost(
         call.put(32, pptr);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hContext, host_desc, size, alignment, pptr);
+    let result = driver()(hContext, host_desc, size, alignment, pptr);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6901,15 +6870,7 @@ pub unsafe extern "C" fn zeMemAllocShared(
     hDevice: *mut c_void,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_ALLOC_SHARED);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * const c_void , u64 , u64 , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_SHARED) } ;
     let Some(mut call) = Call::begin(ZE_MEM_ALLOC_SHARED) else {
         return trackers::zeMemAllocShared(
             hContext,
@@ -6946,7 +6907,7 @@ pub unsafe extern "C" fn zeMemAllocShared(
         call.put(48, pptr);
         call.publish_observing(56, &reads)
     });
-    let result = driver(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
+    let result = driver()(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -6987,21 +6948,22 @@ pub unsafe extern "C" fn zeMemAllocShared(
 }
 
 pub unsafe extern "C" fn zeMemCloseIpcHandle(hContext: *mut c_void, ptr: *const c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 =
-        driver!(ZE_MEM_CLOSE_IPC_HANDLE);
-    let Some(call) = Call::begin(ZE_MEM_CLOSE_IPC_HANDLE) else { return driver(hContext, ptr) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver(hContext, ptr) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 {
+        driver!(ZE_MEM_CLOSE_IPC_HANDLE)
+    };
+    let Some(call) = Call::begin(ZE_MEM_CLOSE_IPC_HANDLE) else { return driver()(hContext, ptr) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(hContext, ptr) };
     call.put(0, hContext);
     call.put(8, ptr);
-    let mut call = call.publish();
-    let result = driver(hContext, ptr);
-    call.returned();
-    call.leave(ZE_MEM_CLOSE_IPC_HANDLE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, ptr);
+    call.leave_result(ZE_MEM_CLOSE_IPC_HANDLE, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(ZE_MEM_FREE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(ZE_MEM_FREE) };
     let Some(mut call) = Call::begin(ZE_MEM_FREE) else {
         return trackers::zeMemFree(hContext, ptr);
     };
@@ -7013,10 +6975,9 @@ pub unsafe extern "C" fn zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u
         call.put(8, ptr);
         call.publish()
     });
-    let result = driver(hContext, ptr);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_MEM_FREE, 0, result, &mut []);
+    let result = driver()(hContext, ptr);
+    if let Some(call) = call {
+        call.leave_result(ZE_MEM_FREE, 0, result);
     }
     result
 }
@@ -7026,8 +6987,9 @@ pub unsafe extern "C" fn zeMemFreeExt(
     pMemFreeDesc: *const c_void,
     ptr: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
-        driver!(ZE_MEM_FREE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
+        driver!(ZE_MEM_FREE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_MEM_FREE_EXT) else {
         return trackers::zeMemFreeExt(hContext, pMemFreeDesc, ptr);
     };
@@ -7048,10 +7010,9 @@ pub unsafe extern "C" fn zeMemFreeExt(
         call.put(16, ptr);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hContext, pMemFreeDesc, ptr);
-    if let Some(mut call) = call {
-        call.returned();
-        call.leave(ZE_MEM_FREE_EXT, 0, result, &mut []);
+    let result = driver()(hContext, pMemFreeDesc, ptr);
+    if let Some(call) = call {
+        call.leave_result(ZE_MEM_FREE_EXT, 0, result);
     }
     result
 }
@@ -7062,14 +7023,9 @@ pub unsafe extern "C" fn zeMemGetAddressRange(
     pBase: *mut *mut c_void,
     pSize: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-        *mut u64,
-    ) -> u32 = driver!(ZE_MEM_GET_ADDRESS_RANGE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut * mut c_void , * mut u64) -> u32 { driver ! (ZE_MEM_GET_ADDRESS_RANGE) } ;
     let Some(call) = Call::begin(ZE_MEM_GET_ADDRESS_RANGE) else {
-        return driver(hContext, ptr, pBase, pSize);
+        return driver()(hContext, ptr, pBase, pSize);
     };
     let mut reads = [observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
@@ -7079,7 +7035,7 @@ pub unsafe extern "C" fn zeMemGetAddressRange(
         call.put(24, pSize);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, ptr, pBase, pSize);
+    let result = driver()(hContext, ptr, pBase, pSize);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7106,14 +7062,9 @@ pub unsafe extern "C" fn zeMemGetAllocProperties(
     pMemAllocProperties: *mut c_void,
     phDevice: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_GET_ALLOC_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_GET_ALLOC_PROPERTIES) } ;
     let Some(mut call) = Call::begin(ZE_MEM_GET_ALLOC_PROPERTIES) else {
-        return driver(hContext, ptr, pMemAllocProperties, phDevice);
+        return driver()(hContext, ptr, pMemAllocProperties, phDevice);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeMemGetAllocProperties::enter(
@@ -7134,7 +7085,7 @@ pub unsafe extern "C" fn zeMemGetAllocProperties(
         call.put(24, phDevice);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, ptr, pMemAllocProperties, phDevice);
+    let result = driver()(hContext, ptr, pMemAllocProperties, phDevice);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7162,18 +7113,12 @@ pub unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(
     size: u64,
     pAttr: *mut u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut u32,
-    ) -> u32 = driver!(ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut u32) -> u32 { driver ! (ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP) } ;
     let Some(call) = Call::begin(ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP) else {
-        return driver(hContext, hDevice, ptr, size, pAttr);
+        return driver()(hContext, hDevice, ptr, size, pAttr);
     };
     let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver(hContext, hDevice, ptr, size, pAttr);
+        return driver()(hContext, hDevice, ptr, size, pAttr);
     };
     call.put(0, hContext);
     call.put(8, hDevice);
@@ -7181,7 +7126,7 @@ pub unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(
     call.put(24, size);
     call.put(32, pAttr);
     let mut call = call.publish();
-    let result = driver(hContext, hDevice, ptr, size, pAttr);
+    let result = driver()(hContext, hDevice, ptr, size, pAttr);
     call.returned();
     let mut writes = [observe::array(pAttr, 1, 4)];
     call.leave(ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP, EFFECT, result, &mut writes);
@@ -7193,24 +7138,20 @@ pub unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(
     ipcHandle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
     pHandle: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        gapii_ze_api::types::ze_ipc_mem_handle_t,
-        *mut u64,
-    ) -> u32 = driver!(ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_mem_handle_t , * mut u64) -> u32 { driver ! (ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP) } ;
     let ipcHandle = (&raw const ipcHandle_value).cast::<c_void>();
     let Some(call) = Call::begin(ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP) else {
-        return driver(hContext, ipcHandle_value, pHandle);
+        return driver()(hContext, ipcHandle_value, pHandle);
     };
     let mut reads = [observe::array(ipcHandle, 64, 1)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(hContext, ipcHandle_value, pHandle);
+        return driver()(hContext, ipcHandle_value, pHandle);
     };
     call.put(0, hContext);
     call.put(8, core::ptr::null::<c_void>());
     call.put(16, pHandle);
     let mut call = call.publish_observing(24, &reads);
-    let result = driver(hContext, ipcHandle_value, pHandle);
+    let result = driver()(hContext, ipcHandle_value, pHandle);
     call.returned();
     let mut writes = [observe::array(pHandle, 1, 8)];
     call.leave(ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP, EFFECT, result, &mut writes);
@@ -7222,17 +7163,18 @@ pub unsafe extern "C" fn zeMemGetIpcHandle(
     ptr: *const c_void,
     pIpcHandle: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
-        driver!(ZE_MEM_GET_IPC_HANDLE);
-    let Some(call) = Call::begin(ZE_MEM_GET_IPC_HANDLE) else {
-        return driver(hContext, ptr, pIpcHandle);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
+        driver!(ZE_MEM_GET_IPC_HANDLE)
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(hContext, ptr, pIpcHandle) };
+    let Some(call) = Call::begin(ZE_MEM_GET_IPC_HANDLE) else {
+        return driver()(hContext, ptr, pIpcHandle);
+    };
+    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(hContext, ptr, pIpcHandle) };
     call.put(0, hContext);
     call.put(8, ptr);
     call.put(16, pIpcHandle);
     let mut call = call.publish();
-    let result = driver(hContext, ptr, pIpcHandle);
+    let result = driver()(hContext, ptr, pIpcHandle);
     call.returned();
     let mut writes = [observe::array(pIpcHandle, 64, 1)];
     call.leave(ZE_MEM_GET_IPC_HANDLE, EFFECT, result, &mut writes);
@@ -7244,17 +7186,20 @@ pub unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(
     handle: u64,
     pIpcHandle: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 =
-        driver!(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP);
-    let Some(call) = Call::begin(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP) else {
-        return driver(hContext, handle, pIpcHandle);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 {
+        driver!(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP)
     };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver(hContext, handle, pIpcHandle) };
+    let Some(call) = Call::begin(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP) else {
+        return driver()(hContext, handle, pIpcHandle);
+    };
+    let Some(call) = call.reserve(LEAVES, 24) else {
+        return driver()(hContext, handle, pIpcHandle);
+    };
     call.put(0, hContext);
     call.put(8, handle);
     call.put(16, pIpcHandle);
     let mut call = call.publish();
-    let result = driver(hContext, handle, pIpcHandle);
+    let result = driver()(hContext, handle, pIpcHandle);
     call.returned();
     let mut writes = [observe::array(pIpcHandle, 64, 1)];
     call.leave(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP, EFFECT, result, &mut writes);
@@ -7267,10 +7212,12 @@ pub unsafe extern "C" fn zeMemGetIpcHandleWithProperties(
     pNext: *mut c_void,
     pIpcHandle: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, *mut c_void) -> u32 {
+            driver!(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES)
+        };
     let Some(mut call) = Call::begin(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES) else {
-        return driver(hContext, ptr, pNext, pIpcHandle);
+        return driver()(hContext, ptr, pNext, pIpcHandle);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeMemGetIpcHandleWithProperties::enter(
@@ -7291,7 +7238,7 @@ pub unsafe extern "C" fn zeMemGetIpcHandleWithProperties(
         call.put(24, pIpcHandle);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, ptr, pNext, pIpcHandle);
+    let result = driver()(hContext, ptr, pNext, pIpcHandle);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(pIpcHandle, 64, 1)];
@@ -7308,23 +7255,24 @@ pub unsafe extern "C" fn zeMemGetPitchFor2dImage(
     elementSizeInBytes: u32,
     rowPitch: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u64, u32, *mut u64) -> u32 =
-        driver!(ZE_MEM_GET_PITCH_FOR2D_IMAGE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u64, u32, *mut u64) -> u32 {
+            driver!(ZE_MEM_GET_PITCH_FOR2D_IMAGE)
+        };
     let Some(call) = Call::begin(ZE_MEM_GET_PITCH_FOR2D_IMAGE) else {
-        return driver(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
+        return driver()(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
     };
     let Some(call) = call.reserve(LEAVES, 48) else {
-        return driver(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
+        return driver()(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
     };
-    call.clear(32);
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, imageWidth);
     call.put(24, imageHeight);
-    call.put(32, elementSizeInBytes);
+    call.put_word(32, elementSizeInBytes);
     call.put(40, rowPitch);
     let mut call = call.publish();
-    let result = driver(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
+    let result = driver()(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
     call.returned();
     let mut writes = [observe::array(rowPitch, 1, 8)];
     call.leave(ZE_MEM_GET_PITCH_FOR2D_IMAGE, EFFECT, result, &mut writes);
@@ -7338,29 +7286,22 @@ pub unsafe extern "C" fn zeMemOpenIpcHandle(
     flags: u32,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        gapii_ze_api::types::ze_ipc_mem_handle_t,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_OPEN_IPC_HANDLE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , gapii_ze_api :: types :: ze_ipc_mem_handle_t , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_OPEN_IPC_HANDLE) } ;
     let handle = (&raw const handle_value).cast::<c_void>();
     let Some(call) = Call::begin(ZE_MEM_OPEN_IPC_HANDLE) else {
-        return driver(hContext, hDevice, handle_value, flags, pptr);
+        return driver()(hContext, hDevice, handle_value, flags, pptr);
     };
     let mut reads = [observe::array(handle, 64, 1)];
     let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver(hContext, hDevice, handle_value, flags, pptr);
+        return driver()(hContext, hDevice, handle_value, flags, pptr);
     };
-    call.clear(24);
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, core::ptr::null::<c_void>());
-    call.put(24, flags);
+    call.put_word(24, flags);
     call.put(32, pptr);
     let mut call = call.publish_observing(40, &reads);
-    let result = driver(hContext, hDevice, handle_value, flags, pptr);
+    let result = driver()(hContext, hDevice, handle_value, flags, pptr);
     call.returned();
     let mut writes = [observe::array(pptr, 1, 8)];
     call.leave(ZE_MEM_OPEN_IPC_HANDLE, EFFECT, result, &mut writes);
@@ -7371,22 +7312,23 @@ pub unsafe extern "C" fn zeMemPutIpcHandle(
     hContext: *mut c_void,
     handle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, gapii_ze_api::types::ze_ipc_mem_handle_t) -> u32 =
-        driver!(ZE_MEM_PUT_IPC_HANDLE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, gapii_ze_api::types::ze_ipc_mem_handle_t) -> u32 {
+            driver!(ZE_MEM_PUT_IPC_HANDLE)
+        };
     let handle = (&raw const handle_value).cast::<c_void>();
     let Some(call) = Call::begin(ZE_MEM_PUT_IPC_HANDLE) else {
-        return driver(hContext, handle_value);
+        return driver()(hContext, handle_value);
     };
     let mut reads = [observe::array(handle, 64, 1)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver(hContext, handle_value);
+        return driver()(hContext, handle_value);
     };
     call.put(0, hContext);
     call.put(8, core::ptr::null::<c_void>());
-    let mut call = call.publish_observing(16, &reads);
-    let result = driver(hContext, handle_value);
-    call.returned();
-    call.leave(ZE_MEM_PUT_IPC_HANDLE, 0, result, &mut []);
+    let call = call.publish_observing(16, &reads);
+    let result = driver()(hContext, handle_value);
+    call.leave_result(ZE_MEM_PUT_IPC_HANDLE, 0, result);
     result
 }
 
@@ -7397,38 +7339,38 @@ pub unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(
     size: u64,
     attr: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, u64, u32) -> u32 =
-        driver!(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, u64, u32) -> u32 {
+            driver!(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP)
+        };
     let Some(call) = Call::begin(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP) else {
-        return driver(hContext, hDevice, ptr, size, attr);
+        return driver()(hContext, hDevice, ptr, size, attr);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 36) else {
-        return driver(hContext, hDevice, ptr, size, attr);
+        return driver()(hContext, hDevice, ptr, size, attr);
     };
-    call.clear(32);
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, ptr);
     call.put(24, size);
-    call.put(32, attr);
-    let mut call = call.publish();
-    let result = driver(hContext, hDevice, ptr, size, attr);
-    call.returned();
-    call.leave(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP, 0, result, &mut []);
+    call.put_word(32, attr);
+    let call = call.publish();
+    let result = driver()(hContext, hDevice, ptr, size, attr);
+    call.leave_result(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeModuleBuildLogDestroy(hModuleBuildLog: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_MODULE_BUILD_LOG_DESTROY);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_MODULE_BUILD_LOG_DESTROY) };
     let Some(call) = Call::begin(ZE_MODULE_BUILD_LOG_DESTROY) else {
-        return driver(hModuleBuildLog);
+        return driver()(hModuleBuildLog);
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hModuleBuildLog) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hModuleBuildLog) };
     call.put(0, hModuleBuildLog);
-    let mut call = call.publish();
-    let result = driver(hModuleBuildLog);
-    call.returned();
-    call.leave(ZE_MODULE_BUILD_LOG_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hModuleBuildLog);
+    call.leave_result(ZE_MODULE_BUILD_LOG_DESTROY, 0, result);
     result
 }
 
@@ -7437,10 +7379,11 @@ pub unsafe extern "C" fn zeModuleBuildLogGetString(
     pSize: *mut u64,
     pBuildLog: *mut c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 =
-        driver!(ZE_MODULE_BUILD_LOG_GET_STRING);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 {
+        driver!(ZE_MODULE_BUILD_LOG_GET_STRING)
+    };
     let Some(call) = Call::begin(ZE_MODULE_BUILD_LOG_GET_STRING) else {
-        return driver(hModuleBuildLog, pSize, pBuildLog);
+        return driver()(hModuleBuildLog, pSize, pBuildLog);
     };
     let mut reads = [observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -7449,7 +7392,7 @@ pub unsafe extern "C" fn zeModuleBuildLogGetString(
         call.put(16, pBuildLog);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hModuleBuildLog, pSize, pBuildLog);
+    let result = driver()(hModuleBuildLog, pSize, pBuildLog);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7475,15 +7418,9 @@ pub unsafe extern "C" fn zeModuleCreate(
     phModule: *mut *mut c_void,
     phBuildLog: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MODULE_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MODULE_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_MODULE_CREATE) else {
-        return driver(hContext, hDevice, desc, phModule, phBuildLog);
+        return driver()(hContext, hDevice, desc, phModule, phBuildLog);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeModuleCreate::enter(
@@ -7506,7 +7443,7 @@ pub unsafe extern "C" fn zeModuleCreate(
         call.put(32, phBuildLog);
         call.publish_observing(40, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phModule, phBuildLog);
+    let result = driver()(hContext, hDevice, desc, phModule, phBuildLog);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phModule, 1, 8), observe::array(phBuildLog, 1, 8)];
@@ -7516,14 +7453,13 @@ pub unsafe extern "C" fn zeModuleCreate(
 }
 
 pub unsafe extern "C" fn zeModuleDestroy(hModule: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_MODULE_DESTROY);
-    let Some(call) = Call::begin(ZE_MODULE_DESTROY) else { return driver(hModule) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hModule) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_MODULE_DESTROY) };
+    let Some(call) = Call::begin(ZE_MODULE_DESTROY) else { return driver()(hModule) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hModule) };
     call.put(0, hModule);
-    let mut call = call.publish();
-    let result = driver(hModule);
-    call.returned();
-    call.leave(ZE_MODULE_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hModule);
+    call.leave_result(ZE_MODULE_DESTROY, 0, result);
     result
 }
 
@@ -7532,21 +7468,21 @@ pub unsafe extern "C" fn zeModuleDynamicLink(
     phModules: *mut *mut c_void,
     phLinkLog: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, *mut *mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_MODULE_DYNAMIC_LINK);
+    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_MODULE_DYNAMIC_LINK)
+    };
     let Some(call) = Call::begin(ZE_MODULE_DYNAMIC_LINK) else {
-        return driver(numModules, phModules, phLinkLog);
+        return driver()(numModules, phModules, phLinkLog);
     };
     let mut reads = [observe::array(phModules, numModules as i64, 8)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(numModules, phModules, phLinkLog);
+        return driver()(numModules, phModules, phLinkLog);
     };
-    call.clear(0);
-    call.put(0, numModules);
+    call.put_word(0, numModules);
     call.put(8, phModules);
     call.put(16, phLinkLog);
     let mut call = call.publish_observing(24, &reads);
-    let result = driver(numModules, phModules, phLinkLog);
+    let result = driver()(numModules, phModules, phLinkLog);
     call.returned();
     let mut writes = [observe::array(phLinkLog, 1, 8)];
     call.leave(ZE_MODULE_DYNAMIC_LINK, EFFECT, result, &mut writes);
@@ -7558,20 +7494,21 @@ pub unsafe extern "C" fn zeModuleGetFunctionPointer(
     pFunctionName: *const c_char,
     pfnFunction: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 =
-        driver!(ZE_MODULE_GET_FUNCTION_POINTER);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 {
+        driver!(ZE_MODULE_GET_FUNCTION_POINTER)
+    };
     let Some(call) = Call::begin(ZE_MODULE_GET_FUNCTION_POINTER) else {
-        return driver(hModule, pFunctionName, pfnFunction);
+        return driver()(hModule, pFunctionName, pfnFunction);
     };
     let mut reads = [observe::c_string(pFunctionName)];
     let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver(hModule, pFunctionName, pfnFunction);
+        return driver()(hModule, pFunctionName, pfnFunction);
     };
     call.put(0, hModule);
     call.put(8, pFunctionName);
     call.put(16, pfnFunction);
     let mut call = call.publish_observing(24, &reads);
-    let result = driver(hModule, pFunctionName, pfnFunction);
+    let result = driver()(hModule, pFunctionName, pfnFunction);
     call.returned();
     let mut writes = [observe::array(pfnFunction, 1, 8)];
     call.leave(ZE_MODULE_GET_FUNCTION_POINTER, EFFECT, result, &mut writes);
@@ -7584,14 +7521,9 @@ pub unsafe extern "C" fn zeModuleGetGlobalPointer(
     pSize: *mut u64,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_char,
-        *mut u64,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MODULE_GET_GLOBAL_POINTER);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_char , * mut u64 , * mut * mut c_void) -> u32 { driver ! (ZE_MODULE_GET_GLOBAL_POINTER) } ;
     let Some(call) = Call::begin(ZE_MODULE_GET_GLOBAL_POINTER) else {
-        return driver(hModule, pGlobalName, pSize, pptr);
+        return driver()(hModule, pGlobalName, pSize, pptr);
     };
     let mut reads = [observe::c_string(pGlobalName), observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
@@ -7601,7 +7533,7 @@ pub unsafe extern "C" fn zeModuleGetGlobalPointer(
         call.put(24, pptr);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hModule, pGlobalName, pSize, pptr);
+    let result = driver()(hModule, pGlobalName, pSize, pptr);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7627,10 +7559,11 @@ pub unsafe extern "C" fn zeModuleGetKernelNames(
     pCount: *mut u32,
     pNames: *mut *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u32, *mut *const c_char) -> u32 =
-        driver!(ZE_MODULE_GET_KERNEL_NAMES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *const c_char) -> u32 {
+        driver!(ZE_MODULE_GET_KERNEL_NAMES)
+    };
     let Some(call) = Call::begin(ZE_MODULE_GET_KERNEL_NAMES) else {
-        return driver(hModule, pCount, pNames);
+        return driver()(hModule, pCount, pNames);
     };
     let mut reads = [observe::array(pCount, 1, 4)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -7639,7 +7572,7 @@ pub unsafe extern "C" fn zeModuleGetKernelNames(
         call.put(16, pNames);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hModule, pCount, pNames);
+    let result = driver()(hModule, pCount, pNames);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7663,10 +7596,11 @@ pub unsafe extern "C" fn zeModuleGetNativeBinary(
     pSize: *mut u64,
     pModuleNativeBinary: *mut u8,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 =
-        driver!(ZE_MODULE_GET_NATIVE_BINARY);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 {
+        driver!(ZE_MODULE_GET_NATIVE_BINARY)
+    };
     let Some(call) = Call::begin(ZE_MODULE_GET_NATIVE_BINARY) else {
-        return driver(hModule, pSize, pModuleNativeBinary);
+        return driver()(hModule, pSize, pModuleNativeBinary);
     };
     let mut reads = [observe::array(pSize, 1, 8)];
     let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
@@ -7675,7 +7609,7 @@ pub unsafe extern "C" fn zeModuleGetNativeBinary(
         call.put(16, pModuleNativeBinary);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hModule, pSize, pModuleNativeBinary);
+    let result = driver()(hModule, pSize, pModuleNativeBinary);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7698,10 +7632,11 @@ pub unsafe extern "C" fn zeModuleGetProperties(
     hModule: *mut c_void,
     pModuleProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_MODULE_GET_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_MODULE_GET_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_MODULE_GET_PROPERTIES) else {
-        return driver(hModule, pModuleProperties);
+        return driver()(hModule, pModuleProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeModuleGetProperties::enter(
@@ -7718,7 +7653,7 @@ pub unsafe extern "C" fn zeModuleGetProperties(
         call.put(8, pModuleProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hModule, pModuleProperties);
+    let result = driver()(hModule, pModuleProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7742,10 +7677,12 @@ pub unsafe extern "C" fn zeModuleInspectLinkageExt(
     phModules: *mut *mut c_void,
     phLog: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_MODULE_INSPECT_LINKAGE_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut *mut c_void) -> u32 {
+            driver!(ZE_MODULE_INSPECT_LINKAGE_EXT)
+        };
     let Some(mut call) = Call::begin(ZE_MODULE_INSPECT_LINKAGE_EXT) else {
-        return driver(pInspectDesc, numModules, phModules, phLog);
+        return driver()(pInspectDesc, numModules, phModules, phLog);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeModuleInspectLinkageExt::enter(
@@ -7760,14 +7697,13 @@ pub unsafe extern "C" fn zeModuleInspectLinkageExt(
     });
     let mut reads = [observe::array(phModules, numModules as i64, 8)];
     let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.clear(8);
         call.put(0, pInspectDesc);
-        call.put(8, numModules);
+        call.put_word(8, numModules);
         call.put(16, phModules);
         call.put(24, phLog);
         call.publish_observing(32, &reads)
     });
-    let result = driver(pInspectDesc, numModules, phModules, phLog);
+    let result = driver()(pInspectDesc, numModules, phModules, phLog);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phLog, 1, 8)];
@@ -7782,14 +7718,9 @@ pub unsafe extern "C" fn zePhysicalMemCreate(
     desc: *mut c_void,
     phPhysicalMemory: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_PHYSICAL_MEM_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_PHYSICAL_MEM_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_PHYSICAL_MEM_CREATE) else {
-        return driver(hContext, hDevice, desc, phPhysicalMemory);
+        return driver()(hContext, hDevice, desc, phPhysicalMemory);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zePhysicalMemCreate::enter(
@@ -7810,7 +7741,7 @@ pub unsafe extern "C" fn zePhysicalMemCreate(
         call.put(24, phPhysicalMemory);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phPhysicalMemory);
+    let result = driver()(hContext, hDevice, desc, phPhysicalMemory);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phPhysicalMemory, 1, 8)];
@@ -7823,20 +7754,20 @@ pub unsafe extern "C" fn zePhysicalMemDestroy(
     hContext: *mut c_void,
     hPhysicalMemory: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_PHYSICAL_MEM_DESTROY);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_PHYSICAL_MEM_DESTROY)
+    };
     let Some(call) = Call::begin(ZE_PHYSICAL_MEM_DESTROY) else {
-        return driver(hContext, hPhysicalMemory);
+        return driver()(hContext, hPhysicalMemory);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver(hContext, hPhysicalMemory);
+        return driver()(hContext, hPhysicalMemory);
     };
     call.put(0, hContext);
     call.put(8, hPhysicalMemory);
-    let mut call = call.publish();
-    let result = driver(hContext, hPhysicalMemory);
-    call.returned();
-    call.leave(ZE_PHYSICAL_MEM_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, hPhysicalMemory);
+    call.leave_result(ZE_PHYSICAL_MEM_DESTROY, 0, result);
     result
 }
 
@@ -7845,10 +7776,11 @@ pub unsafe extern "C" fn zePhysicalMemGetProperties(
     hPhysicalMem: *mut c_void,
     pMemProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_PHYSICAL_MEM_GET_PROPERTIES);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_PHYSICAL_MEM_GET_PROPERTIES)
+    };
     let Some(mut call) = Call::begin(ZE_PHYSICAL_MEM_GET_PROPERTIES) else {
-        return driver(hContext, hPhysicalMem, pMemProperties);
+        return driver()(hContext, hPhysicalMem, pMemProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zePhysicalMemGetProperties::enter(
@@ -7867,7 +7799,7 @@ pub unsafe extern "C" fn zePhysicalMemGetProperties(
         call.put(16, pMemProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hContext, hPhysicalMem, pMemProperties);
+    let result = driver()(hContext, hPhysicalMem, pMemProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -7898,20 +7830,9 @@ pub unsafe extern "C" fn zeRTASBuilderBuildExp(
     pBounds: *mut c_void,
     pRtasBufferSizeBytes: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u64,
-        *mut c_void,
-        u64,
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *mut u64,
-    ) -> u32 = driver!(ZE_RTAS_BUILDER_BUILD_EXP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut c_void , u64 , * mut c_void , u64 , * mut c_void , * mut c_void , * mut c_void , * mut u64) -> u32 { driver ! (ZE_RTAS_BUILDER_BUILD_EXP) } ;
     let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_BUILD_EXP) else {
-        return driver(
+        return driver()(
             hBuilder,
             pBuildOpDescriptor,
             pScratchBuffer,
@@ -7955,7 +7876,7 @@ pub unsafe extern "C" fn zeRTASBuilderBuildExp(
         call.put(72, pRtasBufferSizeBytes);
         call.publish_observing(80, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hBuilder,
         pBuildOpDescriptor,
         pScratchBuffer,
@@ -7988,20 +7909,9 @@ pub unsafe extern "C" fn zeRTASBuilderBuildExt(
     pBounds: *mut c_void,
     pRtasBufferSizeBytes: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        *mut c_void,
-        u64,
-        *mut c_void,
-        u64,
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *mut u64,
-    ) -> u32 = driver!(ZE_RTAS_BUILDER_BUILD_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut c_void , u64 , * mut c_void , u64 , * mut c_void , * mut c_void , * mut c_void , * mut u64) -> u32 { driver ! (ZE_RTAS_BUILDER_BUILD_EXT) } ;
     let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_BUILD_EXT) else {
-        return driver(
+        return driver()(
             hBuilder,
             pBuildOpDescriptor,
             pScratchBuffer,
@@ -8045,7 +7955,7 @@ pub unsafe extern "C" fn zeRTASBuilderBuildExt(
         call.put(72, pRtasBufferSizeBytes);
         call.publish_observing(80, &reads)
     });
-    let result = driver(
+    let result = driver()(
         hBuilder,
         pBuildOpDescriptor,
         pScratchBuffer,
@@ -8075,17 +7985,9 @@ pub unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT) } ;
     let Some(call) = Call::begin(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT) else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             srcptr,
@@ -8097,7 +7999,7 @@ pub unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(
     };
     let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
     let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             srcptr,
@@ -8107,19 +8009,17 @@ pub unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(
             phWaitEvents,
         );
     };
-    call.clear(40);
     call.put(0, hCommandList);
     call.put(8, dstptr);
     call.put(16, srcptr);
     call.put(24, size);
     call.put(32, hSignalEvent);
-    call.put(40, numWaitEvents);
+    call.put_word(40, numWaitEvents);
     call.put(48, phWaitEvents);
-    let mut call = call.publish_observing(56, &reads);
+    let call = call.publish_observing(56, &reads);
     let result =
-        driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.returned();
-    call.leave(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT, 0, result, &mut []);
+        driver()(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+    call.leave_result(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT, 0, result);
     result
 }
 
@@ -8128,10 +8028,11 @@ pub unsafe extern "C" fn zeRTASBuilderCreateExp(
     pDescriptor: *const c_void,
     phBuilder: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_RTAS_BUILDER_CREATE_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_RTAS_BUILDER_CREATE_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_CREATE_EXP) else {
-        return driver(hDriver, pDescriptor, phBuilder);
+        return driver()(hDriver, pDescriptor, phBuilder);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeRTASBuilderCreateExp::enter(
@@ -8150,7 +8051,7 @@ pub unsafe extern "C" fn zeRTASBuilderCreateExp(
         call.put(16, phBuilder);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDriver, pDescriptor, phBuilder);
+    let result = driver()(hDriver, pDescriptor, phBuilder);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phBuilder, 1, 8)];
@@ -8164,10 +8065,11 @@ pub unsafe extern "C" fn zeRTASBuilderCreateExt(
     pDescriptor: *const c_void,
     phBuilder: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_RTAS_BUILDER_CREATE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_RTAS_BUILDER_CREATE_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_CREATE_EXT) else {
-        return driver(hDriver, pDescriptor, phBuilder);
+        return driver()(hDriver, pDescriptor, phBuilder);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeRTASBuilderCreateExt::enter(
@@ -8186,7 +8088,7 @@ pub unsafe extern "C" fn zeRTASBuilderCreateExt(
         call.put(16, phBuilder);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hDriver, pDescriptor, phBuilder);
+    let result = driver()(hDriver, pDescriptor, phBuilder);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phBuilder, 1, 8)];
@@ -8196,26 +8098,26 @@ pub unsafe extern "C" fn zeRTASBuilderCreateExt(
 }
 
 pub unsafe extern "C" fn zeRTASBuilderDestroyExp(hBuilder: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_RTAS_BUILDER_DESTROY_EXP);
-    let Some(call) = Call::begin(ZE_RTAS_BUILDER_DESTROY_EXP) else { return driver(hBuilder) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hBuilder) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_RTAS_BUILDER_DESTROY_EXP) };
+    let Some(call) = Call::begin(ZE_RTAS_BUILDER_DESTROY_EXP) else { return driver()(hBuilder) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hBuilder) };
     call.put(0, hBuilder);
-    let mut call = call.publish();
-    let result = driver(hBuilder);
-    call.returned();
-    call.leave(ZE_RTAS_BUILDER_DESTROY_EXP, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hBuilder);
+    call.leave_result(ZE_RTAS_BUILDER_DESTROY_EXP, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeRTASBuilderDestroyExt(hBuilder: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_RTAS_BUILDER_DESTROY_EXT);
-    let Some(call) = Call::begin(ZE_RTAS_BUILDER_DESTROY_EXT) else { return driver(hBuilder) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hBuilder) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_RTAS_BUILDER_DESTROY_EXT) };
+    let Some(call) = Call::begin(ZE_RTAS_BUILDER_DESTROY_EXT) else { return driver()(hBuilder) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hBuilder) };
     call.put(0, hBuilder);
-    let mut call = call.publish();
-    let result = driver(hBuilder);
-    call.returned();
-    call.leave(ZE_RTAS_BUILDER_DESTROY_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hBuilder);
+    call.leave_result(ZE_RTAS_BUILDER_DESTROY_EXT, 0, result);
     result
 }
 
@@ -8224,10 +8126,11 @@ pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(
     pBuildOpDescriptor: *const c_void,
     pProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
-        driver!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
+        driver!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP) else {
-        return driver(hBuilder, pBuildOpDescriptor, pProperties);
+        return driver()(hBuilder, pBuildOpDescriptor, pProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeRTASBuilderGetBuildPropertiesExp::enter(
@@ -8246,7 +8149,7 @@ pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(
         call.put(16, pProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hBuilder, pBuildOpDescriptor, pProperties);
+    let result = driver()(hBuilder, pBuildOpDescriptor, pProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -8270,10 +8173,11 @@ pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(
     pBuildOpDescriptor: *const c_void,
     pProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
-        driver!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
+        driver!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT) else {
-        return driver(hBuilder, pBuildOpDescriptor, pProperties);
+        return driver()(hBuilder, pBuildOpDescriptor, pProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeRTASBuilderGetBuildPropertiesExt::enter(
@@ -8292,7 +8196,7 @@ pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(
         call.put(16, pProperties);
         call.publish_observing(24, &reads)
     });
-    let result = driver(hBuilder, pBuildOpDescriptor, pProperties);
+    let result = driver()(hBuilder, pBuildOpDescriptor, pProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -8315,16 +8219,19 @@ pub unsafe extern "C" fn zeRTASParallelOperationCreateExp(
     hDriver: *mut c_void,
     phParallelOperation: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP);
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP) else {
-        return driver(hDriver, phParallelOperation);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDriver, phParallelOperation) };
+    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP) else {
+        return driver()(hDriver, phParallelOperation);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else {
+        return driver()(hDriver, phParallelOperation);
+    };
     call.put(0, hDriver);
     call.put(8, phParallelOperation);
     let mut call = call.publish();
-    let result = driver(hDriver, phParallelOperation);
+    let result = driver()(hDriver, phParallelOperation);
     call.returned();
     let mut writes = [observe::array(phParallelOperation, 1, 8)];
     call.leave(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP, EFFECT, result, &mut writes);
@@ -8335,16 +8242,19 @@ pub unsafe extern "C" fn zeRTASParallelOperationCreateExt(
     hDriver: *mut c_void,
     phParallelOperation: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT);
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT) else {
-        return driver(hDriver, phParallelOperation);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT)
     };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver(hDriver, phParallelOperation) };
+    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT) else {
+        return driver()(hDriver, phParallelOperation);
+    };
+    let Some(call) = call.reserve(LEAVES, 16) else {
+        return driver()(hDriver, phParallelOperation);
+    };
     call.put(0, hDriver);
     call.put(8, phParallelOperation);
     let mut call = call.publish();
-    let result = driver(hDriver, phParallelOperation);
+    let result = driver()(hDriver, phParallelOperation);
     call.returned();
     let mut writes = [observe::array(phParallelOperation, 1, 8)];
     call.leave(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT, EFFECT, result, &mut writes);
@@ -8352,32 +8262,32 @@ pub unsafe extern "C" fn zeRTASParallelOperationCreateExt(
 }
 
 pub unsafe extern "C" fn zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP);
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP) else {
-        return driver(hParallelOperation);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hParallelOperation) };
+    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP) else {
+        return driver()(hParallelOperation);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
     call.put(0, hParallelOperation);
-    let mut call = call.publish();
-    let result = driver(hParallelOperation);
-    call.returned();
-    call.leave(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hParallelOperation);
+    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT);
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT) else {
-        return driver(hParallelOperation);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hParallelOperation) };
+    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT) else {
+        return driver()(hParallelOperation);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
     call.put(0, hParallelOperation);
-    let mut call = call.publish();
-    let result = driver(hParallelOperation);
-    call.returned();
-    call.leave(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hParallelOperation);
+    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT, 0, result);
     result
 }
 
@@ -8385,10 +8295,11 @@ pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(
     hParallelOperation: *mut c_void,
     pProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP)
+    };
     let Some(mut call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP) else {
-        return driver(hParallelOperation, pProperties);
+        return driver()(hParallelOperation, pProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeRTASParallelOperationGetPropertiesExp::enter(
@@ -8405,7 +8316,7 @@ pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(
         call.put(8, pProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hParallelOperation, pProperties);
+    let result = driver()(hParallelOperation, pProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -8427,10 +8338,11 @@ pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(
     hParallelOperation: *mut c_void,
     pProperties: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT)
+    };
     let Some(mut call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT) else {
-        return driver(hParallelOperation, pProperties);
+        return driver()(hParallelOperation, pProperties);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeRTASParallelOperationGetPropertiesExt::enter(
@@ -8447,7 +8359,7 @@ pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(
         call.put(8, pProperties);
         call.publish_observing(16, &reads)
     });
-    let result = driver(hParallelOperation, pProperties);
+    let result = driver()(hParallelOperation, pProperties);
     if let Some(mut call) = call {
         call.returned();
         tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
@@ -8466,32 +8378,32 @@ pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(
 }
 
 pub unsafe extern "C" fn zeRTASParallelOperationJoinExp(hParallelOperation: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP);
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP) else {
-        return driver(hParallelOperation);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hParallelOperation) };
+    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP) else {
+        return driver()(hParallelOperation);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
     call.put(0, hParallelOperation);
-    let mut call = call.publish();
-    let result = driver(hParallelOperation);
-    call.returned();
-    call.leave(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hParallelOperation);
+    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zeRTASParallelOperationJoinExt(hParallelOperation: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT);
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT) else {
-        return driver(hParallelOperation);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hParallelOperation) };
+    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT) else {
+        return driver()(hParallelOperation);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
     call.put(0, hParallelOperation);
-    let mut call = call.publish();
-    let result = driver(hParallelOperation);
-    call.returned();
-    call.leave(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hParallelOperation);
+    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT, 0, result);
     result
 }
 
@@ -8501,14 +8413,9 @@ pub unsafe extern "C" fn zeSamplerCreate(
     desc: *const c_void,
     phSampler: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_SAMPLER_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_SAMPLER_CREATE) } ;
     let Some(mut call) = Call::begin(ZE_SAMPLER_CREATE) else {
-        return driver(hContext, hDevice, desc, phSampler);
+        return driver()(hContext, hDevice, desc, phSampler);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeSamplerCreate::enter(
@@ -8529,7 +8436,7 @@ pub unsafe extern "C" fn zeSamplerCreate(
         call.put(24, phSampler);
         call.publish_observing(32, &reads)
     });
-    let result = driver(hContext, hDevice, desc, phSampler);
+    let result = driver()(hContext, hDevice, desc, phSampler);
     if let Some(mut call) = call {
         call.returned();
         let mut writes = [observe::array(phSampler, 1, 8)];
@@ -8539,14 +8446,13 @@ pub unsafe extern "C" fn zeSamplerCreate(
 }
 
 pub unsafe extern "C" fn zeSamplerDestroy(hSampler: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_SAMPLER_DESTROY);
-    let Some(call) = Call::begin(ZE_SAMPLER_DESTROY) else { return driver(hSampler) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hSampler) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_SAMPLER_DESTROY) };
+    let Some(call) = Call::begin(ZE_SAMPLER_DESTROY) else { return driver()(hSampler) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hSampler) };
     call.put(0, hSampler);
-    let mut call = call.publish();
-    let result = driver(hSampler);
-    call.returned();
-    call.leave(ZE_SAMPLER_DESTROY, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hSampler);
+    call.leave_result(ZE_SAMPLER_DESTROY, 0, result);
     result
 }
 
@@ -8555,17 +8461,19 @@ pub unsafe extern "C" fn zeVirtualMemFree(
     ptr: *const c_void,
     size: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 =
-        driver!(ZE_VIRTUAL_MEM_FREE);
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_FREE) else { return driver(hContext, ptr, size) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(hContext, ptr, size) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 {
+        driver!(ZE_VIRTUAL_MEM_FREE)
+    };
+    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_FREE) else { return driver()(hContext, ptr, size) };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+        return driver()(hContext, ptr, size);
+    };
     call.put(0, hContext);
     call.put(8, ptr);
     call.put(16, size);
-    let mut call = call.publish();
-    let result = driver(hContext, ptr, size);
-    call.returned();
-    call.leave(ZE_VIRTUAL_MEM_FREE, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, ptr, size);
+    call.leave_result(ZE_VIRTUAL_MEM_FREE, 0, result);
     result
 }
 
@@ -8576,13 +8484,15 @@ pub unsafe extern "C" fn zeVirtualMemGetAccessAttribute(
     access: *mut u32,
     outSize: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, u64, *mut u32, *mut u64) -> u32 =
-        driver!(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64, *mut u32, *mut u64) -> u32 {
+            driver!(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE)
+        };
     let Some(call) = Call::begin(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE) else {
-        return driver(hContext, ptr, size, access, outSize);
+        return driver()(hContext, ptr, size, access, outSize);
     };
     let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver(hContext, ptr, size, access, outSize);
+        return driver()(hContext, ptr, size, access, outSize);
     };
     call.put(0, hContext);
     call.put(8, ptr);
@@ -8590,7 +8500,7 @@ pub unsafe extern "C" fn zeVirtualMemGetAccessAttribute(
     call.put(24, access);
     call.put(32, outSize);
     let mut call = call.publish();
-    let result = driver(hContext, ptr, size, access, outSize);
+    let result = driver()(hContext, ptr, size, access, outSize);
     call.returned();
     let mut writes = [observe::array(access, 1, 4), observe::array(outSize, 1, 8)];
     call.leave(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE, EFFECT, result, &mut writes);
@@ -8605,31 +8515,22 @@ pub unsafe extern "C" fn zeVirtualMemMap(
     offset: u64,
     access: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut c_void,
-        u64,
-        u32,
-    ) -> u32 = driver!(ZE_VIRTUAL_MEM_MAP);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , * mut c_void , u64 , u32) -> u32 { driver ! (ZE_VIRTUAL_MEM_MAP) } ;
     let Some(call) = Call::begin(ZE_VIRTUAL_MEM_MAP) else {
-        return driver(hContext, ptr, size, hPhysicalMemory, offset, access);
+        return driver()(hContext, ptr, size, hPhysicalMemory, offset, access);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 44) else {
-        return driver(hContext, ptr, size, hPhysicalMemory, offset, access);
+        return driver()(hContext, ptr, size, hPhysicalMemory, offset, access);
     };
-    call.clear(40);
     call.put(0, hContext);
     call.put(8, ptr);
     call.put(16, size);
     call.put(24, hPhysicalMemory);
     call.put(32, offset);
-    call.put(40, access);
-    let mut call = call.publish();
-    let result = driver(hContext, ptr, size, hPhysicalMemory, offset, access);
-    call.returned();
-    call.leave(ZE_VIRTUAL_MEM_MAP, 0, result, &mut []);
+    call.put_word(40, access);
+    let call = call.publish();
+    let result = driver()(hContext, ptr, size, hPhysicalMemory, offset, access);
+    call.leave_result(ZE_VIRTUAL_MEM_MAP, 0, result);
     result
 }
 
@@ -8639,20 +8540,21 @@ pub unsafe extern "C" fn zeVirtualMemQueryPageSize(
     size: u64,
     pagesize: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u64) -> u32 =
-        driver!(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u64) -> u32 {
+        driver!(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE)
+    };
     let Some(call) = Call::begin(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE) else {
-        return driver(hContext, hDevice, size, pagesize);
+        return driver()(hContext, hDevice, size, pagesize);
     };
     let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver(hContext, hDevice, size, pagesize);
+        return driver()(hContext, hDevice, size, pagesize);
     };
     call.put(0, hContext);
     call.put(8, hDevice);
     call.put(16, size);
     call.put(24, pagesize);
     let mut call = call.publish();
-    let result = driver(hContext, hDevice, size, pagesize);
+    let result = driver()(hContext, hDevice, size, pagesize);
     call.returned();
     let mut writes = [observe::array(pagesize, 1, 8)];
     call.leave(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE, EFFECT, result, &mut writes);
@@ -8665,18 +8567,22 @@ pub unsafe extern "C" fn zeVirtualMemReserve(
     size: u64,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, u64, *mut *mut c_void) -> u32 =
-        driver!(ZE_VIRTUAL_MEM_RESERVE);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64, *mut *mut c_void) -> u32 {
+            driver!(ZE_VIRTUAL_MEM_RESERVE)
+        };
     let Some(call) = Call::begin(ZE_VIRTUAL_MEM_RESERVE) else {
-        return driver(hContext, pStart, size, pptr);
+        return driver()(hContext, pStart, size, pptr);
     };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver(hContext, pStart, size, pptr) };
+    let Some(call) = call.reserve(LEAVES, 32) else {
+        return driver()(hContext, pStart, size, pptr);
+    };
     call.put(0, hContext);
     call.put(8, pStart);
     call.put(16, size);
     call.put(24, pptr);
     let mut call = call.publish();
-    let result = driver(hContext, pStart, size, pptr);
+    let result = driver()(hContext, pStart, size, pptr);
     call.returned();
     let mut writes = [observe::array(pptr, 1, 8)];
     call.leave(ZE_VIRTUAL_MEM_RESERVE, EFFECT, result, &mut writes);
@@ -8689,23 +8595,22 @@ pub unsafe extern "C" fn zeVirtualMemSetAccessAttribute(
     size: u64,
     access: u32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, u64, u32) -> u32 =
-        driver!(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64, u32) -> u32 {
+        driver!(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE)
+    };
     let Some(call) = Call::begin(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE) else {
-        return driver(hContext, ptr, size, access);
+        return driver()(hContext, ptr, size, access);
     };
     let Some(call) = call.reserve(EFFECT | LEAVES, 28) else {
-        return driver(hContext, ptr, size, access);
+        return driver()(hContext, ptr, size, access);
     };
-    call.clear(24);
     call.put(0, hContext);
     call.put(8, ptr);
     call.put(16, size);
-    call.put(24, access);
-    let mut call = call.publish();
-    let result = driver(hContext, ptr, size, access);
-    call.returned();
-    call.leave(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE, 0, result, &mut []);
+    call.put_word(24, access);
+    let call = call.publish();
+    let result = driver()(hContext, ptr, size, access);
+    call.leave_result(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE, 0, result);
     result
 }
 
@@ -8714,39 +8619,43 @@ pub unsafe extern "C" fn zeVirtualMemUnmap(
     ptr: *const c_void,
     size: u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 =
-        driver!(ZE_VIRTUAL_MEM_UNMAP);
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_UNMAP) else { return driver(hContext, ptr, size) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver(hContext, ptr, size) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 {
+        driver!(ZE_VIRTUAL_MEM_UNMAP)
+    };
+    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_UNMAP) else {
+        return driver()(hContext, ptr, size);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
+        return driver()(hContext, ptr, size);
+    };
     call.put(0, hContext);
     call.put(8, ptr);
     call.put(16, size);
-    let mut call = call.publish();
-    let result = driver(hContext, ptr, size);
-    call.returned();
-    call.leave(ZE_VIRTUAL_MEM_UNMAP, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hContext, ptr, size);
+    call.leave_result(ZE_VIRTUAL_MEM_UNMAP, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zerGetDefaultContext() -> *mut c_void {
-    let driver: unsafe extern "C" fn() -> *mut c_void = driver!(ZER_GET_DEFAULT_CONTEXT);
-    let Some(call) = Call::begin(ZER_GET_DEFAULT_CONTEXT) else { return driver() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver() };
-    let mut call = call.publish();
-    let result = driver();
-    call.returned();
-    call.leave(ZER_GET_DEFAULT_CONTEXT, 0, result, &mut []);
+    let driver = || -> unsafe extern "C" fn() -> *mut c_void { driver!(ZER_GET_DEFAULT_CONTEXT) };
+    let Some(call) = Call::begin(ZER_GET_DEFAULT_CONTEXT) else { return driver()() };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
+    let call = call.publish();
+    let result = driver()();
+    call.leave_result(ZER_GET_DEFAULT_CONTEXT, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zerGetLastErrorDescription(ppString: *mut *const c_char) -> u32 {
-    let driver: unsafe extern "C" fn(*mut *const c_char) -> u32 =
-        driver!(ZER_GET_LAST_ERROR_DESCRIPTION);
-    let Some(call) = Call::begin(ZER_GET_LAST_ERROR_DESCRIPTION) else { return driver(ppString) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver(ppString) };
+    let driver = || -> unsafe extern "C" fn(*mut *const c_char) -> u32 {
+        driver!(ZER_GET_LAST_ERROR_DESCRIPTION)
+    };
+    let Some(call) = Call::begin(ZER_GET_LAST_ERROR_DESCRIPTION) else { return driver()(ppString) };
+    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(ppString) };
     call.put(0, ppString);
     let mut call = call.publish();
-    let result = driver(ppString);
+    let result = driver()(ppString);
     call.returned();
     let mut writes = [observe::array(ppString, 1, 8)];
     call.leave(ZER_GET_LAST_ERROR_DESCRIPTION, EFFECT, result, &mut writes);
@@ -8754,32 +8663,31 @@ pub unsafe extern "C" fn zerGetLastErrorDescription(ppString: *mut *const c_char
 }
 
 pub unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 =
-        driver!(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER);
-    let Some(call) = Call::begin(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER) else {
-        return driver(hDevice);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
+        driver!(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver(hDevice) };
+    let Some(call) = Call::begin(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER) else {
+        return driver()(hDevice);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hDevice) };
     call.put(0, hDevice);
-    let mut call = call.publish();
-    let result = driver(hDevice);
-    call.returned();
-    call.leave(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER, 0, result, &mut []);
+    let call = call.publish();
+    let result = driver()(hDevice);
+    call.leave_result(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER, 0, result);
     result
 }
 
 pub unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32) -> *mut c_void =
-        driver!(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE);
-    let Some(call) = Call::begin(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE) else {
-        return driver(identifier);
+    let driver = || -> unsafe extern "C" fn(u32) -> *mut c_void {
+        driver!(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE)
     };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver(identifier) };
-    call.clear(0);
-    call.put(0, identifier);
-    let mut call = call.publish();
-    let result = driver(identifier);
-    call.returned();
-    call.leave(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE, 0, result, &mut []);
+    let Some(call) = Call::begin(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE) else {
+        return driver()(identifier);
+    };
+    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(identifier) };
+    call.put_word(0, identifier);
+    let call = call.publish();
+    let result = driver()(identifier);
+    call.leave_result(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE, 0, result);
     result
 }

@@ -1261,12 +1261,12 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
+    Some(Handler(zeCommandListAppendLaunchCooperativeKernel as *const ())),
+    Some(Handler(zeCommandListAppendLaunchKernel as *const ())),
+    Some(Handler(zeCommandListAppendLaunchKernelIndirect as *const ())),
     None,
-    None,
-    None,
-    None,
-    None,
-    None,
+    Some(Handler(zeCommandListAppendLaunchKernelWithParameters as *const ())),
+    Some(Handler(zeCommandListAppendLaunchMultipleKernelsIndirect as *const ())),
     None,
     Some(Handler(zeCommandListAppendMemoryCopy as *const ())),
     Some(Handler(zeCommandListAppendMemoryCopyFromContext as *const ())),
@@ -1298,8 +1298,8 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
+    Some(Handler(zeCommandListImmediateAppendCommandListsExp as *const ())),
+    Some(Handler(zeCommandListImmediateAppendCommandListsWithParameters as *const ())),
     None,
     None,
     None,
@@ -1509,10 +1509,11 @@ pub unsafe extern "C" fn eglCreateDRMImageMESA(
     dpy: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_DRM_IMAGE_MESA);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, attrib_list) };
-    let result = driver(dpy, attrib_list);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_DRM_IMAGE_MESA)
+    };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, attrib_list) };
+    let result = driver()(dpy, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateDRMImageMESA::leave(
             tracked,
@@ -1531,10 +1532,11 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
     condition: u32,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_FENCE_SYNC_NV);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_FENCE_SYNC_NV)
+    };
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, condition, attrib_list);
+        return driver()(dpy, condition, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateFenceSyncNV::enter(
@@ -1546,7 +1548,7 @@ pub unsafe extern "C" fn eglCreateFenceSyncNV(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, condition, attrib_list);
+    let result = driver()(dpy, condition, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateFenceSyncNV::leave(
             tracked,
@@ -1568,15 +1570,9 @@ pub unsafe extern "C" fn eglCreateImage(
     buffer: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut c_void,
-        *const isize,
-    ) -> *mut c_void = driver!(EGL_CREATE_IMAGE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_IMAGE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, ctx, target, buffer, attrib_list);
+        return driver()(dpy, ctx, target, buffer, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateImage::enter(
@@ -1590,7 +1586,7 @@ pub unsafe extern "C" fn eglCreateImage(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, ctx, target, buffer, attrib_list);
+    let result = driver()(dpy, ctx, target, buffer, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateImage::leave(
             tracked,
@@ -1614,15 +1610,9 @@ pub unsafe extern "C" fn eglCreateImageKHR(
     buffer: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        u32,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_IMAGE_KHR);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_IMAGE_KHR) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, ctx, target, buffer, attrib_list);
+        return driver()(dpy, ctx, target, buffer, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateImageKHR::enter(
@@ -1636,7 +1626,7 @@ pub unsafe extern "C" fn eglCreateImageKHR(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, ctx, target, buffer, attrib_list);
+    let result = driver()(dpy, ctx, target, buffer, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateImageKHR::leave(
             tracked,
@@ -1660,17 +1650,11 @@ pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
     config: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        u32,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, buftype, buffer, config, attrib_list);
+        return driver()(dpy, buftype, buffer, config, attrib_list);
     };
-    let result = driver(dpy, buftype, buffer, config, attrib_list);
+    let result = driver()(dpy, buftype, buffer, config, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePbufferFromClientBuffer::leave(
             tracked,
@@ -1692,12 +1676,13 @@ pub unsafe extern "C" fn eglCreatePbufferSurface(
     config: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_PBUFFER_SURFACE);
-    let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, attrib_list);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_PBUFFER_SURFACE)
     };
-    let result = driver(dpy, config, attrib_list);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(dpy, config, attrib_list);
+    };
+    let result = driver()(dpy, config, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePbufferSurface::leave(
             tracked,
@@ -1718,16 +1703,11 @@ pub unsafe extern "C" fn eglCreatePixmapSurface(
     pixmap: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PIXMAP_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PIXMAP_SURFACE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, pixmap, attrib_list);
+        return driver()(dpy, config, pixmap, attrib_list);
     };
-    let result = driver(dpy, config, pixmap, attrib_list);
+    let result = driver()(dpy, config, pixmap, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePixmapSurface::leave(
             tracked,
@@ -1748,9 +1728,11 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
     config: *mut c_void,
     pixmap: *mut c_void,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void =
-        driver!(EGL_CREATE_PIXMAP_SURFACE_HI);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, config, pixmap) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void {
+            driver!(EGL_CREATE_PIXMAP_SURFACE_HI)
+        };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, config, pixmap) };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePixmapSurfaceHI::enter(
             tracked,
@@ -1761,7 +1743,7 @@ pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
             pixmap as u64,
         )
     });
-    let result = driver(dpy, config, pixmap);
+    let result = driver()(dpy, config, pixmap);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePixmapSurfaceHI::leave(
             tracked,
@@ -1782,14 +1764,9 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
     native_pixmap: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const isize,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_PIXMAP_SURFACE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, native_pixmap, attrib_list);
+        return driver()(dpy, config, native_pixmap, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurface::enter(
@@ -1802,7 +1779,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, config, native_pixmap, attrib_list);
+    let result = driver()(dpy, config, native_pixmap, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurface::leave(
             tracked,
@@ -1824,14 +1801,9 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
     native_pixmap: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, native_pixmap, attrib_list);
+        return driver()(dpy, config, native_pixmap, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurfaceEXT::enter(
@@ -1844,7 +1816,7 @@ pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, config, native_pixmap, attrib_list);
+    let result = driver()(dpy, config, native_pixmap, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformPixmapSurfaceEXT::leave(
             tracked,
@@ -1866,14 +1838,9 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
     native_window: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const isize,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_WINDOW_SURFACE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, native_window, attrib_list);
+        return driver()(dpy, config, native_window, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurface::enter(
@@ -1886,7 +1853,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, config, native_window, attrib_list);
+    let result = driver()(dpy, config, native_window, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurface::leave(
             tracked,
@@ -1908,14 +1875,9 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
     native_window: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, native_window, attrib_list);
+        return driver()(dpy, config, native_window, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurfaceEXT::enter(
@@ -1928,7 +1890,7 @@ pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, config, native_window, attrib_list);
+    let result = driver()(dpy, config, native_window, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreatePlatformWindowSurfaceEXT::leave(
             tracked,
@@ -1950,16 +1912,11 @@ pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
     stream: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, stream, attrib_list);
+        return driver()(dpy, config, stream, attrib_list);
     };
-    let result = driver(dpy, config, stream, attrib_list);
+    let result = driver()(dpy, config, stream, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateStreamProducerSurfaceKHR::leave(
             tracked,
@@ -1981,12 +1938,14 @@ pub unsafe extern "C" fn eglCreateStreamSyncNV(
     r#type: u32,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_STREAM_SYNC_NV);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void {
+            driver!(EGL_CREATE_STREAM_SYNC_NV)
+        };
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, stream, r#type, attrib_list);
+        return driver()(dpy, stream, r#type, attrib_list);
     };
-    let result = driver(dpy, stream, r#type, attrib_list);
+    let result = driver()(dpy, stream, r#type, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateStreamSyncNV::leave(
             tracked,
@@ -2007,10 +1966,11 @@ pub unsafe extern "C" fn eglCreateSync(
     r#type: u32,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
-        driver!(EGL_CREATE_SYNC);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void {
+        driver!(EGL_CREATE_SYNC)
+    };
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, r#type, attrib_list);
+        return driver()(dpy, r#type, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSync::enter(
@@ -2022,7 +1982,7 @@ pub unsafe extern "C" fn eglCreateSync(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, r#type, attrib_list);
+    let result = driver()(dpy, r#type, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSync::leave(
             tracked,
@@ -2042,10 +2002,11 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
     r#type: u32,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void =
-        driver!(EGL_CREATE_SYNC64_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void {
+        driver!(EGL_CREATE_SYNC64_KHR)
+    };
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, r#type, attrib_list);
+        return driver()(dpy, r#type, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSync64KHR::enter(
@@ -2057,7 +2018,7 @@ pub unsafe extern "C" fn eglCreateSync64KHR(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, r#type, attrib_list);
+    let result = driver()(dpy, r#type, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSync64KHR::leave(
             tracked,
@@ -2077,10 +2038,11 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
     r#type: u32,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void =
-        driver!(EGL_CREATE_SYNC_KHR);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void {
+        driver!(EGL_CREATE_SYNC_KHR)
+    };
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, r#type, attrib_list);
+        return driver()(dpy, r#type, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSyncKHR::enter(
@@ -2092,7 +2054,7 @@ pub unsafe extern "C" fn eglCreateSyncKHR(
             attrib_list as u64,
         )
     });
-    let result = driver(dpy, r#type, attrib_list);
+    let result = driver()(dpy, r#type, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateSyncKHR::leave(
             tracked,
@@ -2113,16 +2075,11 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
     win: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const i32,
-    ) -> *mut c_void = driver!(EGL_CREATE_WINDOW_SURFACE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_WINDOW_SURFACE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, config, win, attrib_list);
+        return driver()(dpy, config, win, attrib_list);
     };
-    let result = driver(dpy, config, win, attrib_list);
+    let result = driver()(dpy, config, win, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglCreateWindowSurface::leave(
             tracked,
@@ -2139,69 +2096,75 @@ pub unsafe extern "C" fn eglCreateWindowSurface(
 }
 
 pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_DISPLAY_EXT);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_DESTROY_DISPLAY_EXT) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
     });
-    driver(dpy)
+    driver()(dpy)
 }
 
 pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_IMAGE);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, image) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_DESTROY_IMAGE) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, image) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
-    driver(dpy, image)
+    driver()(dpy, image)
 }
 
 pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_IMAGE_KHR);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, image) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_IMAGE_KHR)
+    };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, image) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
     });
-    driver(dpy, image)
+    driver()(dpy, image)
 }
 
 pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_SURFACE);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, surface) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_SURFACE)
+    };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, surface) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
     });
-    driver(dpy, surface)
+    driver()(dpy, surface)
 }
 
 pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, sync) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_DESTROY_SYNC) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, sync) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySync::enter(tracked, readable, observer, dpy as u64, sync as u64)
     });
-    driver(dpy, sync)
+    driver()(dpy, sync)
 }
 
 pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 =
-        driver!(EGL_DESTROY_SYNC_KHR);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
+        driver!(EGL_DESTROY_SYNC_KHR)
+    };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, sync) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64)
     });
-    driver(dpy, sync)
+    driver()(dpy, sync)
 }
 
 pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(EGL_DESTROY_SYNC_NV);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_DESTROY_SYNC_NV) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(sync) };
     tracker.update(|tracked, readable, observer| {
         commands::eglDestroySyncNV::enter(tracked, readable, observer, sync as u64)
     });
-    driver(sync)
+    driver()(sync)
 }
 
 pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
@@ -2211,17 +2174,11 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
     num_planes: *mut i32,
     modifiers: *mut u64,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut i32,
-        *mut i32,
-        *mut u64,
-    ) -> u32 = driver!(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut u64) -> u32 { driver ! (EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, image, fourcc, num_planes, modifiers);
+        return driver()(dpy, image, fourcc, num_planes, modifiers);
     };
-    let result = driver(dpy, image, fourcc, num_planes, modifiers);
+    let result = driver()(dpy, image, fourcc, num_planes, modifiers);
     tracker.update(|tracked, readable, observer| {
         commands::eglExportDMABUFImageQueryMESA::leave(
             tracked,
@@ -2239,9 +2196,10 @@ pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
 }
 
 pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
-    let driver: unsafe extern "C" fn(*mut c_void) -> *mut c_void = driver!(EGL_GET_DISPLAY);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(display_id) };
-    let result = driver(display_id);
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> *mut c_void { driver!(EGL_GET_DISPLAY) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(display_id) };
+    let result = driver()(display_id);
     tracker.update(|tracked, readable, observer| {
         commands::eglGetDisplay::leave(
             tracked,
@@ -2259,12 +2217,13 @@ pub unsafe extern "C" fn eglGetPlatformDisplay(
     native_display: *mut c_void,
     attrib_list: *const isize,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void =
-        driver!(EGL_GET_PLATFORM_DISPLAY);
-    let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(platform, native_display, attrib_list);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void {
+        driver!(EGL_GET_PLATFORM_DISPLAY)
     };
-    let result = driver(platform, native_display, attrib_list);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(platform, native_display, attrib_list);
+    };
+    let result = driver()(platform, native_display, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglGetPlatformDisplay::leave(
             tracked,
@@ -2284,12 +2243,13 @@ pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
     native_display: *mut c_void,
     attrib_list: *const i32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void =
-        driver!(EGL_GET_PLATFORM_DISPLAY_EXT);
-    let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(platform, native_display, attrib_list);
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void {
+        driver!(EGL_GET_PLATFORM_DISPLAY_EXT)
     };
-    let result = driver(platform, native_display, attrib_list);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(platform, native_display, attrib_list);
+    };
+    let result = driver()(platform, native_display, attrib_list);
     tracker.update(|tracked, readable, observer| {
         commands::eglGetPlatformDisplayEXT::leave(
             tracked,
@@ -2310,12 +2270,13 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
     attribute: i32,
     value: i32,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 =
-        driver!(EGL_SURFACE_ATTRIB);
-    let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(dpy, surface, attribute, value);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 {
+        driver!(EGL_SURFACE_ATTRIB)
     };
-    let result = driver(dpy, surface, attribute, value);
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(dpy, surface, attribute, value);
+    };
+    let result = driver()(dpy, surface, attribute, value);
     tracker.update(|tracked, readable, observer| {
         commands::eglSurfaceAttrib::leave(
             tracked,
@@ -2332,9 +2293,9 @@ pub unsafe extern "C" fn eglSurfaceAttrib(
 }
 
 pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, i32) -> u32 = driver!(EGL_SWAP_INTERVAL);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(dpy, interval) };
-    let result = driver(dpy, interval);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> u32 { driver!(EGL_SWAP_INTERVAL) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(dpy, interval) };
+    let result = driver()(dpy, interval);
     tracker.update(|tracked, readable, observer| {
         commands::eglSwapInterval::leave(tracked, readable, observer, dpy as u64, interval, result)
     });
@@ -2342,84 +2303,84 @@ pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32
 }
 
 pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline, program) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ACTIVE_SHADER_PROGRAM) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pipeline, program) };
     tracker.update(|tracked, readable, observer| {
         commands::glActiveShaderProgram::enter(tracked, readable, observer, pipeline, program)
     });
-    driver(pipeline, program)
+    driver()(pipeline, program)
 }
 
 pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ACTIVE_SHADER_PROGRAM_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline, program) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ACTIVE_SHADER_PROGRAM_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pipeline, program) };
     tracker.update(|tracked, readable, observer| {
         commands::glActiveShaderProgramEXT::enter(tracked, readable, observer, pipeline, program)
     });
-    driver(pipeline, program)
+    driver()(pipeline, program)
 }
 
 pub unsafe extern "C" fn glActiveTexture(texture: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_ACTIVE_TEXTURE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(texture) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ACTIVE_TEXTURE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(texture) };
     tracker.update(|tracked, readable, observer| {
         commands::glActiveTexture::enter(tracked, readable, observer, texture)
     });
-    driver(texture)
+    driver()(texture)
 }
 
 pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_ATTACH_SHADER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(program, shader) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ATTACH_SHADER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(program, shader) };
     tracker.update(|tracked, readable, observer| {
         commands::glAttachShader::enter(tracked, readable, observer, program, shader)
     });
-    driver(program, shader)
+    driver()(program, shader)
 }
 
 pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, id) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_QUERY) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, id) };
     tracker.update(|tracked, readable, observer| {
         commands::glBeginQuery::enter(tracked, readable, observer, target, id)
     });
-    driver(target, id)
+    driver()(target, id)
 }
 
 pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BEGIN_QUERY_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, id) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_QUERY_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, id) };
     tracker.update(|tracked, readable, observer| {
         commands::glBeginQueryEXT::enter(tracked, readable, observer, target, id)
     });
-    driver(target, id)
+    driver()(target, id)
 }
 
 pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BEGIN_TRANSFORM_FEEDBACK);
-    let Some(mut tracker) = Tracker::begin() else { return driver(primitiveMode) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_TRANSFORM_FEEDBACK) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(primitiveMode) };
     tracker.update(|tracked, readable, observer| {
         commands::glBeginTransformFeedback::enter(tracked, readable, observer, primitiveMode)
     });
-    driver(primitiveMode)
+    driver()(primitiveMode)
 }
 
 pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_BUFFER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, buffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_BUFFER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, buffer) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindBuffer::enter(tracked, readable, observer, target, buffer)
     });
-    driver(target, buffer)
+    driver()(target, buffer)
 }
 
 pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_BIND_BUFFER_BASE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, index, buffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BIND_BUFFER_BASE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, index, buffer) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindBufferBase::enter(tracked, readable, observer, target, index, buffer)
     });
-    driver(target, index, buffer)
+    driver()(target, index, buffer)
 }
 
 pub unsafe extern "C" fn glBindBufferRange(
@@ -2429,9 +2390,10 @@ pub unsafe extern "C" fn glBindBufferRange(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_BIND_BUFFER_RANGE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) { driver!(GL_BIND_BUFFER_RANGE) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, index, buffer, offset, size);
+        return driver()(target, index, buffer, offset, size);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glBindBufferRange::enter(
@@ -2445,112 +2407,112 @@ pub unsafe extern "C" fn glBindBufferRange(
             size as i64,
         )
     });
-    driver(target, index, buffer, offset, size)
+    driver()(target, index, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, framebuffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_FRAMEBUFFER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, framebuffer) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindFramebuffer::enter(tracked, readable, observer, target, framebuffer)
     });
-    driver(target, framebuffer)
+    driver()(target, framebuffer)
 }
 
 pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_FRAMEBUFFER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, framebuffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_FRAMEBUFFER_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, framebuffer) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindFramebufferOES::enter(tracked, readable, observer, target, framebuffer)
     });
-    driver(target, framebuffer)
+    driver()(target, framebuffer)
 }
 
 pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_PROGRAM_PIPELINE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pipeline) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindProgramPipeline::enter(tracked, readable, observer, pipeline)
     });
-    driver(pipeline)
+    driver()(pipeline)
 }
 
 pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_PROGRAM_PIPELINE_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pipeline) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_PROGRAM_PIPELINE_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pipeline) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
     });
-    driver(pipeline)
+    driver()(pipeline)
 }
 
 pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_RENDERBUFFER) };
     if !matches!(target, 0x8d41) {
-        return driver(target, renderbuffer);
+        return driver()(target, renderbuffer);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, renderbuffer) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, renderbuffer) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindRenderbuffer::enter(tracked, readable, observer, target, renderbuffer)
     });
-    driver(target, renderbuffer)
+    driver()(target, renderbuffer)
 }
 
 pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_RENDERBUFFER_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_RENDERBUFFER_OES) };
     if !matches!(target, 0x8d41) {
-        return driver(target, renderbuffer);
+        return driver()(target, renderbuffer);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, renderbuffer) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, renderbuffer) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindRenderbufferOES::enter(tracked, readable, observer, target, renderbuffer)
     });
-    driver(target, renderbuffer)
+    driver()(target, renderbuffer)
 }
 
 pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_SAMPLER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(unit, sampler) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_SAMPLER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(unit, sampler) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindSampler::enter(tracked, readable, observer, unit, sampler)
     });
-    driver(unit, sampler)
+    driver()(unit, sampler)
 }
 
 pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TEXTURE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, texture) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_TEXTURE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, texture) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindTexture::enter(tracked, readable, observer, target, texture)
     });
-    driver(target, texture)
+    driver()(target, texture)
 }
 
 pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_BIND_TRANSFORM_FEEDBACK);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, id) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_TRANSFORM_FEEDBACK) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, id) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindTransformFeedback::enter(tracked, readable, observer, target, id)
     });
-    driver(target, id)
+    driver()(target, id)
 }
 
 pub unsafe extern "C" fn glBindVertexArray(array: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY);
-    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_VERTEX_ARRAY) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(array) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindVertexArray::enter(tracked, readable, observer, array)
     });
-    driver(array)
+    driver()(array)
 }
 
 pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_BIND_VERTEX_ARRAY_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_VERTEX_ARRAY_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(array) };
     tracker.update(|tracked, readable, observer| {
         commands::glBindVertexArrayOES::enter(tracked, readable, observer, array)
     });
-    driver(array)
+    driver()(array)
 }
 
 pub unsafe extern "C" fn glBindVertexBuffer(
@@ -2559,9 +2521,10 @@ pub unsafe extern "C" fn glBindVertexBuffer(
     offset: isize,
     stride: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, isize, i32) = driver!(GL_BIND_VERTEX_BUFFER);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, isize, i32) { driver!(GL_BIND_VERTEX_BUFFER) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(bindingindex, buffer, offset, stride);
+        return driver()(bindingindex, buffer, offset, stride);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glBindVertexBuffer::enter(
@@ -2574,12 +2537,13 @@ pub unsafe extern "C" fn glBindVertexBuffer(
             stride,
         )
     });
-    driver(bindingindex, buffer, offset, stride)
+    driver()(bindingindex, buffer, offset, stride)
 }
 
 pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
-    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) = driver!(GL_BUFFER_DATA);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, size, data, usage) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, *const c_void, u32) { driver!(GL_BUFFER_DATA) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, size, data, usage) };
     tracker.update(|tracked, readable, observer| {
         commands::glBufferData::enter(
             tracked,
@@ -2591,7 +2555,7 @@ pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_v
             usage,
         )
     });
-    driver(target, size, data, usage)
+    driver()(target, size, data, usage)
 }
 
 pub unsafe extern "C" fn glBufferStorageEXT(
@@ -2600,9 +2564,10 @@ pub unsafe extern "C" fn glBufferStorageEXT(
     data: *const c_void,
     flags: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
-        driver!(GL_BUFFER_STORAGE_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, size, data, flags) };
+    let driver = || -> unsafe extern "C" fn(u32, isize, *const c_void, u32) {
+        driver!(GL_BUFFER_STORAGE_EXT)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, size, data, flags) };
     tracker.update(|tracked, readable, observer| {
         commands::glBufferStorageEXT::enter(
             tracked,
@@ -2614,7 +2579,7 @@ pub unsafe extern "C" fn glBufferStorageEXT(
             flags,
         )
     });
-    driver(target, size, data, flags)
+    driver()(target, size, data, flags)
 }
 
 pub unsafe extern "C" fn glBufferStorageExternalEXT(
@@ -2624,10 +2589,11 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
     clientBuffer: *mut c_void,
     flags: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
-        driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) {
+        driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, offset, size, clientBuffer, flags);
+        return driver()(target, offset, size, clientBuffer, flags);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glBufferStorageExternalEXT::enter(
@@ -2641,12 +2607,13 @@ pub unsafe extern "C" fn glBufferStorageExternalEXT(
             flags,
         )
     });
-    driver(target, offset, size, clientBuffer, flags)
+    driver()(target, offset, size, clientBuffer, flags)
 }
 
 pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
-    let driver: unsafe extern "C" fn(u32, isize, u32, u64) = driver!(GL_BUFFER_STORAGE_MEM_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, size, memory, offset) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, u32, u64) { driver!(GL_BUFFER_STORAGE_MEM_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, size, memory, offset) };
     tracker.update(|tracked, readable, observer| {
         commands::glBufferStorageMemEXT::enter(
             tracked,
@@ -2658,7 +2625,7 @@ pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory:
             offset,
         )
     });
-    driver(target, size, memory, offset)
+    driver()(target, size, memory, offset)
 }
 
 pub unsafe extern "C" fn glBufferSubData(
@@ -2667,9 +2634,10 @@ pub unsafe extern "C" fn glBufferSubData(
     size: isize,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, *const c_void) =
-        driver!(GL_BUFFER_SUB_DATA);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, size, data) };
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *const c_void) {
+        driver!(GL_BUFFER_SUB_DATA)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, offset, size, data) };
     tracker.update(|tracked, readable, observer| {
         commands::glBufferSubData::enter(
             tracked,
@@ -2681,16 +2649,16 @@ pub unsafe extern "C" fn glBufferSubData(
             data as u64,
         )
     });
-    driver(target, offset, size, data)
+    driver()(target, offset, size, data)
 }
 
 pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_CLIENT_ACTIVE_TEXTURE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(texture) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_CLIENT_ACTIVE_TEXTURE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(texture) };
     tracker.update(|tracked, readable, observer| {
         commands::glClientActiveTexture::enter(tracked, readable, observer, texture)
     });
-    driver(texture)
+    driver()(texture)
 }
 
 pub unsafe extern "C" fn glColorPointer(
@@ -2699,8 +2667,11 @@ pub unsafe extern "C" fn glColorPointer(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_COLOR_POINTER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_COLOR_POINTER) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(size, r#type, stride, pointer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glColorPointer::enter(
             tracked,
@@ -2712,7 +2683,7 @@ pub unsafe extern "C" fn glColorPointer(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer)
+    driver()(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glCompressedTexImage2D(
@@ -2725,10 +2696,11 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) =
-        driver!(GL_COMPRESSED_TEX_IMAGE2D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) {
+        driver!(GL_COMPRESSED_TEX_IMAGE2D)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, internalformat, width, height, border, imageSize, data);
+        return driver()(target, level, internalformat, width, height, border, imageSize, data);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCompressedTexImage2D::enter(
@@ -2745,7 +2717,7 @@ pub unsafe extern "C" fn glCompressedTexImage2D(
             data as u64,
         )
     });
-    driver(target, level, internalformat, width, height, border, imageSize, data)
+    driver()(target, level, internalformat, width, height, border, imageSize, data)
 }
 
 pub unsafe extern "C" fn glCompressedTexImage3D(
@@ -2759,10 +2731,12 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
-        driver!(GL_COMPRESSED_TEX_IMAGE3D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) {
+            driver!(GL_COMPRESSED_TEX_IMAGE3D)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             level,
             internalformat,
@@ -2790,7 +2764,7 @@ pub unsafe extern "C" fn glCompressedTexImage3D(
             data as u64,
         )
     });
-    driver(target, level, internalformat, width, height, depth, border, imageSize, data)
+    driver()(target, level, internalformat, width, height, depth, border, imageSize, data)
 }
 
 pub unsafe extern "C" fn glCompressedTexImage3DOES(
@@ -2804,10 +2778,12 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
-        driver!(GL_COMPRESSED_TEX_IMAGE3D_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) {
+            driver!(GL_COMPRESSED_TEX_IMAGE3D_OES)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             level,
             internalformat,
@@ -2835,7 +2811,7 @@ pub unsafe extern "C" fn glCompressedTexImage3DOES(
             data as u64,
         )
     });
-    driver(target, level, internalformat, width, height, depth, border, imageSize, data)
+    driver()(target, level, internalformat, width, height, depth, border, imageSize, data)
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage2D(
@@ -2849,10 +2825,12 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) =
-        driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) {
+            driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, xoffset, yoffset, width, height, format, imageSize, data);
+        return driver()(target, level, xoffset, yoffset, width, height, format, imageSize, data);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCompressedTexSubImage2D::enter(
@@ -2870,7 +2848,7 @@ pub unsafe extern "C" fn glCompressedTexSubImage2D(
             data as u64,
         )
     });
-    driver(target, level, xoffset, yoffset, width, height, format, imageSize, data)
+    driver()(target, level, xoffset, yoffset, width, height, format, imageSize, data)
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage3D(
@@ -2886,21 +2864,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        i32,
-        *const c_void,
-    ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , i32 , * const c_void) { driver ! (GL_COMPRESSED_TEX_SUB_IMAGE3D) } ;
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
     };
@@ -2922,7 +2888,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3D(
             data as u64,
         )
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data)
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+    )
 }
 
 pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
@@ -2938,21 +2906,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
     imageSize: i32,
     data: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        i32,
-        *const c_void,
-    ) = driver!(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , i32 , * const c_void) { driver ! (GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) } ;
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
         );
     };
@@ -2974,7 +2930,9 @@ pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
             data as u64,
         )
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data)
+    driver()(
+        target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
+    )
 }
 
 pub unsafe extern "C" fn glCopyBufferSubData(
@@ -2984,10 +2942,11 @@ pub unsafe extern "C" fn glCopyBufferSubData(
     writeOffset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
-        driver!(GL_COPY_BUFFER_SUB_DATA);
+    let driver = || -> unsafe extern "C" fn(u32, u32, isize, isize, isize) {
+        driver!(GL_COPY_BUFFER_SUB_DATA)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+        return driver()(readTarget, writeTarget, readOffset, writeOffset, size);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCopyBufferSubData::enter(
@@ -3001,7 +2960,7 @@ pub unsafe extern "C" fn glCopyBufferSubData(
             size as i64,
         )
     });
-    driver(readTarget, writeTarget, readOffset, writeOffset, size)
+    driver()(readTarget, writeTarget, readOffset, writeOffset, size)
 }
 
 pub unsafe extern "C" fn glCopyBufferSubDataNV(
@@ -3011,10 +2970,11 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
     writeOffset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
-        driver!(GL_COPY_BUFFER_SUB_DATA_NV);
+    let driver = || -> unsafe extern "C" fn(u32, u32, isize, isize, isize) {
+        driver!(GL_COPY_BUFFER_SUB_DATA_NV)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(readTarget, writeTarget, readOffset, writeOffset, size);
+        return driver()(readTarget, writeTarget, readOffset, writeOffset, size);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCopyBufferSubDataNV::enter(
@@ -3028,7 +2988,7 @@ pub unsafe extern "C" fn glCopyBufferSubDataNV(
             size as i64,
         )
     });
-    driver(readTarget, writeTarget, readOffset, writeOffset, size)
+    driver()(readTarget, writeTarget, readOffset, writeOffset, size)
 }
 
 pub unsafe extern "C" fn glCopyTexImage2D(
@@ -3041,10 +3001,11 @@ pub unsafe extern "C" fn glCopyTexImage2D(
     height: i32,
     border: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) =
-        driver!(GL_COPY_TEX_IMAGE2D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) {
+        driver!(GL_COPY_TEX_IMAGE2D)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, internalformat, x, y, width, height, border);
+        return driver()(target, level, internalformat, x, y, width, height, border);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCopyTexImage2D::enter(
@@ -3061,7 +3022,7 @@ pub unsafe extern "C" fn glCopyTexImage2D(
             border,
         )
     });
-    driver(target, level, internalformat, x, y, width, height, border)
+    driver()(target, level, internalformat, x, y, width, height, border)
 }
 
 pub unsafe extern "C" fn glCopyTexSubImage2D(
@@ -3074,17 +3035,18 @@ pub unsafe extern "C" fn glCopyTexSubImage2D(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) =
-        driver!(GL_COPY_TEX_SUB_IMAGE2D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) {
+        driver!(GL_COPY_TEX_SUB_IMAGE2D)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, xoffset, yoffset, x, y, width, height);
+        return driver()(target, level, xoffset, yoffset, x, y, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCopyTexSubImage2D::enter(
             tracked, readable, observer, target, level, xoffset, yoffset, x, y, width, height,
         )
     });
-    driver(target, level, xoffset, yoffset, x, y, width, height)
+    driver()(target, level, xoffset, yoffset, x, y, width, height)
 }
 
 pub unsafe extern "C" fn glCopyTexSubImage3D(
@@ -3098,10 +3060,11 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
-        driver!(GL_COPY_TEX_SUB_IMAGE3D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) {
+        driver!(GL_COPY_TEX_SUB_IMAGE3D)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+        return driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCopyTexSubImage3D::enter(
@@ -3109,7 +3072,7 @@ pub unsafe extern "C" fn glCopyTexSubImage3D(
             height,
         )
     });
-    driver(target, level, xoffset, yoffset, zoffset, x, y, width, height)
+    driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height)
 }
 
 pub unsafe extern "C" fn glCopyTexSubImage3DOES(
@@ -3123,10 +3086,11 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
-        driver!(GL_COPY_TEX_SUB_IMAGE3D_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) {
+        driver!(GL_COPY_TEX_SUB_IMAGE3D_OES)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, xoffset, yoffset, zoffset, x, y, width, height);
+        return driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glCopyTexSubImage3DOES::enter(
@@ -3134,13 +3098,13 @@ pub unsafe extern "C" fn glCopyTexSubImage3DOES(
             height,
         )
     });
-    driver(target, level, xoffset, yoffset, zoffset, x, y, width, height)
+    driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height)
 }
 
 pub unsafe extern "C" fn glCreateProgram() -> u32 {
-    let driver: unsafe extern "C" fn() -> u32 = driver!(GL_CREATE_PROGRAM);
-    let Some(mut tracker) = Tracker::begin() else { return driver() };
-    let result = driver();
+    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_CREATE_PROGRAM) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()() };
+    let result = driver()();
     tracker.update(|tracked, readable, observer| {
         commands::glCreateProgram::leave(tracked, readable, observer, result)
     });
@@ -3148,9 +3112,9 @@ pub unsafe extern "C" fn glCreateProgram() -> u32 {
 }
 
 pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
-    let driver: unsafe extern "C" fn(u32) -> u32 = driver!(GL_CREATE_SHADER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(r#type) };
-    let result = driver(r#type);
+    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(GL_CREATE_SHADER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(r#type) };
+    let result = driver()(r#type);
     tracker.update(|tracked, readable, observer| {
         commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
     });
@@ -3162,10 +3126,11 @@ pub unsafe extern "C" fn glCreateShaderProgramv(
     count: i32,
     strings: *const *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
-        driver!(GL_CREATE_SHADER_PROGRAMV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, count, strings) };
-    let result = driver(r#type, count, strings);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 {
+        driver!(GL_CREATE_SHADER_PROGRAMV)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(r#type, count, strings) };
+    let result = driver()(r#type, count, strings);
     tracker.update(|tracked, readable, observer| {
         commands::glCreateShaderProgramv::leave(
             tracked,
@@ -3185,10 +3150,11 @@ pub unsafe extern "C" fn glCreateShaderProgramvEXT(
     count: i32,
     strings: *const *const c_char,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
-        driver!(GL_CREATE_SHADER_PROGRAMV_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, count, strings) };
-    let result = driver(r#type, count, strings);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 {
+        driver!(GL_CREATE_SHADER_PROGRAMV_EXT)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(r#type, count, strings) };
+    let result = driver()(r#type, count, strings);
     tracker.update(|tracked, readable, observer| {
         commands::glCreateShaderProgramvEXT::leave(
             tracked,
@@ -3211,17 +3177,18 @@ pub unsafe extern "C" fn glDebugMessageControl(
     ids: *const u32,
     enabled: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
-        driver!(GL_DEBUG_MESSAGE_CONTROL);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) {
+        driver!(GL_DEBUG_MESSAGE_CONTROL)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(source, r#type, severity, count, ids, enabled);
+        return driver()(source, r#type, severity, count, ids, enabled);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glDebugMessageControl::enter(
             tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
         )
     });
-    driver(source, r#type, severity, count, ids, enabled)
+    driver()(source, r#type, severity, count, ids, enabled)
 }
 
 pub unsafe extern "C" fn glDebugMessageControlKHR(
@@ -3232,40 +3199,42 @@ pub unsafe extern "C" fn glDebugMessageControlKHR(
     ids: *const u32,
     enabled: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
-        driver!(GL_DEBUG_MESSAGE_CONTROL_KHR);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) {
+        driver!(GL_DEBUG_MESSAGE_CONTROL_KHR)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(source, r#type, severity, count, ids, enabled);
+        return driver()(source, r#type, severity, count, ids, enabled);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glDebugMessageControlKHR::enter(
             tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
         )
     });
-    driver(source, r#type, severity, count, ids, enabled)
+    driver()(source, r#type, severity, count, ids, enabled)
 }
 
 pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_BUFFERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, buffers) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_BUFFERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, buffers) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteBuffers::enter(tracked, readable, observer, n, buffers as u64)
     });
-    driver(n, buffers)
+    driver()(n, buffers)
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FRAMEBUFFERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, framebuffers) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteFramebuffers::enter(tracked, readable, observer, n, framebuffers as u64)
     });
-    driver(n, framebuffers)
+    driver()(n, framebuffers)
 }
 
 pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_FRAMEBUFFERS_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FRAMEBUFFERS_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, framebuffers) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteFramebuffersOES::enter(
             tracked,
@@ -3275,39 +3244,41 @@ pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u3
             framebuffers as u64,
         )
     });
-    driver(n, framebuffers)
+    driver()(n, framebuffers)
 }
 
 pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_DELETE_PATHS_NV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(path, range) };
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_DELETE_PATHS_NV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(path, range) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeletePathsNV::enter(tracked, readable, observer, path, range)
     });
-    driver(path, range)
+    driver()(path, range)
 }
 
 pub unsafe extern "C" fn glDeleteProgram(program: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_PROGRAM);
-    let Some(mut tracker) = Tracker::begin() else { return driver(program) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DELETE_PROGRAM) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(program) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteProgram::enter(tracked, readable, observer, program)
     });
-    driver(program)
+    driver()(program)
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_PROGRAM_PIPELINES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, pipelines) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteProgramPipelines::enter(tracked, readable, observer, n, pipelines as u64)
     });
-    driver(n, pipelines)
+    driver()(n, pipelines)
 }
 
 pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_PROGRAM_PIPELINES_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_PROGRAM_PIPELINES_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, pipelines) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteProgramPipelinesEXT::enter(
             tracked,
@@ -3317,39 +3288,40 @@ pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u
             pipelines as u64,
         )
     });
-    driver(n, pipelines)
+    driver()(n, pipelines)
 }
 
 pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_QUERIES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, ids) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteQueries::enter(tracked, readable, observer, n, ids as u64)
     });
-    driver(n, ids)
+    driver()(n, ids)
 }
 
 pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_QUERIES_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_QUERIES_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, ids) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteQueriesEXT::enter(tracked, readable, observer, n, ids as u64)
     });
-    driver(n, ids)
+    driver()(n, ids)
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_RENDERBUFFERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, renderbuffers) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteRenderbuffers::enter(tracked, readable, observer, n, renderbuffers as u64)
     });
-    driver(n, renderbuffers)
+    driver()(n, renderbuffers)
 }
 
 pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_RENDERBUFFERS_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_RENDERBUFFERS_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, renderbuffers) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteRenderbuffersOES::enter(
             tracked,
@@ -3359,124 +3331,127 @@ pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const 
             renderbuffers as u64,
         )
     });
-    driver(n, renderbuffers)
+    driver()(n, renderbuffers)
 }
 
 pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_SAMPLERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(count, samplers) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_SAMPLERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(count, samplers) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteSamplers::enter(tracked, readable, observer, count, samplers as u64)
     });
-    driver(count, samplers)
+    driver()(count, samplers)
 }
 
 pub unsafe extern "C" fn glDeleteShader(shader: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DELETE_SHADER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(shader) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DELETE_SHADER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(shader) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteShader::enter(tracked, readable, observer, shader)
     });
-    driver(shader)
+    driver()(shader)
 }
 
 pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
-    let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC);
-    let Some(mut tracker) = Tracker::begin() else { return driver(sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) { driver!(GL_DELETE_SYNC) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(sync) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteSync::enter(tracked, readable, observer, sync as u64)
     });
-    driver(sync)
+    driver()(sync)
 }
 
 pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
-    let driver: unsafe extern "C" fn(*mut c_void) = driver!(GL_DELETE_SYNC_APPLE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(sync) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) { driver!(GL_DELETE_SYNC_APPLE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(sync) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteSyncAPPLE::enter(tracked, readable, observer, sync as u64)
     });
-    driver(sync)
+    driver()(sync)
 }
 
 pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TEXTURES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, textures) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_TEXTURES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, textures) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteTextures::enter(tracked, readable, observer, n, textures as u64)
     });
-    driver(n, textures)
+    driver()(n, textures)
 }
 
 pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_TRANSFORM_FEEDBACKS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_TRANSFORM_FEEDBACKS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, ids) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteTransformFeedbacks::enter(tracked, readable, observer, n, ids as u64)
     });
-    driver(n, ids)
+    driver()(n, ids)
 }
 
 pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
+    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_VERTEX_ARRAYS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, arrays) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteVertexArrays::enter(tracked, readable, observer, n, arrays as u64)
     });
-    driver(n, arrays)
+    driver()(n, arrays)
 }
 
 pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
-    let driver: unsafe extern "C" fn(i32, *const u32) = driver!(GL_DELETE_VERTEX_ARRAYS_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_VERTEX_ARRAYS_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, arrays) };
     tracker.update(|tracked, readable, observer| {
         commands::glDeleteVertexArraysOES::enter(tracked, readable, observer, n, arrays as u64)
     });
-    driver(n, arrays)
+    driver()(n, arrays)
 }
 
 pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_DETACH_SHADER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(program, shader) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DETACH_SHADER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(program, shader) };
     tracker.update(|tracked, readable, observer| {
         commands::glDetachShader::enter(tracked, readable, observer, program, shader)
     });
-    driver(program, shader)
+    driver()(program, shader)
 }
 
 pub unsafe extern "C" fn glDisable(cap: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE) };
     if !matches!(cap, 0x8d69) {
-        return driver(cap);
+        return driver()(cap);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(cap) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(cap) };
     tracker.update(|tracked, readable, observer| {
         commands::glDisable::enter(tracked, readable, observer, cap)
     });
-    driver(cap)
+    driver()(cap)
 }
 
 pub unsafe extern "C" fn glDisableClientState(array: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_CLIENT_STATE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE_CLIENT_STATE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(array) };
     tracker.update(|tracked, readable, observer| {
         commands::glDisableClientState::enter(tracked, readable, observer, array)
     });
-    driver(array)
+    driver()(array)
 }
 
 pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_DISABLE_VERTEX_ATTRIB_ARRAY);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE_VERTEX_ATTRIB_ARRAY) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index) };
     tracker.update(|tracked, readable, observer| {
         commands::glDisableVertexAttribArray::enter(tracked, readable, observer, index)
     });
-    driver(index)
+    driver()(index)
 }
 
 pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void) =
-        driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, image) };
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void) {
+        driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, image) };
     tracker.update(|tracked, readable, observer| {
         commands::glEGLImageTargetRenderbufferStorageOES::enter(
             tracked,
@@ -3486,7 +3461,7 @@ pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, ima
             image as u64,
         )
     });
-    driver(target, image)
+    driver()(target, image)
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
@@ -3494,9 +3469,10 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
     image: *mut c_void,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
-        driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, image, attrib_list) };
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) {
+        driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, image, attrib_list) };
     tracker.update(|tracked, readable, observer| {
         commands::glEGLImageTargetTexStorageEXT::enter(
             tracked,
@@ -3507,12 +3483,13 @@ pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
             attrib_list as u64,
         )
     });
-    driver(target, image, attrib_list)
+    driver()(target, image, attrib_list)
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void) = driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, image) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, *mut c_void) { driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, image) };
     tracker.update(|tracked, readable, observer| {
         commands::glEGLImageTargetTexture2DOES::enter(
             tracked,
@@ -3522,7 +3499,7 @@ pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c
             image as u64,
         )
     });
-    driver(target, image)
+    driver()(target, image)
 }
 
 pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
@@ -3530,9 +3507,10 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
     image: *mut c_void,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, *mut c_void, *const i32) =
-        driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(texture, image, attrib_list) };
+    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) {
+        driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(texture, image, attrib_list) };
     tracker.update(|tracked, readable, observer| {
         commands::glEGLImageTargetTextureStorageEXT::enter(
             tracked,
@@ -3543,55 +3521,55 @@ pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
             attrib_list as u64,
         )
     });
-    driver(texture, image, attrib_list)
+    driver()(texture, image, attrib_list)
 }
 
 pub unsafe extern "C" fn glEnable(cap: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE);
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE) };
     if !matches!(cap, 0x8d69) {
-        return driver(cap);
+        return driver()(cap);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(cap) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(cap) };
     tracker.update(|tracked, readable, observer| {
         commands::glEnable::enter(tracked, readable, observer, cap)
     });
-    driver(cap)
+    driver()(cap)
 }
 
 pub unsafe extern "C" fn glEnableClientState(array: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_CLIENT_STATE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(array) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE_CLIENT_STATE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(array) };
     tracker.update(|tracked, readable, observer| {
         commands::glEnableClientState::enter(tracked, readable, observer, array)
     });
-    driver(array)
+    driver()(array)
 }
 
 pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_ENABLE_VERTEX_ATTRIB_ARRAY);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE_VERTEX_ATTRIB_ARRAY) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index) };
     tracker.update(|tracked, readable, observer| {
         commands::glEnableVertexAttribArray::enter(tracked, readable, observer, index)
     });
-    driver(index)
+    driver()(index)
 }
 
 pub unsafe extern "C" fn glEndTransformFeedback() {
-    let driver: unsafe extern "C" fn() = driver!(GL_END_TRANSFORM_FEEDBACK);
-    let Some(mut tracker) = Tracker::begin() else { return driver() };
+    let driver = || -> unsafe extern "C" fn() { driver!(GL_END_TRANSFORM_FEEDBACK) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()() };
     tracker.update(|tracked, readable, observer| {
         commands::glEndTransformFeedback::enter(tracked, readable, observer)
     });
-    driver()
+    driver()()
 }
 
 pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC);
-    let Some(mut tracker) = Tracker::begin() else { return driver(condition, flags) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_FENCE_SYNC) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(condition, flags) };
     tracker.update(|tracked, readable, observer| {
         commands::glFenceSync::enter(tracked, readable, observer, condition, flags)
     });
-    let result = driver(condition, flags);
+    let result = driver()(condition, flags);
     tracker.update(|tracked, readable, observer| {
         commands::glFenceSync::leave(tracked, readable, observer, condition, flags, result as u64)
     });
@@ -3599,12 +3577,13 @@ pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void 
 }
 
 pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_FENCE_SYNC_APPLE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(condition, flags) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_FENCE_SYNC_APPLE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(condition, flags) };
     tracker.update(|tracked, readable, observer| {
         commands::glFenceSyncAPPLE::enter(tracked, readable, observer, condition, flags)
     });
-    let result = driver(condition, flags);
+    let result = driver()(condition, flags);
     tracker.update(|tracked, readable, observer| {
         commands::glFenceSyncAPPLE::leave(
             tracked,
@@ -3619,8 +3598,9 @@ pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
-    let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, isize) { driver!(GL_FLUSH_MAPPED_BUFFER_RANGE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, offset, length) };
     tracker.update(|tracked, readable, observer| {
         commands::glFlushMappedBufferRange::enter(
             tracked,
@@ -3631,12 +3611,13 @@ pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, le
             length as i64,
         )
     });
-    driver(target, offset, length)
+    driver()(target, offset, length)
 }
 
 pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
-    let driver: unsafe extern "C" fn(u32, isize, isize) = driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, isize, isize) { driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, offset, length) };
     tracker.update(|tracked, readable, observer| {
         commands::glFlushMappedBufferRangeEXT::enter(
             tracked,
@@ -3647,40 +3628,40 @@ pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize,
             length as i64,
         )
     });
-    driver(target, offset, length)
+    driver()(target, offset, length)
 }
 
 pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_BUFFERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, buffers) };
-    driver(n, buffers);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_BUFFERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, buffers) };
+    driver()(n, buffers);
     tracker.update(|tracked, readable, observer| {
         commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
-    driver(n, framebuffers);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FRAMEBUFFERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, framebuffers) };
+    driver()(n, framebuffers);
     tracker.update(|tracked, readable, observer| {
         commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_FRAMEBUFFERS_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, framebuffers) };
-    driver(n, framebuffers);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FRAMEBUFFERS_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, framebuffers) };
+    driver()(n, framebuffers);
     tracker.update(|tracked, readable, observer| {
         commands::glGenFramebuffersOES::leave(tracked, readable, observer, n, framebuffers as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
-    let driver: unsafe extern "C" fn(i32) -> u32 = driver!(GL_GEN_PATHS_NV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(range) };
-    let result = driver(range);
+    let driver = || -> unsafe extern "C" fn(i32) -> u32 { driver!(GL_GEN_PATHS_NV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(range) };
+    let result = driver()(range);
     tracker.update(|tracked, readable, observer| {
         commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
     });
@@ -3688,120 +3669,121 @@ pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
 }
 
 pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
-    driver(n, pipelines);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PROGRAM_PIPELINES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, pipelines) };
+    driver()(n, pipelines);
     tracker.update(|tracked, readable, observer| {
         commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_PROGRAM_PIPELINES_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, pipelines) };
-    driver(n, pipelines);
+    let driver =
+        || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PROGRAM_PIPELINES_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, pipelines) };
+    driver()(n, pipelines);
     tracker.update(|tracked, readable, observer| {
         commands::glGenProgramPipelinesEXT::leave(tracked, readable, observer, n, pipelines as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
-    driver(n, ids);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_QUERIES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, ids) };
+    driver()(n, ids);
     tracker.update(|tracked, readable, observer| {
         commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_QUERIES_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
-    driver(n, ids);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_QUERIES_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, ids) };
+    driver()(n, ids);
     tracker.update(|tracked, readable, observer| {
         commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
-    driver(n, renderbuffers);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_RENDERBUFFERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, renderbuffers) };
+    driver()(n, renderbuffers);
     tracker.update(|tracked, readable, observer| {
         commands::glGenRenderbuffers::leave(tracked, readable, observer, n, renderbuffers as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_RENDERBUFFERS_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, renderbuffers) };
-    driver(n, renderbuffers);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_RENDERBUFFERS_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, renderbuffers) };
+    driver()(n, renderbuffers);
     tracker.update(|tracked, readable, observer| {
         commands::glGenRenderbuffersOES::leave(tracked, readable, observer, n, renderbuffers as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_SAMPLERS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(count, samplers) };
-    driver(count, samplers);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_SAMPLERS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(count, samplers) };
+    driver()(count, samplers);
     tracker.update(|tracked, readable, observer| {
         commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TEXTURES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, textures) };
-    driver(n, textures);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_TEXTURES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, textures) };
+    driver()(n, textures);
     tracker.update(|tracked, readable, observer| {
         commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_TRANSFORM_FEEDBACKS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, ids) };
-    driver(n, ids);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_TRANSFORM_FEEDBACKS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, ids) };
+    driver()(n, ids);
     tracker.update(|tracked, readable, observer| {
         commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
-    driver(n, arrays);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_VERTEX_ARRAYS) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, arrays) };
+    driver()(n, arrays);
     tracker.update(|tracked, readable, observer| {
         commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
-    let driver: unsafe extern "C" fn(i32, *mut u32) = driver!(GL_GEN_VERTEX_ARRAYS_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(n, arrays) };
-    driver(n, arrays);
+    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_VERTEX_ARRAYS_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(n, arrays) };
+    driver()(n, arrays);
     tracker.update(|tracked, readable, observer| {
         commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
     });
 }
 
 pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_GENERATE_MIPMAP) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target) };
     tracker.update(|tracked, readable, observer| {
         commands::glGenerateMipmap::enter(tracked, readable, observer, target)
     });
-    driver(target)
+    driver()(target)
 }
 
 pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_GENERATE_MIPMAP_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_GENERATE_MIPMAP_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target) };
     tracker.update(|tracked, readable, observer| {
         commands::glGenerateMipmapOES::enter(tracked, readable, observer, target)
     });
-    driver(target)
+    driver()(target)
 }
 
 pub unsafe extern "C" fn glGetActiveUniform(
@@ -3813,12 +3795,14 @@ pub unsafe extern "C" fn glGetActiveUniform(
     r#type: *mut u32,
     name: *mut c_char,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
-        driver!(GL_GET_ACTIVE_UNIFORM);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) {
+            driver!(GL_GET_ACTIVE_UNIFORM)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(program, index, bufSize, length, size, r#type, name);
+        return driver()(program, index, bufSize, length, size, r#type, name);
     };
-    driver(program, index, bufSize, length, size, r#type, name);
+    driver()(program, index, bufSize, length, size, r#type, name);
     tracker.update(|tracked, readable, observer| {
         commands::glGetActiveUniform::leave(
             tracked,
@@ -3841,12 +3825,13 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
     pname: u32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV);
-    let Some(mut tracker) = Tracker::begin() else {
-        return driver(program, uniformBlockIndex, pname, params);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
+        driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV)
     };
-    driver(program, uniformBlockIndex, pname, params);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(program, uniformBlockIndex, pname, params);
+    };
+    driver()(program, uniformBlockIndex, pname, params);
     tracker.update(|tracked, readable, observer| {
         commands::glGetActiveUniformBlockiv::leave(
             tracked,
@@ -3861,36 +3846,36 @@ pub unsafe extern "C" fn glGetActiveUniformBlockiv(
 }
 
 pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pname, data) };
-    driver(pname, data);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pname, data) };
+    driver()(pname, data);
     tracker.update(|tracked, readable, observer| {
         commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
     });
 }
 
 pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_APPLE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pname, params) };
-    driver(pname, params);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V_APPLE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pname, params) };
+    driver()(pname, params);
     tracker.update(|tracked, readable, observer| {
         commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
     });
 }
 
 pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
-    let driver: unsafe extern "C" fn(u32, *mut i64) = driver!(GL_GET_INTEGER64V_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pname, data) };
-    driver(pname, data);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pname, data) };
+    driver()(pname, data);
     tracker.update(|tracked, readable, observer| {
         commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
     });
 }
 
 pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, *mut i32) = driver!(GL_GET_INTEGERV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(pname, data) };
-    driver(pname, data);
+    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_INTEGERV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pname, data) };
+    driver()(pname, data);
     tracker.update(|tracked, readable, observer| {
         commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
     });
@@ -3903,12 +3888,13 @@ pub unsafe extern "C" fn glGetInternalformativ(
     count: i32,
     params: *mut i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
-        driver!(GL_GET_INTERNALFORMATIV);
-    let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, internalformat, pname, count, params);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) {
+        driver!(GL_GET_INTERNALFORMATIV)
     };
-    driver(target, internalformat, pname, count, params);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(target, internalformat, pname, count, params);
+    };
+    driver()(target, internalformat, pname, count, params);
     tracker.update(|tracked, readable, observer| {
         commands::glGetInternalformativ::leave(
             tracked,
@@ -3924,12 +3910,13 @@ pub unsafe extern "C" fn glGetInternalformativ(
 }
 
 pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) = driver!(GL_GET_PATH_PARAMETERIV_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PATH_PARAMETERIV_NV) };
     if !matches!(pname, 0x909d | 0x909e | 0x909f) {
-        return driver(path, pname, value);
+        return driver()(path, pname, value);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(path, pname, value) };
-    driver(path, pname, value);
+    let Some(mut tracker) = Tracker::begin() else { return driver()(path, pname, value) };
+    driver()(path, pname, value);
     tracker.update(|tracked, readable, observer| {
         commands::glGetPathParameterivNV::leave(
             tracked,
@@ -3947,12 +3934,13 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
     programInterface: u32,
     name: *const c_char,
 ) -> i32 {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
-        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION);
-    let Some(mut tracker) = Tracker::begin() else {
-        return driver(program, programInterface, name);
+    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> i32 {
+        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION)
     };
-    let result = driver(program, programInterface, name);
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(program, programInterface, name);
+    };
+    let result = driver()(program, programInterface, name);
     tracker.update(|tracked, readable, observer| {
         commands::glGetProgramResourceLocation::leave(
             tracked,
@@ -3968,9 +3956,10 @@ pub unsafe extern "C" fn glGetProgramResourceLocation(
 }
 
 pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 = driver!(GL_GET_UNIFORM_LOCATION);
-    let Some(mut tracker) = Tracker::begin() else { return driver(program, name) };
-    let result = driver(program, name);
+    let driver =
+        || -> unsafe extern "C" fn(u32, *const c_char) -> i32 { driver!(GL_GET_UNIFORM_LOCATION) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(program, name) };
+    let result = driver()(program, name);
     tracker.update(|tracked, readable, observer| {
         commands::glGetUniformLocation::leave(
             tracked,
@@ -3985,18 +3974,18 @@ pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char)
 }
 
 pub unsafe extern "C" fn glLinkProgram(program: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_LINK_PROGRAM);
-    let Some(mut tracker) = Tracker::begin() else { return driver(program) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_LINK_PROGRAM) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(program) };
     tracker.update(|tracked, readable, observer| {
         commands::glLinkProgram::enter(tracked, readable, observer, program)
     });
-    driver(program)
+    driver()(program)
 }
 
 pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void = driver!(GL_MAP_BUFFER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, access) };
-    let result = driver(target, access);
+    let driver = || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_MAP_BUFFER_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, access) };
+    let result = driver()(target, access);
     tracker.update(|tracked, readable, observer| {
         commands::glMapBufferOES::leave(tracked, readable, observer, target, access, result as u64)
     });
@@ -4009,10 +3998,13 @@ pub unsafe extern "C" fn glMapBufferRange(
     length: isize,
     access: u32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
-        driver!(GL_MAP_BUFFER_RANGE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length, access) };
-    let result = driver(target, offset, length, access);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void {
+        driver!(GL_MAP_BUFFER_RANGE)
+    };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(target, offset, length, access);
+    };
+    let result = driver()(target, offset, length, access);
     tracker.update(|tracked, readable, observer| {
         commands::glMapBufferRange::leave(
             tracked,
@@ -4034,10 +4026,13 @@ pub unsafe extern "C" fn glMapBufferRangeEXT(
     length: isize,
     access: u32,
 ) -> *mut c_void {
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void =
-        driver!(GL_MAP_BUFFER_RANGE_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, offset, length, access) };
-    let result = driver(target, offset, length, access);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void {
+        driver!(GL_MAP_BUFFER_RANGE_EXT)
+    };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(target, offset, length, access);
+    };
+    let result = driver()(target, offset, length, access);
     tracker.update(|tracked, readable, observer| {
         commands::glMapBufferRangeEXT::leave(
             tracked,
@@ -4059,9 +4054,12 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        driver!(GL_MATRIX_INDEX_POINTER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    let driver = || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) {
+        driver!(GL_MATRIX_INDEX_POINTER_OES)
+    };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(size, r#type, stride, pointer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glMatrixIndexPointerOES::enter(
             tracked,
@@ -4073,7 +4071,7 @@ pub unsafe extern "C" fn glMatrixIndexPointerOES(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer)
+    driver()(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
@@ -4083,10 +4081,11 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
     clientBuffer: *mut c_void,
     flags: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) =
-        driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) {
+        driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(buffer, offset, size, clientBuffer, flags);
+        return driver()(buffer, offset, size, clientBuffer, flags);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glNamedBufferStorageExternalEXT::enter(
@@ -4100,7 +4099,7 @@ pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
             flags,
         )
     });
-    driver(buffer, offset, size, clientBuffer, flags)
+    driver()(buffer, offset, size, clientBuffer, flags)
 }
 
 pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
@@ -4109,9 +4108,10 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
-        driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(buffer, size, memory, offset) };
+    let driver = || -> unsafe extern "C" fn(u32, isize, u32, u64) {
+        driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT)
+    };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(buffer, size, memory, offset) };
     tracker.update(|tracked, readable, observer| {
         commands::glNamedBufferStorageMemEXT::enter(
             tracked,
@@ -4123,12 +4123,12 @@ pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
             offset,
         )
     });
-    driver(buffer, size, memory, offset)
+    driver()(buffer, size, memory, offset)
 }
 
 pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void) {
-    let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_NORMAL_POINTER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, stride, pointer) };
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const c_void) { driver!(GL_NORMAL_POINTER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(r#type, stride, pointer) };
     tracker.update(|tracked, readable, observer| {
         commands::glNormalPointer::enter(
             tracked,
@@ -4139,7 +4139,7 @@ pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *con
             pointer as u64,
         )
     });
-    driver(r#type, stride, pointer)
+    driver()(r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glPathCommandsNV(
@@ -4150,10 +4150,11 @@ pub unsafe extern "C" fn glPathCommandsNV(
     coordType: u32,
     coords: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) =
-        driver!(GL_PATH_COMMANDS_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) {
+        driver!(GL_PATH_COMMANDS_NV)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(path, numCommands, commands, numCoords, coordType, coords);
+        return driver()(path, numCommands, commands, numCoords, coordType, coords);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glPathCommandsNV::enter(
@@ -4168,7 +4169,7 @@ pub unsafe extern "C" fn glPathCommandsNV(
             coords as u64,
         )
     });
-    driver(path, numCommands, commands, numCoords, coordType, coords)
+    driver()(path, numCommands, commands, numCoords, coordType, coords)
 }
 
 pub unsafe extern "C" fn glPathCoordsNV(
@@ -4177,9 +4178,10 @@ pub unsafe extern "C" fn glPathCoordsNV(
     coordType: u32,
     coords: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) = driver!(GL_PATH_COORDS_NV);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, *const c_void) { driver!(GL_PATH_COORDS_NV) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(path, numCoords, coordType, coords);
+        return driver()(path, numCoords, coordType, coords);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glPathCoordsNV::enter(
@@ -4192,12 +4194,13 @@ pub unsafe extern "C" fn glPathCoordsNV(
             coords as u64,
         )
     });
-    driver(path, numCoords, coordType, coords)
+    driver()(path, numCoords, coordType, coords)
 }
 
 pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) = driver!(GL_PATH_DASH_ARRAY_NV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(path, dashCount, dashArray) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_PATH_DASH_ARRAY_NV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(path, dashCount, dashArray) };
     tracker.update(|tracked, readable, observer| {
         commands::glPathDashArrayNV::enter(
             tracked,
@@ -4208,27 +4211,28 @@ pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray:
             dashArray as u64,
         )
     });
-    driver(path, dashCount, dashArray)
+    driver()(path, dashCount, dashArray)
 }
 
 pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, i32) = driver!(GL_PIXEL_STOREI);
+    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PIXEL_STOREI) };
     if !matches!(
         pname,
         0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03
     ) {
-        return driver(pname, param);
+        return driver()(pname, param);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(pname, param) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(pname, param) };
     tracker.update(|tracked, readable, observer| {
         commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
     });
-    driver(pname, param)
+    driver()(pname, param)
 }
 
 pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
-    let driver: unsafe extern "C" fn(u32, i32, *const c_void) = driver!(GL_POINT_SIZE_POINTER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(r#type, stride, pointer) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, *const c_void) { driver!(GL_POINT_SIZE_POINTER_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(r#type, stride, pointer) };
     tracker.update(|tracked, readable, observer| {
         commands::glPointSizePointerOES::enter(
             tracked,
@@ -4239,7 +4243,7 @@ pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer
             pointer as u64,
         )
     });
-    driver(r#type, stride, pointer)
+    driver()(r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glProgramBinary(
@@ -4248,9 +4252,10 @@ pub unsafe extern "C" fn glProgramBinary(
     binary: *const c_void,
     length: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void, i32) { driver!(GL_PROGRAM_BINARY) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(program, binaryFormat, binary, length);
+        return driver()(program, binaryFormat, binary, length);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glProgramBinary::enter(
@@ -4263,7 +4268,7 @@ pub unsafe extern "C" fn glProgramBinary(
             length,
         )
     });
-    driver(program, binaryFormat, binary, length)
+    driver()(program, binaryFormat, binary, length)
 }
 
 pub unsafe extern "C" fn glProgramBinaryOES(
@@ -4272,9 +4277,10 @@ pub unsafe extern "C" fn glProgramBinaryOES(
     binary: *const c_void,
     length: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) = driver!(GL_PROGRAM_BINARY_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, *const c_void, i32) { driver!(GL_PROGRAM_BINARY_OES) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(program, binaryFormat, binary, length);
+        return driver()(program, binaryFormat, binary, length);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glProgramBinaryOES::enter(
@@ -4287,16 +4293,16 @@ pub unsafe extern "C" fn glProgramBinaryOES(
             length,
         )
     });
-    driver(program, binaryFormat, binary, length)
+    driver()(program, binaryFormat, binary, length)
 }
 
 pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_QUERY_COUNTER_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(id, target) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_QUERY_COUNTER_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(id, target) };
     tracker.update(|tracked, readable, observer| {
         commands::glQueryCounterEXT::enter(tracked, readable, observer, id, target)
     });
-    driver(id, target)
+    driver()(id, target)
 }
 
 pub unsafe extern "C" fn glReadPixels(
@@ -4308,10 +4314,11 @@ pub unsafe extern "C" fn glReadPixels(
     r#type: u32,
     pixels: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) =
-        driver!(GL_READ_PIXELS);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) {
+        driver!(GL_READ_PIXELS)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(x, y, width, height, format, r#type, pixels);
+        return driver()(x, y, width, height, format, r#type, pixels);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glReadPixels::enter(
@@ -4327,7 +4334,7 @@ pub unsafe extern "C" fn glReadPixels(
             pixels as u64,
         )
     });
-    driver(x, y, width, height, format, r#type, pixels);
+    driver()(x, y, width, height, format, r#type, pixels);
     tracker.update(|tracked, readable, observer| {
         commands::glReadPixels::leave(
             tracked,
@@ -4354,10 +4361,11 @@ pub unsafe extern "C" fn glReadnPixels(
     bufSize: i32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        driver!(GL_READN_PIXELS);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
+        driver!(GL_READN_PIXELS)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
+        return driver()(x, y, width, height, format, r#type, bufSize, data);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glReadnPixels::enter(
@@ -4374,7 +4382,7 @@ pub unsafe extern "C" fn glReadnPixels(
             data as u64,
         )
     });
-    driver(x, y, width, height, format, r#type, bufSize, data);
+    driver()(x, y, width, height, format, r#type, bufSize, data);
     tracker.update(|tracked, readable, observer| {
         commands::glReadnPixels::leave(
             tracked,
@@ -4402,10 +4410,11 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
     bufSize: i32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        driver!(GL_READN_PIXELS_EXT);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
+        driver!(GL_READN_PIXELS_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
+        return driver()(x, y, width, height, format, r#type, bufSize, data);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glReadnPixelsEXT::enter(
@@ -4422,7 +4431,7 @@ pub unsafe extern "C" fn glReadnPixelsEXT(
             data as u64,
         )
     });
-    driver(x, y, width, height, format, r#type, bufSize, data);
+    driver()(x, y, width, height, format, r#type, bufSize, data);
     tracker.update(|tracked, readable, observer| {
         commands::glReadnPixelsEXT::leave(
             tracked,
@@ -4450,10 +4459,11 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
     bufSize: i32,
     data: *mut c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) =
-        driver!(GL_READN_PIXELS_KHR);
+    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
+        driver!(GL_READN_PIXELS_KHR)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(x, y, width, height, format, r#type, bufSize, data);
+        return driver()(x, y, width, height, format, r#type, bufSize, data);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glReadnPixelsKHR::enter(
@@ -4470,7 +4480,7 @@ pub unsafe extern "C" fn glReadnPixelsKHR(
             data as u64,
         )
     });
-    driver(x, y, width, height, format, r#type, bufSize, data);
+    driver()(x, y, width, height, format, r#type, bufSize, data);
     tracker.update(|tracked, readable, observer| {
         commands::glReadnPixelsKHR::leave(
             tracked,
@@ -4494,9 +4504,10 @@ pub unsafe extern "C" fn glRenderbufferStorage(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_RENDERBUFFER_STORAGE) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, internalformat, width, height);
+        return driver()(target, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorage::enter(
@@ -4509,7 +4520,7 @@ pub unsafe extern "C" fn glRenderbufferStorage(
             height,
         )
     });
-    driver(target, internalformat, width, height)
+    driver()(target, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisample(
@@ -4519,10 +4530,11 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height);
+        return driver()(target, samples, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageMultisample::enter(
@@ -4536,7 +4548,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisample(
             height,
         )
     });
-    driver(target, samples, internalformat, width, height)
+    driver()(target, samples, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
@@ -4546,10 +4558,11 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height);
+        return driver()(target, samples, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageMultisampleANGLE::enter(
@@ -4563,7 +4576,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
             height,
         )
     });
-    driver(target, samples, internalformat, width, height)
+    driver()(target, samples, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
@@ -4573,10 +4586,11 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height);
+        return driver()(target, samples, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageMultisampleAPPLE::enter(
@@ -4590,7 +4604,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
             height,
         )
     });
-    driver(target, samples, internalformat, width, height)
+    driver()(target, samples, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
@@ -4600,10 +4614,11 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height);
+        return driver()(target, samples, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageMultisampleEXT::enter(
@@ -4617,7 +4632,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
             height,
         )
     });
-    driver(target, samples, internalformat, width, height)
+    driver()(target, samples, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
@@ -4627,10 +4642,11 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height);
+        return driver()(target, samples, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageMultisampleIMG::enter(
@@ -4644,7 +4660,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
             height,
         )
     });
-    driver(target, samples, internalformat, width, height)
+    driver()(target, samples, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
@@ -4654,10 +4670,11 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
+        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height);
+        return driver()(target, samples, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageMultisampleNV::enter(
@@ -4671,7 +4688,7 @@ pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
             height,
         )
     });
-    driver(target, samples, internalformat, width, height)
+    driver()(target, samples, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glRenderbufferStorageOES(
@@ -4680,9 +4697,10 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) = driver!(GL_RENDERBUFFER_STORAGE_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_RENDERBUFFER_STORAGE_OES) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, internalformat, width, height);
+        return driver()(target, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glRenderbufferStorageOES::enter(
@@ -4695,7 +4713,7 @@ pub unsafe extern "C" fn glRenderbufferStorageOES(
             height,
         )
     });
-    driver(target, internalformat, width, height)
+    driver()(target, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glShaderSource(
@@ -4704,9 +4722,12 @@ pub unsafe extern "C" fn glShaderSource(
     string: *const *const c_char,
     length: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) =
-        driver!(GL_SHADER_SOURCE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(shader, count, string, length) };
+    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) {
+        driver!(GL_SHADER_SOURCE)
+    };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(shader, count, string, length);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glShaderSource::enter(
             tracked,
@@ -4718,34 +4739,40 @@ pub unsafe extern "C" fn glShaderSource(
             length as u64,
         )
     });
-    driver(shader, count, string, length)
+    driver()(shader, count, string, length)
 }
 
 pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, internalformat, buffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(target, internalformat, buffer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glTexBuffer::enter(tracked, readable, observer, target, internalformat, buffer)
     });
-    driver(target, internalformat, buffer)
+    driver()(target, internalformat, buffer)
 }
 
 pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, internalformat, buffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER_EXT) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(target, internalformat, buffer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferEXT::enter(tracked, readable, observer, target, internalformat, buffer)
     });
-    driver(target, internalformat, buffer)
+    driver()(target, internalformat, buffer)
 }
 
 pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32) = driver!(GL_TEX_BUFFER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, internalformat, buffer) };
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER_OES) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(target, internalformat, buffer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferOES::enter(tracked, readable, observer, target, internalformat, buffer)
     });
-    driver(target, internalformat, buffer)
+    driver()(target, internalformat, buffer)
 }
 
 pub unsafe extern "C" fn glTexBufferRange(
@@ -4755,9 +4782,10 @@ pub unsafe extern "C" fn glTexBufferRange(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) = driver!(GL_TEX_BUFFER_RANGE);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) { driver!(GL_TEX_BUFFER_RANGE) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, internalformat, buffer, offset, size);
+        return driver()(target, internalformat, buffer, offset, size);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferRange::enter(
@@ -4771,7 +4799,7 @@ pub unsafe extern "C" fn glTexBufferRange(
             size as i64,
         )
     });
-    driver(target, internalformat, buffer, offset, size)
+    driver()(target, internalformat, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glTexBufferRangeEXT(
@@ -4781,10 +4809,11 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        driver!(GL_TEX_BUFFER_RANGE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) {
+        driver!(GL_TEX_BUFFER_RANGE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, internalformat, buffer, offset, size);
+        return driver()(target, internalformat, buffer, offset, size);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferRangeEXT::enter(
@@ -4798,7 +4827,7 @@ pub unsafe extern "C" fn glTexBufferRangeEXT(
             size as i64,
         )
     });
-    driver(target, internalformat, buffer, offset, size)
+    driver()(target, internalformat, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glTexBufferRangeOES(
@@ -4808,10 +4837,11 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
     offset: isize,
     size: isize,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        driver!(GL_TEX_BUFFER_RANGE_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) {
+        driver!(GL_TEX_BUFFER_RANGE_OES)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, internalformat, buffer, offset, size);
+        return driver()(target, internalformat, buffer, offset, size);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexBufferRangeOES::enter(
@@ -4825,7 +4855,7 @@ pub unsafe extern "C" fn glTexBufferRangeOES(
             size as i64,
         )
     });
-    driver(target, internalformat, buffer, offset, size)
+    driver()(target, internalformat, buffer, offset, size)
 }
 
 pub unsafe extern "C" fn glTexCoordPointer(
@@ -4834,8 +4864,11 @@ pub unsafe extern "C" fn glTexCoordPointer(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_TEX_COORD_POINTER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_TEX_COORD_POINTER) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(size, r#type, stride, pointer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glTexCoordPointer::enter(
             tracked,
@@ -4847,7 +4880,7 @@ pub unsafe extern "C" fn glTexCoordPointer(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer)
+    driver()(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glTexImage2D(
@@ -4861,10 +4894,12 @@ pub unsafe extern "C" fn glTexImage2D(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        driver!(GL_TEX_IMAGE2D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
+            driver!(GL_TEX_IMAGE2D)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             level,
             internalformat,
@@ -4892,7 +4927,7 @@ pub unsafe extern "C" fn glTexImage2D(
             pixels as u64,
         )
     });
-    driver(target, level, internalformat, width, height, border, format, r#type, pixels)
+    driver()(target, level, internalformat, width, height, border, format, r#type, pixels)
 }
 
 pub unsafe extern "C" fn glTexImage3D(
@@ -4907,10 +4942,12 @@ pub unsafe extern "C" fn glTexImage3D(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        driver!(GL_TEX_IMAGE3D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
+            driver!(GL_TEX_IMAGE3D)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             level,
             internalformat,
@@ -4940,7 +4977,7 @@ pub unsafe extern "C" fn glTexImage3D(
             pixels as u64,
         )
     });
-    driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels)
+    driver()(target, level, internalformat, width, height, depth, border, format, r#type, pixels)
 }
 
 pub unsafe extern "C" fn glTexImage3DOES(
@@ -4955,10 +4992,12 @@ pub unsafe extern "C" fn glTexImage3DOES(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        driver!(GL_TEX_IMAGE3D_OES);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) {
+            driver!(GL_TEX_IMAGE3D_OES)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             level,
             internalformat,
@@ -4988,19 +5027,19 @@ pub unsafe extern "C" fn glTexImage3DOES(
             pixels as u64,
         )
     });
-    driver(target, level, internalformat, width, height, depth, border, format, r#type, pixels)
+    driver()(target, level, internalformat, width, height, depth, border, format, r#type, pixels)
 }
 
 pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
-    let driver: unsafe extern "C" fn(u32, u32, i32) = driver!(GL_TEX_PARAMETERI);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_PARAMETERI) };
     if !matches!(pname, 0x813c) {
-        return driver(target, pname, param);
+        return driver()(target, pname, param);
     }
-    let Some(mut tracker) = Tracker::begin() else { return driver(target, pname, param) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target, pname, param) };
     tracker.update(|tracked, readable, observer| {
         commands::glTexParameteri::enter(tracked, readable, observer, target, pname, param)
     });
-    driver(target, pname, param)
+    driver()(target, pname, param)
 }
 
 pub unsafe extern "C" fn glTexStorage1DEXT(
@@ -5009,9 +5048,9 @@ pub unsafe extern "C" fn glTexStorage1DEXT(
     internalformat: u32,
     width: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32) = driver!(GL_TEX_STORAGE1D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32) { driver!(GL_TEX_STORAGE1D_EXT) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width);
+        return driver()(target, levels, internalformat, width);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage1DEXT::enter(
@@ -5024,7 +5063,7 @@ pub unsafe extern "C" fn glTexStorage1DEXT(
             width,
         )
     });
-    driver(target, levels, internalformat, width)
+    driver()(target, levels, internalformat, width)
 }
 
 pub unsafe extern "C" fn glTexStorage2D(
@@ -5034,9 +5073,9 @@ pub unsafe extern "C" fn glTexStorage2D(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) { driver!(GL_TEX_STORAGE2D) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width, height);
+        return driver()(target, levels, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage2D::enter(
@@ -5050,7 +5089,7 @@ pub unsafe extern "C" fn glTexStorage2D(
             height,
         )
     });
-    driver(target, levels, internalformat, width, height)
+    driver()(target, levels, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glTexStorage2DEXT(
@@ -5060,9 +5099,10 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) = driver!(GL_TEX_STORAGE2D_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) { driver!(GL_TEX_STORAGE2D_EXT) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width, height);
+        return driver()(target, levels, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage2DEXT::enter(
@@ -5076,7 +5116,7 @@ pub unsafe extern "C" fn glTexStorage2DEXT(
             height,
         )
     });
-    driver(target, levels, internalformat, width, height)
+    driver()(target, levels, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glTexStorage2DMultisample(
@@ -5087,10 +5127,11 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
     height: i32,
     fixedsamplelocations: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) =
-        driver!(GL_TEX_STORAGE2D_MULTISAMPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) {
+        driver!(GL_TEX_STORAGE2D_MULTISAMPLE)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height, fixedsamplelocations);
+        return driver()(target, samples, internalformat, width, height, fixedsamplelocations);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage2DMultisample::enter(
@@ -5105,7 +5146,7 @@ pub unsafe extern "C" fn glTexStorage2DMultisample(
             fixedsamplelocations,
         )
     });
-    driver(target, samples, internalformat, width, height, fixedsamplelocations)
+    driver()(target, samples, internalformat, width, height, fixedsamplelocations)
 }
 
 pub unsafe extern "C" fn glTexStorage3D(
@@ -5116,9 +5157,10 @@ pub unsafe extern "C" fn glTexStorage3D(
     height: i32,
     depth: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) { driver!(GL_TEX_STORAGE3D) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width, height, depth);
+        return driver()(target, levels, internalformat, width, height, depth);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage3D::enter(
@@ -5133,7 +5175,7 @@ pub unsafe extern "C" fn glTexStorage3D(
             depth,
         )
     });
-    driver(target, levels, internalformat, width, height, depth)
+    driver()(target, levels, internalformat, width, height, depth)
 }
 
 pub unsafe extern "C" fn glTexStorage3DEXT(
@@ -5144,9 +5186,10 @@ pub unsafe extern "C" fn glTexStorage3DEXT(
     height: i32,
     depth: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) = driver!(GL_TEX_STORAGE3D_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) { driver!(GL_TEX_STORAGE3D_EXT) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width, height, depth);
+        return driver()(target, levels, internalformat, width, height, depth);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage3DEXT::enter(
@@ -5161,7 +5204,7 @@ pub unsafe extern "C" fn glTexStorage3DEXT(
             depth,
         )
     });
-    driver(target, levels, internalformat, width, height, depth)
+    driver()(target, levels, internalformat, width, height, depth)
 }
 
 pub unsafe extern "C" fn glTexStorage3DMultisample(
@@ -5173,10 +5216,19 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
     depth: i32,
     fixedsamplelocations: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
-        driver!(GL_TEX_STORAGE3D_MULTISAMPLE);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) {
+        driver!(GL_TEX_STORAGE3D_MULTISAMPLE)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+        return driver()(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        );
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage3DMultisample::enter(
@@ -5192,7 +5244,7 @@ pub unsafe extern "C" fn glTexStorage3DMultisample(
             fixedsamplelocations,
         )
     });
-    driver(target, samples, internalformat, width, height, depth, fixedsamplelocations)
+    driver()(target, samples, internalformat, width, height, depth, fixedsamplelocations)
 }
 
 pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
@@ -5204,10 +5256,19 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
     depth: i32,
     fixedsamplelocations: u8,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
-        driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) {
+        driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, samples, internalformat, width, height, depth, fixedsamplelocations);
+        return driver()(
+            target,
+            samples,
+            internalformat,
+            width,
+            height,
+            depth,
+            fixedsamplelocations,
+        );
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorage3DMultisampleOES::enter(
@@ -5223,7 +5284,7 @@ pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
             fixedsamplelocations,
         )
     });
-    driver(target, samples, internalformat, width, height, depth, fixedsamplelocations)
+    driver()(target, samples, internalformat, width, height, depth, fixedsamplelocations)
 }
 
 pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
@@ -5234,10 +5295,11 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
     height: i32,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
-        driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) {
+        driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width, height, attrib_list);
+        return driver()(target, levels, internalformat, width, height, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorageAttribs2DEXT::enter(
@@ -5252,7 +5314,7 @@ pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
             attrib_list as u64,
         )
     });
-    driver(target, levels, internalformat, width, height, attrib_list)
+    driver()(target, levels, internalformat, width, height, attrib_list)
 }
 
 pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
@@ -5264,10 +5326,11 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
     depth: i32,
     attrib_list: *const i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
-        driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) {
+        driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalformat, width, height, depth, attrib_list);
+        return driver()(target, levels, internalformat, width, height, depth, attrib_list);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorageAttribs3DEXT::enter(
@@ -5283,7 +5346,7 @@ pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
             attrib_list as u64,
         )
     });
-    driver(target, levels, internalformat, width, height, depth, attrib_list)
+    driver()(target, levels, internalformat, width, height, depth, attrib_list)
 }
 
 pub unsafe extern "C" fn glTexStorageMem2DEXT(
@@ -5295,10 +5358,11 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM2D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalFormat, width, height, memory, offset);
+        return driver()(target, levels, internalFormat, width, height, memory, offset);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorageMem2DEXT::enter(
@@ -5314,7 +5378,7 @@ pub unsafe extern "C" fn glTexStorageMem2DEXT(
             offset,
         )
     });
-    driver(target, levels, internalFormat, width, height, memory, offset)
+    driver()(target, levels, internalFormat, width, height, memory, offset)
 }
 
 pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
@@ -5327,10 +5391,11 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             samples,
             internalFormat,
@@ -5356,7 +5421,7 @@ pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
             offset,
         )
     });
-    driver(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
+    driver()(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
 }
 
 pub unsafe extern "C" fn glTexStorageMem3DEXT(
@@ -5369,10 +5434,11 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM3D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, levels, internalFormat, width, height, depth, memory, offset);
+        return driver()(target, levels, internalFormat, width, height, depth, memory, offset);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexStorageMem3DEXT::enter(
@@ -5389,7 +5455,7 @@ pub unsafe extern "C" fn glTexStorageMem3DEXT(
             offset,
         )
     });
-    driver(target, levels, internalFormat, width, height, depth, memory, offset)
+    driver()(target, levels, internalFormat, width, height, depth, memory, offset)
 }
 
 pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
@@ -5403,10 +5469,11 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target,
             samples,
             internalFormat,
@@ -5434,7 +5501,7 @@ pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
             offset,
         )
     });
-    driver(
+    driver()(
         target,
         samples,
         internalFormat,
@@ -5458,10 +5525,12 @@ pub unsafe extern "C" fn glTexSubImage2D(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) =
-        driver!(GL_TEX_SUB_IMAGE2D);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
+            driver!(GL_TEX_SUB_IMAGE2D)
+        };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
+        return driver()(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTexSubImage2D::enter(
@@ -5479,7 +5548,7 @@ pub unsafe extern "C" fn glTexSubImage2D(
             pixels as u64,
         )
     });
-    driver(target, level, xoffset, yoffset, width, height, format, r#type, pixels)
+    driver()(target, level, xoffset, yoffset, width, height, format, r#type, pixels)
 }
 
 pub unsafe extern "C" fn glTexSubImage3D(
@@ -5495,21 +5564,9 @@ pub unsafe extern "C" fn glTexSubImage3D(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *const c_void,
-    ) = driver!(GL_TEX_SUB_IMAGE3D);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_TEX_SUB_IMAGE3D) } ;
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
     };
@@ -5531,7 +5588,7 @@ pub unsafe extern "C" fn glTexSubImage3D(
             pixels as u64,
         )
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels)
+    driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels)
 }
 
 pub unsafe extern "C" fn glTexSubImage3DOES(
@@ -5547,21 +5604,9 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
     r#type: u32,
     pixels: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *const c_void,
-    ) = driver!(GL_TEX_SUB_IMAGE3D_OES);
+    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_TEX_SUB_IMAGE3D_OES) } ;
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
         );
     };
@@ -5583,7 +5628,7 @@ pub unsafe extern "C" fn glTexSubImage3DOES(
             pixels as u64,
         )
     });
-    driver(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels)
+    driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels)
 }
 
 pub unsafe extern "C" fn glTextureStorage1DEXT(
@@ -5593,9 +5638,10 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
     internalformat: u32,
     width: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32) = driver!(GL_TEXTURE_STORAGE1D_EXT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, i32, u32, i32) { driver!(GL_TEXTURE_STORAGE1D_EXT) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(texture, target, levels, internalformat, width);
+        return driver()(texture, target, levels, internalformat, width);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTextureStorage1DEXT::enter(
@@ -5609,7 +5655,7 @@ pub unsafe extern "C" fn glTextureStorage1DEXT(
             width,
         )
     });
-    driver(texture, target, levels, internalformat, width)
+    driver()(texture, target, levels, internalformat, width)
 }
 
 pub unsafe extern "C" fn glTextureStorage2DEXT(
@@ -5620,10 +5666,11 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(
     width: i32,
     height: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) =
-        driver!(GL_TEXTURE_STORAGE2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) {
+        driver!(GL_TEXTURE_STORAGE2D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(texture, target, levels, internalformat, width, height);
+        return driver()(texture, target, levels, internalformat, width, height);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTextureStorage2DEXT::enter(
@@ -5638,7 +5685,7 @@ pub unsafe extern "C" fn glTextureStorage2DEXT(
             height,
         )
     });
-    driver(texture, target, levels, internalformat, width, height)
+    driver()(texture, target, levels, internalformat, width, height)
 }
 
 pub unsafe extern "C" fn glTextureStorage3DEXT(
@@ -5650,10 +5697,11 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
     height: i32,
     depth: i32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) =
-        driver!(GL_TEXTURE_STORAGE3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) {
+        driver!(GL_TEXTURE_STORAGE3D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(texture, target, levels, internalformat, width, height, depth);
+        return driver()(texture, target, levels, internalformat, width, height, depth);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTextureStorage3DEXT::enter(
@@ -5669,7 +5717,7 @@ pub unsafe extern "C" fn glTextureStorage3DEXT(
             depth,
         )
     });
-    driver(texture, target, levels, internalformat, width, height, depth)
+    driver()(texture, target, levels, internalformat, width, height, depth)
 }
 
 pub unsafe extern "C" fn glTextureStorageMem2DEXT(
@@ -5681,10 +5729,11 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM2D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM2D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(texture, levels, internalFormat, width, height, memory, offset);
+        return driver()(texture, levels, internalFormat, width, height, memory, offset);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTextureStorageMem2DEXT::enter(
@@ -5700,7 +5749,7 @@ pub unsafe extern "C" fn glTextureStorageMem2DEXT(
             offset,
         )
     });
-    driver(texture, levels, internalFormat, width, height, memory, offset)
+    driver()(texture, levels, internalFormat, width, height, memory, offset)
 }
 
 pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
@@ -5713,10 +5762,11 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             texture,
             samples,
             internalFormat,
@@ -5742,7 +5792,7 @@ pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
             offset,
         )
     });
-    driver(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
+    driver()(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
 }
 
 pub unsafe extern "C" fn glTextureStorageMem3DEXT(
@@ -5755,10 +5805,11 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM3D_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM3D_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(texture, levels, internalFormat, width, height, depth, memory, offset);
+        return driver()(texture, levels, internalFormat, width, height, depth, memory, offset);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glTextureStorageMem3DEXT::enter(
@@ -5775,7 +5826,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DEXT(
             offset,
         )
     });
-    driver(texture, levels, internalFormat, width, height, depth, memory, offset)
+    driver()(texture, levels, internalFormat, width, height, depth, memory, offset)
 }
 
 pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
@@ -5789,10 +5840,11 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
     memory: u32,
     offset: u64,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
-        driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) {
+        driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             texture,
             samples,
             internalFormat,
@@ -5820,7 +5872,7 @@ pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
             offset,
         )
     });
-    driver(
+    driver()(
         texture,
         samples,
         internalFormat,
@@ -5843,10 +5895,11 @@ pub unsafe extern "C" fn glTextureViewEXT(
     minlayer: u32,
     numlayers: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
-        driver!(GL_TEXTURE_VIEW_EXT);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) {
+        driver!(GL_TEXTURE_VIEW_EXT)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             texture,
             target,
             origtexture,
@@ -5872,7 +5925,7 @@ pub unsafe extern "C" fn glTextureViewEXT(
             numlayers,
         )
     });
-    driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
+    driver()(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
 }
 
 pub unsafe extern "C" fn glTextureViewOES(
@@ -5885,10 +5938,11 @@ pub unsafe extern "C" fn glTextureViewOES(
     minlayer: u32,
     numlayers: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
-        driver!(GL_TEXTURE_VIEW_OES);
+    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) {
+        driver!(GL_TEXTURE_VIEW_OES)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(
+        return driver()(
             texture,
             target,
             origtexture,
@@ -5914,111 +5968,112 @@ pub unsafe extern "C" fn glTextureViewOES(
             numlayers,
         )
     });
-    driver(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
+    driver()(texture, target, origtexture, internalformat, minlevel, numlevels, minlayer, numlayers)
 }
 
 pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_UNMAP_BUFFER) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target) };
     tracker.update(|tracked, readable, observer| {
         commands::glUnmapBuffer::enter(tracked, readable, observer, target)
     });
-    driver(target)
+    driver()(target)
 }
 
 pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
-    let driver: unsafe extern "C" fn(u32) -> u8 = driver!(GL_UNMAP_BUFFER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(target) };
+    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_UNMAP_BUFFER_OES) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(target) };
     tracker.update(|tracked, readable, observer| {
         commands::glUnmapBufferOES::enter(tracked, readable, observer, target)
     });
-    driver(target)
+    driver()(target)
 }
 
 pub unsafe extern "C" fn glUseProgram(program: u32) {
-    let driver: unsafe extern "C" fn(u32) = driver!(GL_USE_PROGRAM);
-    let Some(mut tracker) = Tracker::begin() else { return driver(program) };
+    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_USE_PROGRAM) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(program) };
     tracker.update(|tracked, readable, observer| {
         commands::glUseProgram::enter(tracked, readable, observer, program)
     });
-    driver(program)
+    driver()(program)
 }
 
 pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
-    let driver: unsafe extern "C" fn(u32, f32) = driver!(GL_VERTEX_ATTRIB1F);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, x) };
+    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_VERTEX_ATTRIB1F) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, x) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib1f::enter(tracked, readable, observer, index, x)
     });
-    driver(index, x)
+    driver()(index, x)
 }
 
 pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB1FV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB1FV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, v) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib1fv::enter(tracked, readable, observer, index, v as u64)
     });
-    driver(index, v)
+    driver()(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32) = driver!(GL_VERTEX_ATTRIB2F);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y) };
+    let driver = || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_VERTEX_ATTRIB2F) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, x, y) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib2f::enter(tracked, readable, observer, index, x, y)
     });
-    driver(index, x, y)
+    driver()(index, x, y)
 }
 
 pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB2FV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB2FV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, v) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib2fv::enter(tracked, readable, observer, index, v as u64)
     });
-    driver(index, v)
+    driver()(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB3F);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z) };
+    let driver = || -> unsafe extern "C" fn(u32, f32, f32, f32) { driver!(GL_VERTEX_ATTRIB3F) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, x, y, z) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib3f::enter(tracked, readable, observer, index, x, y, z)
     });
-    driver(index, x, y, z)
+    driver()(index, x, y, z)
 }
 
 pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB3FV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB3FV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, v) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib3fv::enter(tracked, readable, observer, index, v as u64)
     });
-    driver(index, v)
+    driver()(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w: f32) {
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) = driver!(GL_VERTEX_ATTRIB4F);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z, w) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_VERTEX_ATTRIB4F) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, x, y, z, w) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib4f::enter(tracked, readable, observer, index, x, y, z, w)
     });
-    driver(index, x, y, z, w)
+    driver()(index, x, y, z, w)
 }
 
 pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
-    let driver: unsafe extern "C" fn(u32, *const f32) = driver!(GL_VERTEX_ATTRIB4FV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB4FV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, v) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttrib4fv::enter(tracked, readable, observer, index, v as u64)
     });
-    driver(index, v)
+    driver()(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_BINDING);
-    let Some(mut tracker) = Tracker::begin() else { return driver(attribindex, bindingindex) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_BINDING) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(attribindex, bindingindex) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribBinding::enter(
             tracked,
@@ -6028,43 +6083,43 @@ pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u
             bindingindex,
         )
     });
-    driver(attribindex, bindingindex)
+    driver()(attribindex, bindingindex)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, divisor) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisor::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor)
+    driver()(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, divisor) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisorANGLE::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor)
+    driver()(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, divisor) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisorEXT::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor)
+    driver()(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_ATTRIB_DIVISOR_NV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, divisor) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_NV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, divisor) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribDivisorNV::enter(tracked, readable, observer, index, divisor)
     });
-    driver(index, divisor)
+    driver()(index, divisor)
 }
 
 pub unsafe extern "C" fn glVertexAttribFormat(
@@ -6074,9 +6129,10 @@ pub unsafe extern "C" fn glVertexAttribFormat(
     normalized: u8,
     relativeoffset: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u8, u32) = driver!(GL_VERTEX_ATTRIB_FORMAT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u8, u32) { driver!(GL_VERTEX_ATTRIB_FORMAT) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(attribindex, size, r#type, normalized, relativeoffset);
+        return driver()(attribindex, size, r#type, normalized, relativeoffset);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribFormat::enter(
@@ -6090,43 +6146,45 @@ pub unsafe extern "C" fn glVertexAttribFormat(
             relativeoffset,
         )
     });
-    driver(attribindex, size, r#type, normalized, relativeoffset)
+    driver()(attribindex, size, r#type, normalized, relativeoffset)
 }
 
 pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) = driver!(GL_VERTEX_ATTRIB_I4I);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z, w) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_VERTEX_ATTRIB_I4I) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, x, y, z, w) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribI4i::enter(tracked, readable, observer, index, x, y, z, w)
     });
-    driver(index, x, y, z, w)
+    driver()(index, x, y, z, w)
 }
 
 pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
-    let driver: unsafe extern "C" fn(u32, *const i32) = driver!(GL_VERTEX_ATTRIB_I4IV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_VERTEX_ATTRIB_I4IV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, v) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribI4iv::enter(tracked, readable, observer, index, v as u64)
     });
-    driver(index, v)
+    driver()(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) {
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I4UI);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, x, y, z, w) };
+    let driver =
+        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_VERTEX_ATTRIB_I4UI) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, x, y, z, w) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribI4ui::enter(tracked, readable, observer, index, x, y, z, w)
     });
-    driver(index, x, y, z, w)
+    driver()(index, x, y, z, w)
 }
 
 pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
-    let driver: unsafe extern "C" fn(u32, *const u32) = driver!(GL_VERTEX_ATTRIB_I4UIV);
-    let Some(mut tracker) = Tracker::begin() else { return driver(index, v) };
+    let driver = || -> unsafe extern "C" fn(u32, *const u32) { driver!(GL_VERTEX_ATTRIB_I4UIV) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(index, v) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribI4uiv::enter(tracked, readable, observer, index, v as u64)
     });
-    driver(index, v)
+    driver()(index, v)
 }
 
 pub unsafe extern "C" fn glVertexAttribIFormat(
@@ -6135,9 +6193,10 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
     r#type: u32,
     relativeoffset: u32,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) = driver!(GL_VERTEX_ATTRIB_I_FORMAT);
+    let driver =
+        || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_VERTEX_ATTRIB_I_FORMAT) };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(attribindex, size, r#type, relativeoffset);
+        return driver()(attribindex, size, r#type, relativeoffset);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribIFormat::enter(
@@ -6150,7 +6209,7 @@ pub unsafe extern "C" fn glVertexAttribIFormat(
             relativeoffset,
         )
     });
-    driver(attribindex, size, r#type, relativeoffset)
+    driver()(attribindex, size, r#type, relativeoffset)
 }
 
 pub unsafe extern "C" fn glVertexAttribIPointer(
@@ -6160,10 +6219,11 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
-        driver!(GL_VERTEX_ATTRIB_I_POINTER);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) {
+        driver!(GL_VERTEX_ATTRIB_I_POINTER)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(index, size, r#type, stride, pointer);
+        return driver()(index, size, r#type, stride, pointer);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribIPointer::enter(
@@ -6177,7 +6237,7 @@ pub unsafe extern "C" fn glVertexAttribIPointer(
             pointer as u64,
         )
     });
-    driver(index, size, r#type, stride, pointer)
+    driver()(index, size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glVertexAttribPointer(
@@ -6188,10 +6248,11 @@ pub unsafe extern "C" fn glVertexAttribPointer(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) =
-        driver!(GL_VERTEX_ATTRIB_POINTER);
+    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) {
+        driver!(GL_VERTEX_ATTRIB_POINTER)
+    };
     let Some(mut tracker) = Tracker::begin() else {
-        return driver(index, size, r#type, normalized, stride, pointer);
+        return driver()(index, size, r#type, normalized, stride, pointer);
     };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexAttribPointer::enter(
@@ -6206,16 +6267,16 @@ pub unsafe extern "C" fn glVertexAttribPointer(
             pointer as u64,
         )
     });
-    driver(index, size, r#type, normalized, stride, pointer)
+    driver()(index, size, r#type, normalized, stride, pointer)
 }
 
 pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
-    let driver: unsafe extern "C" fn(u32, u32) = driver!(GL_VERTEX_BINDING_DIVISOR);
-    let Some(mut tracker) = Tracker::begin() else { return driver(bindingindex, divisor) };
+    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_BINDING_DIVISOR) };
+    let Some(mut tracker) = Tracker::begin() else { return driver()(bindingindex, divisor) };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexBindingDivisor::enter(tracked, readable, observer, bindingindex, divisor)
     });
-    driver(bindingindex, divisor)
+    driver()(bindingindex, divisor)
 }
 
 pub unsafe extern "C" fn glVertexPointer(
@@ -6224,8 +6285,11 @@ pub unsafe extern "C" fn glVertexPointer(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_VERTEX_POINTER);
-    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_VERTEX_POINTER) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(size, r#type, stride, pointer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glVertexPointer::enter(
             tracked,
@@ -6237,7 +6301,7 @@ pub unsafe extern "C" fn glVertexPointer(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer)
+    driver()(size, r#type, stride, pointer)
 }
 
 pub unsafe extern "C" fn glWeightPointerOES(
@@ -6246,8 +6310,11 @@ pub unsafe extern "C" fn glWeightPointerOES(
     stride: i32,
     pointer: *const c_void,
 ) {
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) = driver!(GL_WEIGHT_POINTER_OES);
-    let Some(mut tracker) = Tracker::begin() else { return driver(size, r#type, stride, pointer) };
+    let driver =
+        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_WEIGHT_POINTER_OES) };
+    let Some(mut tracker) = Tracker::begin() else {
+        return driver()(size, r#type, stride, pointer);
+    };
     tracker.update(|tracked, readable, observer| {
         commands::glWeightPointerOES::enter(
             tracked,
@@ -6259,7 +6326,295 @@ pub unsafe extern "C" fn glWeightPointerOES(
             pointer as u64,
         )
     });
-    driver(size, r#type, stride, pointer)
+    driver()(size, r#type, stride, pointer)
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pLaunchFuncArgs: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandList,
+            hKernel,
+            pLaunchFuncArgs,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchCooperativeKernel::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchFuncArgs as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result =
+        driver()(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchCooperativeKernel::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchFuncArgs as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernel(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pLaunchFuncArgs: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandList,
+            hKernel,
+            pLaunchFuncArgs,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernel::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchFuncArgs as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result =
+        driver()(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernel::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchFuncArgs as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pLaunchArgumentsBuffer: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandList,
+            hKernel,
+            pLaunchArgumentsBuffer,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernelIndirect::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchArgumentsBuffer as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result = driver()(
+        hCommandList,
+        hKernel,
+        pLaunchArgumentsBuffer,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernelIndirect::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pLaunchArgumentsBuffer as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(
+    hCommandList: *mut c_void,
+    hKernel: *mut c_void,
+    pGroupCounts: *const c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandList,
+            hKernel,
+            pGroupCounts,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernelWithParameters::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pGroupCounts as u64,
+            pNext as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result = driver()(
+        hCommandList,
+        hKernel,
+        pGroupCounts,
+        pNext,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchKernelWithParameters::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            hKernel as u64,
+            pGroupCounts as u64,
+            pNext as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(
+    hCommandList: *mut c_void,
+    numKernels: u32,
+    phKernels: *mut *mut c_void,
+    pCountBuffer: *const u32,
+    pLaunchArgumentsBuffer: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * const u32 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandList,
+            numKernels,
+            phKernels,
+            pCountBuffer,
+            pLaunchArgumentsBuffer,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchMultipleKernelsIndirect::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            numKernels,
+            phKernels as u64,
+            pCountBuffer as u64,
+            pLaunchArgumentsBuffer as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result = driver()(
+        hCommandList,
+        numKernels,
+        phKernels,
+        pCountBuffer,
+        pLaunchArgumentsBuffer,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListAppendLaunchMultipleKernelsIndirect::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandList as u64,
+            numKernels,
+            phKernels as u64,
+            pCountBuffer as u64,
+            pLaunchArgumentsBuffer as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
@@ -6271,17 +6626,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             srcptr,
@@ -6306,7 +6653,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
         )
     });
     let result =
-        driver(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
+        driver()(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListAppendMemoryCopy::leave(
             tracked,
@@ -6335,18 +6682,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             hContextSrc,
@@ -6372,7 +6710,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
             phWaitEvents as u64,
         )
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         dstptr,
         hContextSrc,
@@ -6415,22 +6753,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u32,
-        u32,
-        *const c_void,
-        *const c_void,
-        u32,
-        u32,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u32 , u32 , * const c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             dstRegion,
@@ -6464,7 +6789,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
             phWaitEvents as u64,
         )
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         dstptr,
         dstRegion,
@@ -6511,18 +6836,9 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
     numWaitEvents: u32,
     phWaitEvents: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        u64,
-        *const c_void,
-        *mut c_void,
-        u32,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(
+        return driver()(
             hCommandList,
             dstptr,
             srcptr,
@@ -6548,7 +6864,7 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
             phWaitEvents as u64,
         )
     });
-    let result = driver(
+    let result = driver()(
         hCommandList,
         dstptr,
         srcptr,
@@ -6583,14 +6899,9 @@ pub unsafe extern "C" fn zeCommandListCreate(
     desc: *const c_void,
     phCommandList: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_CREATE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, hDevice, desc, phCommandList);
+        return driver()(hContext, hDevice, desc, phCommandList);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListCreate::enter(
@@ -6603,7 +6914,7 @@ pub unsafe extern "C" fn zeCommandListCreate(
             phCommandList as u64,
         )
     });
-    let result = driver(hContext, hDevice, desc, phCommandList);
+    let result = driver()(hContext, hDevice, desc, phCommandList);
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListCreate::leave(
             tracked,
@@ -6625,14 +6936,9 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
     altdesc: *const c_void,
     phCommandList: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_LIST_CREATE_IMMEDIATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_CREATE_IMMEDIATE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, hDevice, altdesc, phCommandList);
+        return driver()(hContext, hDevice, altdesc, phCommandList);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListCreateImmediate::enter(
@@ -6645,7 +6951,7 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
             phCommandList as u64,
         )
     });
-    let result = driver(hContext, hDevice, altdesc, phCommandList);
+    let result = driver()(hContext, hDevice, altdesc, phCommandList);
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListCreateImmediate::leave(
             tracked,
@@ -6662,21 +6968,141 @@ pub unsafe extern "C" fn zeCommandListCreateImmediate(
 }
 
 pub unsafe extern "C" fn zeCommandListDestroy(hCommandList: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_DESTROY);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(hCommandList) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_DESTROY) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hCommandList) };
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListDestroy::enter(tracked, readable, observer, hCommandList as u64)
     });
-    driver(hCommandList)
+    driver()(hCommandList)
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(
+    hCommandListImmediate: *mut c_void,
+    numCommandLists: u32,
+    phCommandLists: *mut *mut c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandListImmediate,
+            numCommandLists,
+            phCommandLists,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListImmediateAppendCommandListsExp::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandListImmediate as u64,
+            numCommandLists,
+            phCommandLists as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result = driver()(
+        hCommandListImmediate,
+        numCommandLists,
+        phCommandLists,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListImmediateAppendCommandListsExp::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandListImmediate as u64,
+            numCommandLists,
+            phCommandLists as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(
+    hCommandListImmediate: *mut c_void,
+    numCommandLists: u32,
+    phCommandLists: *mut *mut c_void,
+    pNext: *const c_void,
+    hSignalEvent: *mut c_void,
+    numWaitEvents: u32,
+    phWaitEvents: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS) } ;
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(
+            hCommandListImmediate,
+            numCommandLists,
+            phCommandLists,
+            pNext,
+            hSignalEvent,
+            numWaitEvents,
+            phWaitEvents,
+        );
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListImmediateAppendCommandListsWithParameters::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandListImmediate as u64,
+            numCommandLists,
+            phCommandLists as u64,
+            pNext as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+        )
+    });
+    let result = driver()(
+        hCommandListImmediate,
+        numCommandLists,
+        phCommandLists,
+        pNext,
+        hSignalEvent,
+        numWaitEvents,
+        phWaitEvents,
+    );
+    tracker.update(|tracked, readable, observer| {
+        commands::zeCommandListImmediateAppendCommandListsWithParameters::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandListImmediate as u64,
+            numCommandLists,
+            phCommandLists as u64,
+            pNext as u64,
+            hSignalEvent as u64,
+            numWaitEvents,
+            phWaitEvents as u64,
+            result,
+        )
+    });
+    result
 }
 
 pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_LIST_RESET);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(hCommandList) };
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_RESET) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hCommandList) };
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandListReset::enter(tracked, readable, observer, hCommandList as u64)
     });
-    driver(hCommandList)
+    driver()(hCommandList)
 }
 
 pub unsafe extern "C" fn zeCommandQueueCreate(
@@ -6685,14 +7111,9 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
     desc: *const c_void,
     phCommandQueue: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *mut c_void,
-        *const c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_COMMAND_QUEUE_CREATE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_QUEUE_CREATE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, hDevice, desc, phCommandQueue);
+        return driver()(hContext, hDevice, desc, phCommandQueue);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandQueueCreate::enter(
@@ -6705,7 +7126,7 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
             phCommandQueue as u64,
         )
     });
-    let result = driver(hContext, hDevice, desc, phCommandQueue);
+    let result = driver()(hContext, hDevice, desc, phCommandQueue);
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandQueueCreate::leave(
             tracked,
@@ -6722,18 +7143,19 @@ pub unsafe extern "C" fn zeCommandQueueCreate(
 }
 
 pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_COMMAND_QUEUE_DESTROY);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(hCommandQueue) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_QUEUE_DESTROY) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hCommandQueue) };
     tracker.update(|tracked, readable, observer| {
         commands::zeCommandQueueDestroy::enter(tracked, readable, observer, hCommandQueue as u64)
     });
-    driver(hCommandQueue)
+    driver()(hCommandQueue)
 }
 
 pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_EVENT_QUERY_STATUS);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(hEvent) };
-    let result = driver(hEvent);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_QUERY_STATUS) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hEvent) };
+    let result = driver()(hEvent);
     tracker.update(|tracked, readable, observer| {
         commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
     });
@@ -6741,9 +7163,9 @@ pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
 }
 
 pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void) -> u32 = driver!(ZE_FENCE_QUERY_STATUS);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(hFence) };
-    let result = driver(hFence);
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_QUERY_STATUS) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hFence) };
+    let result = driver()(hFence);
     tracker.update(|tracked, readable, observer| {
         commands::zeFenceQueryStatus::leave(tracked, readable, observer, hFence as u64, result)
     });
@@ -6758,16 +7180,9 @@ pub unsafe extern "C" fn zeMemAllocDevice(
     hDevice: *mut c_void,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_ALLOC_DEVICE);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , u64 , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_DEVICE) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, device_desc, size, alignment, hDevice, pptr);
+        return driver()(hContext, device_desc, size, alignment, hDevice, pptr);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeMemAllocDevice::enter(
@@ -6782,7 +7197,7 @@ pub unsafe extern "C" fn zeMemAllocDevice(
             pptr as u64,
         )
     });
-    let result = driver(hContext, device_desc, size, alignment, hDevice, pptr);
+    let result = driver()(hContext, device_desc, size, alignment, hDevice, pptr);
     tracker.update(|tracked, readable, observer| {
         commands::zeMemAllocDevice::leave(
             tracked,
@@ -6807,15 +7222,9 @@ pub unsafe extern "C" fn zeMemAllocHost(
     alignment: u64,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_ALLOC_HOST);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , u64 , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_HOST) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, host_desc, size, alignment, pptr);
+        return driver()(hContext, host_desc, size, alignment, pptr);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeMemAllocHost::enter(
@@ -6829,7 +7238,7 @@ pub unsafe extern "C" fn zeMemAllocHost(
             pptr as u64,
         )
     });
-    let result = driver(hContext, host_desc, size, alignment, pptr);
+    let result = driver()(hContext, host_desc, size, alignment, pptr);
     tracker.update(|tracked, readable, observer| {
         commands::zeMemAllocHost::leave(
             tracked,
@@ -6855,17 +7264,9 @@ pub unsafe extern "C" fn zeMemAllocShared(
     hDevice: *mut c_void,
     pptr: *mut *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(
-        *mut c_void,
-        *const c_void,
-        *const c_void,
-        u64,
-        u64,
-        *mut c_void,
-        *mut *mut c_void,
-    ) -> u32 = driver!(ZE_MEM_ALLOC_SHARED);
+    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * const c_void , u64 , u64 , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_SHARED) } ;
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
+        return driver()(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeMemAllocShared::enter(
@@ -6881,7 +7282,7 @@ pub unsafe extern "C" fn zeMemAllocShared(
             pptr as u64,
         )
     });
-    let result = driver(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
+    let result = driver()(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
     tracker.update(|tracked, readable, observer| {
         commands::zeMemAllocShared::leave(
             tracked,
@@ -6901,12 +7302,13 @@ pub unsafe extern "C" fn zeMemAllocShared(
 }
 
 pub unsafe extern "C" fn zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 = driver!(ZE_MEM_FREE);
-    let Some(mut tracker) = Tracker::begin_process() else { return driver(hContext, ptr) };
+    let driver =
+        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(ZE_MEM_FREE) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hContext, ptr) };
     tracker.update(|tracked, readable, observer| {
         commands::zeMemFree::enter(tracked, readable, observer, hContext as u64, ptr as u64)
     });
-    driver(hContext, ptr)
+    driver()(hContext, ptr)
 }
 
 pub unsafe extern "C" fn zeMemFreeExt(
@@ -6914,10 +7316,11 @@ pub unsafe extern "C" fn zeMemFreeExt(
     pMemFreeDesc: *const c_void,
     ptr: *mut c_void,
 ) -> u32 {
-    let driver: unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 =
-        driver!(ZE_MEM_FREE_EXT);
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
+        driver!(ZE_MEM_FREE_EXT)
+    };
     let Some(mut tracker) = Tracker::begin_process() else {
-        return driver(hContext, pMemFreeDesc, ptr);
+        return driver()(hContext, pMemFreeDesc, ptr);
     };
     tracker.update(|tracked, readable, observer| {
         commands::zeMemFreeExt::enter(
@@ -6929,5 +7332,5 @@ pub unsafe extern "C" fn zeMemFreeExt(
             ptr as u64,
         )
     });
-    driver(hContext, pMemFreeDesc, ptr)
+    driver()(hContext, pMemFreeDesc, ptr)
 }

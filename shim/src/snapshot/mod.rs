@@ -51,6 +51,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::Backoff;
+use gapii_protocol::app::API_LEVEL_ZERO;
 use gapii_protocol::atom::{SUBJECT, subject_kind};
 use gapii_state::{Context, Process, Thread as State};
 
@@ -78,6 +79,9 @@ const TOO_LONG: &str = "what a thread had: another one took too long to say what
 /// What a program without monitoring leaves out.
 const ASLEEP: &str =
     "all that was there before: the program runs with --no-monitor, so nobody knows it";
+/// What a program that computes leaves out.
+const LEVEL_ZERO: &str =
+    "objects of Level Zero that were there before, and what is in their memory";
 /// How often a thread looks that waits for longer.
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
@@ -103,6 +107,9 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
             if is_first {
                 emitter.subject(subject_kind::PROCESS, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
+                if process::apis() & API_LEVEL_ZERO != 0 {
+                    emitter.leave_out(LEVEL_ZERO);
+                }
                 PROCESS_IN.store(epoch, Release);
             }
             emitter.subject(subject_kind::THREAD, 0);

@@ -58,6 +58,132 @@ pub mod zeCommandListAppendHostFunction {
     }
 }
 
+pub mod zeCommandListAppendLaunchCooperativeKernel {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pLaunchFuncArgs: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+    ) {
+        crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pLaunchFuncArgs: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
+pub mod zeCommandListAppendLaunchKernel {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pLaunchFuncArgs: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+    ) {
+        crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pLaunchFuncArgs: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
+pub mod zeCommandListAppendLaunchKernelIndirect {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pLaunchArgumentsBuffer: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+    ) {
+        crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pLaunchArgumentsBuffer: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
 pub mod zeCommandListAppendLaunchKernelWithArguments {
     use super::*;
 
@@ -95,6 +221,78 @@ pub mod zeCommandListAppendLaunchKernelWithParameters {
         phWaitEvents: u64,
     ) {
         layouts::any(memory, seen, 3, pNext);
+        crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        hKernel: u64,
+        pGroupCounts: u64,
+        pNext: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
+pub mod zeCommandListAppendLaunchMultipleKernelsIndirect {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        numKernels: u32,
+        phKernels: u64,
+        pCountBuffer: u64,
+        pLaunchArgumentsBuffer: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+    ) {
+        crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandList: u64,
+        numKernels: u32,
+        phKernels: u64,
+        pCountBuffer: u64,
+        pLaunchArgumentsBuffer: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
     }
 }
 
@@ -614,6 +812,55 @@ pub mod zeCommandListHostSynchronize {
     }
 }
 
+pub mod zeCommandListImmediateAppendCommandListsExp {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandListImmediate: u64,
+        numCommandLists: u32,
+        phCommandLists: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+    ) {
+        crate::level_zero::submitted_memory(
+            thread,
+            memory,
+            seen,
+            phCommandLists,
+            i64::from(numCommandLists),
+        );
+        crate::level_zero::submit(thread, memory, phCommandLists, i64::from(numCommandLists));
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandListImmediate: u64,
+        numCommandLists: u32,
+        phCommandLists: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandListImmediate);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
+    }
+}
+
 pub mod zeCommandListImmediateAppendCommandListsWithParameters {
     use super::*;
 
@@ -630,6 +877,39 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
         phWaitEvents: u64,
     ) {
         layouts::any(memory, seen, 3, pNext);
+        crate::level_zero::submitted_memory(
+            thread,
+            memory,
+            seen,
+            phCommandLists,
+            i64::from(numCommandLists),
+        );
+        crate::level_zero::submit(thread, memory, phCommandLists, i64::from(numCommandLists));
+    }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandListImmediate: u64,
+        numCommandLists: u32,
+        phCommandLists: u64,
+        pNext: u64,
+        hSignalEvent: u64,
+        numWaitEvents: u32,
+        phWaitEvents: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        let list: Ref<CommandList> = process.command_lists.find(hCommandListImmediate);
+        drop(process);
+        if {
+            let mut process = thread.process.lock();
+            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+        } {
+            crate::level_zero::completed_memory(thread, memory, seen);
+            crate::level_zero::complete(thread, memory);
+        }
     }
 }
 

@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 880] = [
+pub static COMMANDS: [CommandState; 885] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -11115,6 +11115,96 @@ pub static COMMANDS: [CommandState; 880] = [
         leave: None,
     },
     CommandState {
+        name: "zeCommandListAppendLaunchCooperativeKernel",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendLaunchCooperativeKernel::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendLaunchCooperativeKernel::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListAppendLaunchKernel",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendLaunchKernel::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendLaunchKernel::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListAppendLaunchKernelIndirect",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendLaunchKernelIndirect::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendLaunchKernelIndirect::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
         name: "zeCommandListAppendLaunchKernelWithArguments",
         enter: Some(|thread, memory, args, _| {
             zeCommandListAppendLaunchKernelWithArguments::enter(
@@ -11150,7 +11240,55 @@ pub static COMMANDS: [CommandState; 880] = [
                 bits::<u64>(args, 6),
             )
         }),
-        leave: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendLaunchKernelWithParameters::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeCommandListAppendLaunchMultipleKernelsIndirect",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListAppendLaunchMultipleKernelsIndirect::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u64>(args, 7),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListAppendLaunchMultipleKernelsIndirect::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(args, 6),
+                bits::<u64>(args, 7),
+                bits::<u32>(&[result], 0),
+            )
+        }),
     },
     CommandState {
         name: "zeCommandListAppendMemoryCopy",
@@ -11496,6 +11634,36 @@ pub static COMMANDS: [CommandState; 880] = [
         }),
     },
     CommandState {
+        name: "zeCommandListImmediateAppendCommandListsExp",
+        enter: Some(|thread, memory, args, _| {
+            zeCommandListImmediateAppendCommandListsExp::enter(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+            )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListImmediateAppendCommandListsExp::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u32>(args, 4),
+                bits::<u64>(args, 5),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
         name: "zeCommandListImmediateAppendCommandListsWithParameters",
         enter: Some(|thread, memory, args, _| {
             zeCommandListImmediateAppendCommandListsWithParameters::enter(
@@ -11511,7 +11679,21 @@ pub static COMMANDS: [CommandState; 880] = [
                 bits::<u64>(args, 6),
             )
         }),
-        leave: None,
+        leave: Some(|thread, memory, args, result| {
+            zeCommandListImmediateAppendCommandListsWithParameters::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u32>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u64>(args, 3),
+                bits::<u64>(args, 4),
+                bits::<u32>(args, 5),
+                bits::<u64>(args, 6),
+                bits::<u32>(&[result], 0),
+            )
+        }),
     },
     CommandState {
         name: "zeCommandListReset",

@@ -3696,14 +3696,13 @@ fn _ze_module_constants_t<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
     {
         let field_0 = memory.get::<u32>(u64::wrapping_add(at, 0));
+        let (first, count) = (memory.get::<u64>(u64::wrapping_add(at, 16)), i64::from(field_0));
         seen.apart();
-        observe::elements(
-            seen,
-            param,
-            memory.get::<u64>(u64::wrapping_add(at, 16)),
-            i64::from(field_0),
-            8,
-        );
+        observe::elements(seen, param, first, count, 8);
+        for index in walk.elements(first, count) {
+            seen.apart();
+            observe::elements(seen, param, memory.element::<u64>(first, index), 8, 1);
+        }
     }
     walk.leave();
 }

@@ -75,11 +75,18 @@ pub fn implemented(function: usize) -> Option<*const ()> {
         }
         ZE_COMMAND_LIST_CLOSE => list::zeCommandListClose as ze_pfnCommandListClose_t as *const (),
         ZE_COMMAND_LIST_RESET => list::zeCommandListReset as ze_pfnCommandListReset_t as *const (),
+        ZE_COMMAND_LIST_HOST_SYNCHRONIZE => {
+            list::zeCommandListHostSynchronize as ze_pfnCommandListHostSynchronize_t as *const ()
+        }
         ZE_COMMAND_LIST_APPEND_BARRIER => {
             list::zeCommandListAppendBarrier as ze_pfnCommandListAppendBarrier_t as *const ()
         }
         ZE_COMMAND_LIST_APPEND_MEMORY_COPY => {
             list::zeCommandListAppendMemoryCopy as ze_pfnCommandListAppendMemoryCopy_t as *const ()
+        }
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION => {
+            list::zeCommandListAppendMemoryCopyRegion as ze_pfnCommandListAppendMemoryCopyRegion_t
+                as *const ()
         }
         ZE_COMMAND_LIST_APPEND_MEMORY_FILL => {
             list::zeCommandListAppendMemoryFill as ze_pfnCommandListAppendMemoryFill_t as *const ()

@@ -7,6 +7,7 @@
 //! Loads with `ZE_ENABLE_ALT_DRIVERS=PATH`. Believes the handles that it is given.
 
 mod flag;
+mod flaw;
 mod functions;
 mod generated;
 mod implemented;

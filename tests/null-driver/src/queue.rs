@@ -11,6 +11,7 @@ use gapii_ze_api::types::{
 };
 
 use crate::flag::Flag;
+use crate::flaw::{self, Flaw};
 use crate::object::Answer;
 
 /// One command of a list.
@@ -91,6 +92,12 @@ fn execute(step: &Step) {
             let (to, from) = (*to as *mut u8, *from as *const u8);
             // SAFETY: the program's duty; see `Action`.
             unsafe { to.copy_from(from, *size) };
+            if flaw::has(Flaw::Copies) && *size > 0 {
+                // SAFETY: as above.
+                let first = unsafe { to.read() };
+                // SAFETY: as above.
+                unsafe { to.write(first ^ 1) };
+            }
         }
         Action::Fill { to, pattern, size } => {
             let to = *to as *mut u8;

@@ -25,8 +25,8 @@ fn layout(program: &Program, id: LayoutId, used: &mut Used) -> String {
     let name = function(layout);
     let inside = types::unused(&name);
     let mut body = String::new();
-    for (at, found) in layout.fields.iter().enumerate() {
-        body += &points_at(program, layout, at, &found.kind, found.offset, used);
+    for found in &layout.fields {
+        body += &points_at(program, layout, &found.kind, found.offset, used);
     }
     format!(
         "/// So many `{title}` from `pointer` on, what they point at, and their chains.\n\
@@ -49,7 +49,6 @@ fn layout(program: &Program, id: LayoutId, used: &mut Used) -> String {
 fn points_at(
     program: &Program,
     layout: &Layout,
-    index: usize,
     kind: &LayoutFieldKind,
     offset: u64,
     used: &mut Used,
@@ -69,20 +68,35 @@ fn points_at(
             format!("seen.apart();\nobserve::text(memory, seen, param, {pointer}, i64::MAX);\n")
         }
         LayoutFieldKind::Strings { count } => {
-            let (fields, count) = counted(program, layout, index, count, used);
+            let (fields, count) = counted(program, layout, count, used);
             format!(
                 "{{ {fields} seen.apart(); observe::strings(memory, seen, param, {pointer}, {count}, 0); }}\n"
             )
         }
         LayoutFieldKind::Numbers { element, count } => {
-            let (fields, count) = counted(program, layout, index, count, used);
+            let (fields, count) = counted(program, layout, count, used);
             let size = bytes(element);
             format!(
                 "{{ {fields} seen.apart(); observe::elements(seen, param, {pointer}, {count}, {size}); }}\n"
             )
         }
+        LayoutFieldKind::Pointers { element, each, count } => {
+            let (fields, count) = counted(program, layout, count, used);
+            let (more_fields, each) = counted(program, layout, each, used);
+            let size = bytes(element);
+            format!(
+                "{{ {fields} {more_fields}\n\
+                 let (first, count) = ({pointer}, {count});\n\
+                 seen.apart();\n\
+                 observe::elements(seen, param, first, count, 8);\n\
+                 for index in walk.elements(first, count) {{\n\
+                 seen.apart();\n\
+                 observe::elements(seen, param, memory.element::<u64>(first, index), {each}, {size});\n\
+                 }} }}\n"
+            )
+        }
         LayoutFieldKind::Layouts { element, count } => {
-            let (fields, count) = counted(program, layout, index, count, used);
+            let (fields, count) = counted(program, layout, count, used);
             let inner = &program[*element];
             let (inside, size) = (types::unused(&function(inner)), inner.size);
             format!(
@@ -99,13 +113,7 @@ fn points_at(
 }
 
 /// The fields that a count is computed from, and the count.
-fn counted(
-    program: &Program,
-    layout: &Layout,
-    _index: usize,
-    count: &Expr,
-    used: &mut Used,
-) -> (String, String) {
+fn counted(program: &Program, layout: &Layout, count: &Expr, used: &mut Used) -> (String, String) {
     let mut fields = String::new();
     walk::walk(count, &mut |inner| {
         if let ExprKind::LayoutField(at) = &inner.kind

@@ -108,6 +108,12 @@ impl Checker<'_> {
                     }
                 }
             }
+            LayoutType::ReadEach { element, each, count } => {
+                let each = Body::layout(self, siblings.to_vec()).integer(each);
+                let count = Body::layout(self, siblings.to_vec()).integer(count);
+                let element = self.layout_scalar(element)?;
+                Some(LayoutFieldKind::Pointers { element, each: each?, count: count? })
+            }
             LayoutType::Inline(ty) => self.inline(ty),
         }
     }

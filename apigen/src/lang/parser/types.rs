@@ -78,7 +78,11 @@ impl Parser<'_> {
             self.advance();
             let element = self.plain_type()?;
             let count = self.in_brackets()?;
-            return Ok(LayoutType::Read { element, count });
+            if !self.is_sign("[") {
+                return Ok(LayoutType::Read { element, count });
+            }
+            let (each, count) = (count, self.in_brackets()?);
+            return Ok(LayoutType::ReadEach { element, each, count });
         }
         self.ty().map(LayoutType::Inline)
     }

@@ -91,10 +91,20 @@ fn chain_goes_on_through_known_structs_and_ends_at_an_unknown_one() {
     let heap = Heap::default();
     let unknown = heap.put_u64(&[0x99, 0]);
     let families = heap.put_u32(&[1, 2, 3, 4, 5]);
-    let queues = heap.put_u64(&[DEVICE_QUEUES, unknown, 2, families]);
+    let (one, other) = (heap.put_u64(&[1]), heap.put_u64(&[2]));
+    let weights = heap.put_u64(&[one, other]);
+    let queues = heap.put_u64(&[DEVICE_QUEUES, unknown, 2, families, weights]);
     let at = heap.put(&desc(queues, (0, 0), 0, (0, 0)));
     let seen = observed(&heap, at);
-    assert_eq!(seen.ranges, [(0, at, 64), (0, queues, 32), (0, families, 20)]);
+    let expected = [
+        (0, at, 64),
+        (0, queues, 40),
+        (0, families, 20),
+        (0, weights, 16),
+        (0, one, 8),
+        (0, other, 8),
+    ];
+    assert_eq!(seen.ranges, expected);
     assert_eq!(seen.unknown, [0x99]);
 }
 

@@ -232,7 +232,7 @@ impl Program {
         let number = calls.reserve(thread.tid, recording);
         let words = [number, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
         // SAFETY: the reservation has room for the payload, and nobody else writes there.
-        unsafe { reservation.payload.copy_from(words.as_ptr(), words.len()) };
+        unsafe { reservation.payload.as_ptr().copy_from(words.as_ptr(), words.len()) };
         thread.open = Some(Open { reservation, number });
     }
 
@@ -359,7 +359,7 @@ impl Thread {
     fn write(&mut self, id: u16, flags: u16, payload: &[u8]) -> bool {
         let Some(reservation) = self.reserve(id, flags, payload.len()) else { return false };
         // SAFETY: the reservation has room for the payload, and nobody else writes there.
-        unsafe { reservation.payload.copy_from(payload.as_ptr(), payload.len()) };
+        unsafe { reservation.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
         // SAFETY: the last reservation, whose payload is written.
         unsafe { self.producer.publish(reservation) }
     }

@@ -1,11 +1,16 @@
 //! The device, which is none.
 
 use super::{is_device, is_driver, name, the_device};
+use crate::flaw::{self, Flaw};
 use crate::object::{answer, enumerate};
 use gapii_ze_api::types::*;
 
 const MEMORY_BYTES: u64 = 1 << 30;
 const LARGEST_GROUP: u32 = 1024;
+
+fn device_name() -> &'static str {
+    if flaw::has(Flaw::Device) { "another device" } else { "gapii null device" }
+}
 
 pub unsafe extern "C" fn zeDeviceGet(
     hDriver: ze_driver_handle_t,
@@ -57,7 +62,7 @@ pub unsafe extern "C" fn zeDeviceGetProperties(
             timestampValidBits: 64,
             kernelTimestampValidBits: 64,
             uuid: ze_device_uuid_t { id: *b"gapii null devic" },
-            name: name("gapii null device"),
+            name: name(device_name()),
         };
         Ok(())
     })

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::event::Event;
 use super::is_device;
 use crate::flag::Flag;
-use crate::object::{Answer, answer, create, destroy, get, not_null};
+use crate::object::{Answer, answer, create, destroy, get, not_null, ready};
 use crate::queue::{Action, Queue, Step, address};
 use gapii_ze_api::types::*;
 
@@ -100,6 +100,16 @@ pub unsafe extern "C" fn zeCommandListReset(hCommandList: ze_command_list_handle
     })
 }
 
+pub unsafe extern "C" fn zeCommandListHostSynchronize(
+    hCommandList: ze_command_list_handle_t,
+    timeout: u64,
+) -> ze_result_t {
+    answer(|| match &get::<CommandList, _>(hCommandList)?.immediate {
+        Some(queue) => ready(queue.synchronize(timeout)?),
+        None => Err(ZE_RESULT_ERROR_INVALID_ARGUMENT),
+    })
+}
+
 pub unsafe extern "C" fn zeCommandListAppendBarrier(
     hCommandList: ze_command_list_handle_t,
     hSignalEvent: ze_event_handle_t,
@@ -126,6 +136,45 @@ pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
         }
         let copy = Action::Copy { to: address(dstptr), from: address(srcptr), size };
         append(hCommandList, copy, (hSignalEvent, numWaitEvents, phWaitEvents))
+    })
+}
+
+pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
+    hCommandList: ze_command_list_handle_t,
+    dstptr: *mut c_void,
+    dstRegion: *const ze_copy_region_t,
+    dstPitch: u32,
+    dstSlicePitch: u32,
+    srcptr: *const c_void,
+    srcRegion: *const ze_copy_region_t,
+    srcPitch: u32,
+    srcSlicePitch: u32,
+    hSignalEvent: ze_event_handle_t,
+    numWaitEvents: u32,
+    phWaitEvents: *mut ze_event_handle_t,
+) -> ze_result_t {
+    answer(|| {
+        not_null(hCommandList)?;
+        let missing = ZE_RESULT_ERROR_INVALID_NULL_POINTER;
+        let to = dstRegion.as_ref().filter(|_| !dstptr.is_null()).ok_or(missing)?;
+        let from = srcRegion.as_ref().filter(|_| !srcptr.is_null()).ok_or(missing)?;
+        let place = |region: &ze_copy_region_t, y: u32, z: u32, pitch: u32, slice_pitch: u32| {
+            let rows = (region.originY + y) as usize * pitch as usize;
+            region.originX as usize + rows + (region.originZ + z) as usize * slice_pitch as usize
+        };
+        let (none, no_waits) = (std::ptr::null_mut(), std::ptr::null_mut());
+        append(hCommandList, Action::Nothing, (none, numWaitEvents, phWaitEvents))?;
+        for z in 0..to.depth.max(1) {
+            for y in 0..to.height {
+                let copy = Action::Copy {
+                    to: address(dstptr) + place(to, y, z, dstPitch, dstSlicePitch),
+                    from: address(srcptr) + place(from, y, z, srcPitch, srcSlicePitch),
+                    size: to.width as usize,
+                };
+                append(hCommandList, copy, (none, 0, no_waits))?;
+            }
+        }
+        append(hCommandList, Action::Nothing, (hSignalEvent, 0, no_waits))
     })
 }
 

@@ -3,6 +3,7 @@
 use core::ffi::c_void;
 
 use super::is_device;
+use crate::flaw::{self, Flaw};
 use crate::object::{Bare, answer, create, destroy, give, not_null};
 use gapii_ze_api::types::*;
 
@@ -41,6 +42,9 @@ pub unsafe extern "C" fn zeKernelCreate(
         if desc.pKernelName.is_null() {
             return Err(ZE_RESULT_ERROR_INVALID_NULL_POINTER);
         }
+        if flaw::has(Flaw::Kernels) {
+            return Err(ZE_RESULT_ERROR_INVALID_KERNEL_NAME);
+        }
         create(phKernel, Bare::default())
     })
 }
@@ -73,7 +77,8 @@ pub unsafe extern "C" fn zeKernelSuggestGroupSize(
 ) -> ze_result_t {
     answer(|| {
         not_null(hKernel)?;
-        [groupSizeX, groupSizeY, groupSizeZ].into_iter().try_for_each(|size| give(size, 1))
+        let suggested = if flaw::has(Flaw::Device) { 2 } else { 1 };
+        [groupSizeX, groupSizeY, groupSizeZ].into_iter().try_for_each(|size| give(size, suggested))
     })
 }
 

@@ -178,9 +178,9 @@ pub fn device_queues<M: Memory + ?Sized, O: Observer + ?Sized>(
 ) {
     let mut walk = Walk::default();
     seen.apart();
-    observe::elements(seen, param, pointer, count, 32);
+    observe::elements(seen, param, pointer, count, 40);
     for index in walk.elements(pointer, count) {
-        _device_queues(memory, seen, param, pointer.wrapping_add(index as u64 * 32), &mut walk);
+        _device_queues(memory, seen, param, pointer.wrapping_add(index as u64 * 40), &mut walk);
     }
 }
 
@@ -206,6 +206,16 @@ fn _device_queues<M: Memory + ?Sized, O: Observer + ?Sized>(
             number::add(number::mul(i64::from(field_2), 2), 1),
             4,
         );
+    }
+    {
+        let field_2 = memory.get::<i16>(u64::wrapping_add(at, 16));
+        let (first, count) = (memory.get::<u64>(u64::wrapping_add(at, 32)), i64::from(field_2));
+        seen.apart();
+        observe::elements(seen, param, first, count, 8);
+        for index in walk.elements(first, count) {
+            seen.apart();
+            observe::elements(seen, param, memory.element::<u64>(first, index), 4, 2);
+        }
     }
     walk.leave();
 }
@@ -275,7 +285,7 @@ fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(
         }
         66 => {
             seen.apart();
-            observe::elements(seen, param, next, 1, 32);
+            observe::elements(seen, param, next, 1, 40);
             _device_queues(memory, seen, param, next, walk);
         }
         67 => {
