@@ -40,14 +40,16 @@ pub fn play(
     stop: Stop,
 ) -> Result<Report, Failure> {
     trace_file::judge_filter(path, reader, "can't be played")?;
-    let loader = SystemLoader::open().map_err(|error| Failure::unreachable(error.to_string()))?;
+    let loader = SystemLoader::default();
     let commands = reader.footer().map_or(0, |footer| footer.totals.calls);
     let mut watch = Watch { progress: ReadingProgress::start(commands), stop };
     let report = replay(reader, &loader, options, &mut watch);
     watch.progress.clear();
     report.map_err(|error| match error {
         ReplayError::Io(error) => unreadable(path, &error),
-        ReplayError::Memory(_) | ReplayError::Images(_) => Failure::unreachable(error.to_string()),
+        ReplayError::Library(_) | ReplayError::Memory(_) | ReplayError::Images(_) => {
+            Failure::unreachable(error.to_string())
+        }
         error => Failure::no(format!("{} can't be played: {error}", path.display())),
     })
 }

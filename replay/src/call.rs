@@ -331,7 +331,7 @@ impl<'p, 'c> Call<'p, 'c> {
 }
 
 /// Bytes of an observation, those that are not in the trace included.
-fn size_of_observation(observation: Observation<'_>) -> u64 {
+pub(crate) fn size_of_observation(observation: Observation<'_>) -> u64 {
     match observation {
         Observation::None => 0,
         Observation::Bytes(bytes) => bytes.len() as u64,

@@ -1,29 +1,37 @@
 //! The driver's functions, by number.
 //!
-//! Commands of the trace go to what a program of this machine gets for libEGL and libGLESv2. Where a
-//! replay is itself recorded, that is the interceptor; what the player asks and sets for itself goes
-//! past it, to the driver below. Who takes a function says its type; see [`Driver::get`].
+//! Commands of the trace go to what a program of this machine gets for libEGL, libGLESv2 and Level Zero's
+//! loader. Where a replay is itself recorded, that is the interceptor; what the player asks and sets for
+//! itself goes past it, to the driver below. Who takes a function says its type; see [`Driver::get`].
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::mem::MaybeUninit;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 use std::ptr::NonNull;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use gapii_protocol::desc::Api;
 use gapii_protocol::generated::functions::FUNCTIONS;
 
 use crate::call::Skip;
 
-/// Finds functions of EGL and OpenGL ES.
+/// Finds functions of the APIs.
 ///
 /// # Safety
 ///
-/// Each function that is found has the signature that Khronos gives its name, may be called from
+/// Each function that is found has the signature that its API gives its name, may be called from
 /// any thread, and stays for as long as the process does.
 pub unsafe trait Loader {
     /// The driver's function of that name, if there is one.
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>>;
+
+    /// Why nothing of an API can be found here, if that is so.
+    fn lacks(&self, api: Api) -> Option<String> {
+        let _ = api;
+        None
+    }
 
     /// What stands before the driver and hears what programs call.
     fn interceptor(&self) -> Option<Interceptor> {
@@ -80,14 +88,18 @@ unsafe impl Send for Address {}
 unsafe impl Sync for Address {}
 
 impl Driver {
-    /// All described functions that `loader` finds.
-    pub fn load(loader: &dyn Loader) -> Self {
+    /// Functions of `apis` that `loader` finds.
+    pub fn load(loader: &dyn Loader, apis: &[Api]) -> Self {
         let find = |name: &str| loader.find(&CString::new(name).ok()?).map(Address);
+        let functions = FUNCTIONS.iter().map(|function| {
+            let is_wanted = apis.contains(&function.api);
+            is_wanted.then(|| find(function.name)).flatten()
+        });
+        let functions = functions.collect();
         let intercepted = loader.interceptor().map(|interceptor| Intercepted {
             interceptor,
             entries: FUNCTIONS.iter().map(|_| AtomicPtr::default()).collect(),
         });
-        let functions = FUNCTIONS.iter().map(|function| find(function.name)).collect();
         Self { functions, intercepted }
     }
 
@@ -154,14 +166,21 @@ impl Intercepted {
             return Some(Address(known));
         }
         let name = CString::new(FUNCTIONS.get(usize::from(function))?.name).ok()?;
-        let found = self.interceptor.find(&name)?;
+        let found = (!is_level_zero(&name)).then(|| self.interceptor.find(&name)).flatten()?;
         entry.store(found.as_ptr(), Ordering::Relaxed);
         Some(Address(found))
     }
 }
 
-/// The libraries of this system.
+/// The libraries of this system, opened when something is asked of them.
+#[derive(Default)]
 pub struct SystemLoader {
+    graphics: OnceLock<Result<Graphics, LoadError>>,
+    level_zero: OnceLock<Result<Library, LoadError>>,
+}
+
+/// Libraries of EGL and OpenGL ES.
+struct Graphics {
     driver: Libraries,
     interceptor: Option<Interceptor>,
 }
@@ -182,19 +201,35 @@ type GetProcAddress = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
 /// Why the system's libraries can't be used.
 #[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    #[error("can't open {name}: {why}; install the EGL library of this system (libegl1)")]
-    Open { name: &'static str, why: String },
+enum LoadError {
+    #[error("can't open {name}: {why}; install the {what} of this system ({package})")]
+    Open { name: &'static str, why: String, what: &'static str, package: &'static str },
     #[error("{name} has no eglGetProcAddress")]
     NotEgl { name: &'static str },
 }
 
 const EGL: &str = "libEGL.so.1";
 const GLES: &str = "libGLESv2.so.2";
+const LEVEL_ZERO: &CStr = c"libze_loader.so.1";
 
 impl SystemLoader {
-    /// Opens them. They stay open: drivers do not like to be unloaded.
-    pub fn open() -> Result<Self, LoadError> {
+    fn graphics(&self) -> Result<&Graphics, &LoadError> {
+        self.graphics.get_or_init(Graphics::open).as_ref()
+    }
+
+    fn level_zero(&self) -> Result<&Library, &LoadError> {
+        let open = || {
+            let name = LEVEL_ZERO.to_str().unwrap_or_default();
+            let (what, package) = ("Level Zero loader", "libze1");
+            Library::open(LEVEL_ZERO).map_err(|why| LoadError::Open { name, why, what, package })
+        };
+        self.level_zero.get_or_init(open).as_ref()
+    }
+}
+
+impl Graphics {
+    /// They stay open: drivers do not like to be unloaded.
+    fn open() -> Result<Self, LoadError> {
         let given = |name: &str| Library::open(&CString::new(name).unwrap_or_default());
         let shown = Libraries::open(given)?;
         if !shown.egl.is_interceptor() {
@@ -210,7 +245,8 @@ impl SystemLoader {
 
 impl Libraries {
     fn open(open: impl Fn(&str) -> Result<Library, String>) -> Result<Self, LoadError> {
-        let egl = open(EGL).map_err(|why| LoadError::Open { name: EGL, why })?;
+        let (name, what, package) = (EGL, "EGL library", "libegl1");
+        let egl = open(EGL).map_err(|why| LoadError::Open { name, why, what, package })?;
         let found = egl.find(c"eglGetProcAddress").ok_or(LoadError::NotEgl { name: EGL })?;
         // SAFETY: eglGetProcAddress of EGL 1.5 has this signature.
         let get_proc_address =
@@ -236,16 +272,32 @@ impl Interceptor {
     }
 }
 
-// SAFETY: both sources give the functions of EGL and OpenGL ES under their names, which are called
-// from any thread; the libraries are never closed.
+// SAFETY: the sources give the functions of their APIs under their names, which are called from any
+// thread; the libraries are never closed.
 unsafe impl Loader for SystemLoader {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        self.driver.find(name)
+        match is_level_zero(name) {
+            true => self.level_zero().ok()?.find(name),
+            false => self.graphics().ok()?.driver.find(name),
+        }
     }
 
-    fn interceptor(&self) -> Option<Interceptor> {
-        self.interceptor
+    fn lacks(&self, api: Api) -> Option<String> {
+        let lack = match api {
+            Api::Egl | Api::Gles => self.graphics().err(),
+            Api::LevelZero => self.level_zero().err(),
+        };
+        lack.map(ToString::to_string)
     }
+
+    /// Level Zero's loader sees to its own layers.
+    fn interceptor(&self) -> Option<Interceptor> {
+        self.graphics.get()?.as_ref().ok()?.interceptor
+    }
+}
+
+fn is_level_zero(name: &CStr) -> bool {
+    name.to_bytes().starts_with(b"ze")
 }
 
 /// A library that is never closed.
@@ -331,7 +383,7 @@ mod tests {
     #[test]
     fn function_that_the_driver_lacks_is_named() {
         const CLEAR: u16 = function("glClear");
-        let driver = Driver::load(&Nothing);
+        let driver = Driver::load(&Nothing, &[Api::Gles]);
         // SAFETY: the type of glClear; it is not called.
         let found = unsafe { driver.get::<unsafe extern "C" fn(u32)>(CLEAR) };
         assert_eq!(

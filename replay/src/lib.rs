@@ -11,6 +11,7 @@ pub mod egl;
 pub mod generated;
 pub mod gl;
 pub mod images;
+pub mod level_zero;
 pub mod limits;
 pub mod mappings;
 pub mod memory;

@@ -17,7 +17,7 @@
 //! before it: the void is so large that no index of 32 bits gets past it, at the strides that `arrays`
 //! admits. None of it takes memory.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
@@ -121,6 +121,8 @@ pub struct Memory {
     writable: HashSet<usize>,
     /// How many of them a command may have.
     most_granules: usize,
+    /// Those of them that stay, with the upper bits of the addresses that are in them.
+    held: HashMap<usize, u64>,
 }
 
 /// Observed memory that lay together: addresses of the program.
@@ -148,6 +150,7 @@ impl Memory {
                 pieces: Vec::new(),
                 writable: HashSet::new(),
                 most_granules: arena_bytes.div_ceil(GRANULE_BYTES) + 2,
+                held: HashMap::new(),
             })
         };
         new(VOID_BEFORE, WINDOW_BYTES, VOID_BEHIND).or_else(|_| new(LEAST, LEAST, LEAST))
@@ -158,8 +161,12 @@ impl Memory {
         if self.used > KEPT_BYTES {
             self.region.release(self.arena(), self.used);
         }
-        if self.writable.len() > KEPT_GRANULES {
+        if self.writable.len() > KEPT_GRANULES + self.held.len() {
             for granule in std::mem::take(&mut self.writable) {
+                if self.held.contains_key(&granule) {
+                    self.writable.insert(granule);
+                    continue;
+                }
                 let at = self.start + granule * GRANULE_BYTES;
                 self.region.release(at, GRANULE_BYTES);
                 // Where this fails it stays writable, which nobody minds.
@@ -200,12 +207,14 @@ impl Memory {
 
     /// Has all of the pieces be places of their own that can be written.
     fn make_writable(&mut self) -> Result<(), Skip> {
-        let fold = |address: u64| (address as usize) & (self.window_bytes - 1);
+        let mask = self.window_bytes - 1;
+        let fold = |address: u64| (address as usize) & mask;
         self.pieces.sort_unstable_by_key(|(first, _)| fold(*first));
         // Of the piece that reaches furthest: where it ends in the window, and its upper bits.
         let mut last = (0, 0);
         let (mut bytes, mut granules, mut next_granule) = (0usize, 0, 0);
-        for (first, end) in self.pieces.iter().copied() {
+        for piece in 0..self.pieces.len() {
+            let (first, end) = self.pieces[piece];
             let (at, above) = (fold(first), first - fold(first) as u64);
             let len = usize::try_from(end - first).unwrap_or(usize::MAX);
             let next = at.checked_add(len).filter(|next| *next <= self.window_bytes);
@@ -223,18 +232,67 @@ impl Memory {
                 return Err(Skip::from("it reads more memory than replay takes"));
             }
             for granule in of_piece {
-                if self.writable.contains(&granule) {
-                    continue;
-                }
-                let access = libc::PROT_READ | libc::PROT_WRITE;
-                let at = self.start + granule * GRANULE_BYTES;
-                self.region
-                    .protect(at, GRANULE_BYTES, access)
-                    .map_err(|_| Skip::from("it reads memory in more places than replay takes"))?;
-                self.writable.insert(granule);
+                self.make_granule_writable(granule)?;
             }
         }
         Ok(())
+    }
+
+    fn make_granule_writable(&mut self, granule: usize) -> Result<(), Skip> {
+        if !self.writable.contains(&granule) {
+            let access = libc::PROT_READ | libc::PROT_WRITE;
+            let at = self.start + granule * GRANULE_BYTES;
+            self.region
+                .protect(at, GRANULE_BYTES, access)
+                .map_err(|_| Skip::from("it uses memory in more places than replay takes"))?;
+            self.writable.insert(granule);
+        }
+        Ok(())
+    }
+
+    /// Memory of the program that commands read and write behind this one, too: its home.
+    pub(crate) fn hold(&mut self, address: u64, len: u64) -> Result<*mut u8, Skip> {
+        let at = (address as usize) & (self.window_bytes - 1);
+        let above = address - at as u64;
+        let end = usize::try_from(len).ok().and_then(|len| at.checked_add(len));
+        let Some(end) = end.filter(|end| *end <= self.window_bytes) else {
+            return Err(Skip::from("it uses memory at addresses that no program has"));
+        };
+        let granules = at / GRANULE_BYTES..end.div_ceil(GRANULE_BYTES);
+        let others = granules.clone().filter_map(|granule| self.held.get(&granule));
+        if others.clone().any(|other| *other != above) {
+            return Err(Skip::from("it uses memory at addresses that replay can't tell apart"));
+        }
+        let more = granules.len() - others.count();
+        if self.held.len() + more > self.most_granules {
+            return Err(Skip::from("lists use more of the program's memory than replay takes"));
+        }
+        for granule in granules {
+            self.make_granule_writable(granule)?;
+            self.held.insert(granule, above);
+        }
+        Ok(self.home(address).cast_mut())
+    }
+
+    /// Has `bytes` be at an address of the program from now on.
+    pub(crate) fn keep(&mut self, address: u64, bytes: &[u8]) -> Result<(), Skip> {
+        let at = self.hold(address, bytes.len() as u64)?;
+        // SAFETY: writable, and nobody has a reference into it; `bytes` is memory of the trace.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
+        Ok(())
+    }
+
+    /// What is held at an address of the program.
+    pub(crate) fn held(&self, address: u64, len: usize) -> Option<&[u8]> {
+        let at = (address as usize) & (self.window_bytes - 1);
+        let above = address - at as u64;
+        let mut granules = at / GRANULE_BYTES..at.checked_add(len)?.div_ceil(GRANULE_BYTES);
+        if !granules.all(|granule| self.held.get(&granule) == Some(&above)) {
+            return None;
+        }
+        // SAFETY: within granules that stay readable; a device may write there until the program has
+        // waited for it, behind which nobody looks but for a mistake of the program's.
+        Some(unsafe { std::slice::from_raw_parts(self.home(address), len) })
     }
 
     /// What `make_writable` has seen to lies in granules that can be written.
@@ -401,6 +459,21 @@ mod tests {
         }
         assert!(memory.writable.len() <= KEPT_GRANULES + 1);
         assert_eq!(read(memory.home(0), 1), [0]);
+    }
+
+    #[test]
+    fn what_is_held_stays_when_the_window_is_given_back() {
+        let mut memory = memory();
+        memory.keep(0x7000_0000_0100, &[4, 5]).unwrap();
+        for granule in 0..2 * KEPT_GRANULES as u64 {
+            memory.reset();
+            memory.load(&[(granule * GRANULE_BYTES as u64, Bytes::Record(&[7]))]).unwrap();
+        }
+        assert_eq!(memory.held(0x7000_0000_0100, 2), Some(&[4u8, 5][..]));
+        assert_eq!(memory.held(0x7100_0000_0100, 2), None);
+        assert!(memory.hold(0x7000_0000_0100 + WINDOW_BYTES as u64, 1).is_err());
+        assert!(memory.hold(u64::MAX, 2).is_err());
+        assert!(memory.hold(0x1000, 2 << 20).is_err());
     }
 
     #[test]

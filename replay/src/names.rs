@@ -18,6 +18,8 @@ pub enum Kind {
     Sync,
     Semaphore,
     MemoryObject,
+    /// Handles of Level Zero, which has one set of them in a process.
+    LevelZero,
     /// Those from here on belong to a context.
     Framebuffer,
     VertexArray,

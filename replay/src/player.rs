@@ -21,6 +21,7 @@ use crate::egl::{self, Egl};
 use crate::generated;
 use crate::gl::Gl;
 use crate::images::{self, Images};
+use crate::level_zero::{self, LevelZero};
 use crate::limits::Limits;
 use crate::mappings::{self, Mappings};
 use crate::memory::Memory;
@@ -94,6 +95,8 @@ pub enum ReplayError {
     #[error("{name} of the trace has other parameters than this build knows: {why}")]
     Signature { name: String, why: String },
     #[error("{0}")]
+    Library(String),
+    #[error("{0}")]
     Missing(String),
     #[error("{0}")]
     Images(String),
@@ -113,6 +116,7 @@ pub struct Parts {
     pub survey: Survey,
     pub egl: Egl,
     pub gl: Gl,
+    pub level_zero: LevelZero,
     pub images: Images,
     pub verify: Verifier,
     pub report: Report,
@@ -153,7 +157,11 @@ pub fn replay<R: Read + Seek + Send>(
     let Some(survey) = Survey::of(reader, events)? else {
         return Ok(Report { cancelled: true, ..Report::default() });
     };
-    let driver = Arc::new(Driver::load(loader));
+    let apis = survey.apis();
+    if let Some(why) = apis.iter().find_map(|api| loader.lacks(*api)) {
+        return Err(ReplayError::Library(why));
+    }
+    let driver = Arc::new(Driver::load(loader, &apis));
     let egl = Egl::open(&driver, &survey, options.window).map_err(|lacks| missing(&lacks))?;
     let limits = options.limits;
     let parts = Parts {
@@ -166,6 +174,7 @@ pub fn replay<R: Read + Seek + Send>(
         survey,
         egl,
         gl: Gl::default(),
+        level_zero: LevelZero::default(),
         images: options.images,
         verify: options.verify,
         report: Report::default(),
@@ -201,6 +210,7 @@ pub fn replay<R: Read + Seek + Send>(
     }
     let images = std::mem::take(&mut player.parts.images);
     let mut report = player.parts.report;
+    report.has_surfaces = player.parts.survey.uses_egl();
     report.verified = player.parts.verify.finish();
     report.seconds = begun.elapsed().as_secs_f64();
     report.threads = player.parts.threads.count();
@@ -220,7 +230,7 @@ fn missing(lacks: &[String]) -> ReplayError {
 struct Known {
     play: Option<Play>,
     is_gl: bool,
-    is_swap: bool,
+    is_level_zero: bool,
     fixed_len: usize,
     args: Box<[(Type, usize)]>,
 }
@@ -241,14 +251,16 @@ fn functions(description: &Description) -> Result<Vec<Option<Known>>, ReplayErro
 fn known(of_trace: &Function) -> Result<Known, ReplayError> {
     let entry = find(&generated::table::COMMANDS, &of_trace.name)
         .or_else(|| find(&egl::COMMANDS, &of_trace.name));
-    if entry.is_some() {
+    let is_level_zero = level_zero::describes(&of_trace.name);
+    let play = entry.map(|entry| entry.play).or(is_level_zero.then_some(level_zero::play));
+    if play.is_some() {
         check_signature(of_trace)?;
     }
     let args = of_trace.params.iter().map(|param| (param.ty, param.offset as usize));
     Ok(Known {
-        play: entry.map(|entry| entry.play),
+        play,
         is_gl: of_trace.name.starts_with("gl"),
-        is_swap: of_trace.name.starts_with("eglSwapBuffers"),
+        is_level_zero,
         fixed_len: of_trace.fixed_len as usize,
         args: args.collect(),
     })
@@ -323,7 +335,7 @@ impl<R: Read + Seek> Player<'_, '_, R> {
                 }
                 Ok((known, play)) => {
                     play_one(&mut self.parts, &command, known, play);
-                    if known.is_swap
+                    if command.ends_frame
                         && let Some(seq) = command.seq
                     {
                         let (process, frame) = (command.process, command.frame);
@@ -411,6 +423,7 @@ fn playable<'k>(
 fn play_one(parts: &mut Parts, command: &Command<'_>, known: &Known, play: Play) {
     parts.memory.reset();
     parts.outputs.reset();
+    parts.level_zero.reset();
     let payload = command.enter_payload().unwrap_or_default();
     let mut args = [0; ARGS_MAX];
     for (arg, (ty, offset)) in args.iter_mut().zip(&known.args) {
@@ -439,7 +452,8 @@ fn try_play(
     if known.is_gl && parts.egl.current(command.thread) != Some(command.context) {
         return Err(Skip::from("the context that it was called in is not current on its thread"));
     }
-    if command.enter_payload().is_some_and(|payload| payload.len() > known.fixed_len) {
+    let has_memory = command.enter_payload().is_some_and(|payload| payload.len() > known.fixed_len);
+    if has_memory && !known.is_level_zero {
         let mut pieces: Vec<(u64, Bytes<'_>)> = Vec::new();
         call::read_memory(command, &mut pieces);
         parts.memory.load(&pieces)?;
@@ -451,6 +465,9 @@ fn try_play(
     let mut call = Call::new(parts, command, args);
     play(&mut call)?;
     verify::after(&mut call);
+    if known.is_level_zero {
+        level_zero::after(&mut call);
+    }
     images::after(&mut call);
     Ok(())
 }

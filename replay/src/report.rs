@@ -18,6 +18,8 @@ pub struct Report {
     /// Frames that ended.
     pub frames: u64,
     pub threads: usize,
+    /// The program had surfaces or contexts, so that its frames can be looked at.
+    pub has_surfaces: bool,
     /// The first of the skipped commands.
     pub skips: Vec<SkippedCommand>,
     /// Skipped commands by function.

@@ -6,6 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
+use gapii_protocol::desc::Api;
 use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
 use gapii_protocol::trace::{Command, TraceReader};
 
@@ -181,6 +182,19 @@ impl Survey {
             }
         }
         Ok(Some(surveyor.survey))
+    }
+
+    /// APIs whose functions are called.
+    pub fn apis(&self) -> Vec<Api> {
+        let calls = |prefix| self.functions.iter().any(|name| name.starts_with(prefix));
+        let mut apis = Vec::new();
+        if calls("egl") || calls("gl") {
+            apis.extend([Api::Egl, Api::Gles]);
+        }
+        if calls("ze") {
+            apis.push(Api::LevelZero);
+        }
+        apis
     }
 
     /// Whether EGL is used at all.

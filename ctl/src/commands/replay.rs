@@ -104,7 +104,9 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
 /// What somebody may wonder about who sees the report.
 fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
     if report.played + report.skipped == 0 && !report.cancelled {
-        return Some("the trace has no commands: the program called nothing of EGL or OpenGL ES");
+        return Some(
+            "the trace has no commands: the program called nothing of EGL, OpenGL ES or Level Zero",
+        );
     }
     if args.images.is_some() && args.at.is_none() && report.frames == 0 {
         return Some(
@@ -112,7 +114,7 @@ fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
         );
     }
     let observed = report.verified.as_ref().is_none_or(|verified| verified.frames > 0);
-    (!observed && report.frames > 0).then_some(
+    (!observed && report.frames > 0 && report.has_surfaces).then_some(
         "no frame was compared: the trace has none observed; record with --observe-frames N",
     )
 }

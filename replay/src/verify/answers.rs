@@ -18,6 +18,8 @@ const GL_ANY_SAMPLES_PASSED_CONSERVATIVE: u32 = 0x8D6A;
 const GL_ANY_SAMPLES_PASSED: u32 = 0x8C2F;
 const GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN: u32 = 0x8C88;
 const GL_PRIMITIVES_GENERATED: u32 = 0x8C87;
+const ZE_RESULT_SUCCESS: u64 = 0;
+const ZE_RESULT_NOT_READY: u64 = 1;
 const WORDS_MAX: usize = 8;
 
 /// Whether `here` is what the recording calls `there`. Of objects that it does not know only the
@@ -73,6 +75,26 @@ pub(super) fn waited(there: u64, here: u64) -> Verdict {
     match failed(there) || failed(here) {
         true => Verdict::Different,
         false => Verdict::Tolerated(Why::Time),
+    }
+}
+
+/// How the results of two commands of Level Zero compare that say whether something is done, where they
+/// differ.
+pub(super) fn polled(there: u64, here: u64) -> Verdict {
+    match (there, here) {
+        (ZE_RESULT_NOT_READY, ZE_RESULT_SUCCESS) => Verdict::Tolerated(Why::Time),
+        _ => Verdict::Different,
+    }
+}
+
+/// Whether an answer of Level Zero says which driver it is.
+pub(super) fn names_driver(function: &str, part: &str) -> bool {
+    match function {
+        "zeDriverGetProperties" => part.ends_with(".driverVersion"),
+        "zeDeviceGetProperties" => {
+            [".name", ".vendorId", ".deviceId"].iter().any(|it| part.ends_with(it))
+        }
+        _ => false,
     }
 }
 

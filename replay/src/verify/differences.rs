@@ -60,12 +60,25 @@ struct Doubt {
     is_grave: bool,
 }
 
+/// Of which API's driver.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Maker {
+    Graphics,
+    LevelZero,
+}
+
+impl Maker {
+    pub(super) fn of(function: &str) -> Self {
+        if function.starts_with("ze") { Self::LevelZero } else { Self::Graphics }
+    }
+}
+
 #[derive(Default)]
 pub(super) struct Differences {
     so_far: Verified,
-    /// Whether the driver is that of the recording, once its strings were compared.
-    is_same_driver: Option<bool>,
-    of_driver: Vec<Difference>,
+    /// Whether a driver is that of the recording, once what it says of itself was compared.
+    is_same_driver: BTreeMap<Maker, bool>,
+    of_driver: Vec<(Maker, Difference)>,
     doubts: BTreeMap<(u32, u64), Vec<Doubt>>,
     waiting: usize,
     /// Queries that began before the recording: process, context, name.
@@ -126,17 +139,18 @@ impl Differences {
     }
 
     /// The driver said the same of itself as in the recording, or not.
-    pub(super) fn driver_said(&mut self, is_same: bool) {
-        self.is_same_driver = Some(is_same && self.is_same_driver != Some(false));
+    pub(super) fn driver_said(&mut self, maker: Maker, is_same: bool) {
+        *self.is_same_driver.entry(maker).or_insert(true) &= is_same;
     }
 
     /// What a driver says of itself is other than recorded.
     pub(super) fn of_driver(&mut self, place: Place, expected: String, seen: String) {
-        if self.is_same_driver == Some(false) || self.waiting >= WAITING {
+        let maker = Maker::of(&place.function);
+        if self.is_same_driver.get(&maker) == Some(&false) || self.waiting >= WAITING {
             return self.tolerated(Why::AnotherDriver);
         }
         self.waiting += 1;
-        self.of_driver.push(place.difference(expected, seen));
+        self.of_driver.push((maker, place.difference(expected, seen)));
     }
 
     /// The driver wrote nothing where something was recorded.
@@ -182,8 +196,8 @@ impl Differences {
     }
 
     pub(super) fn finish(mut self) -> Verified {
-        for difference in std::mem::take(&mut self.of_driver) {
-            match self.is_same_driver {
+        for (maker, difference) in std::mem::take(&mut self.of_driver) {
+            match self.is_same_driver.get(&maker) {
                 Some(true) => self.list(difference),
                 _ => self.tolerated(Why::AnotherDriver),
             }
@@ -234,15 +248,15 @@ mod tests {
         assert_eq!(found(limit), (0, 1, 0));
         let same = |found: &mut Differences| {
             limit(found);
-            found.driver_said(true);
+            found.driver_said(Maker::Graphics, true);
             limit(found);
         };
         assert_eq!(found(same), (0, 0, 2));
         let other = |found: &mut Differences| {
-            found.driver_said(true);
+            found.driver_said(Maker::Graphics, true);
             limit(found);
-            found.driver_said(false);
-            found.driver_said(true);
+            found.driver_said(Maker::Graphics, false);
+            found.driver_said(Maker::Graphics, true);
             limit(found);
         };
         assert_eq!(found(other), (0, 2, 0));

@@ -9,15 +9,16 @@ mod played;
 mod policy;
 
 use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Kind as Meaning, Observed, Param, Type};
+use gapii_protocol::trace::description::{Kind as Meaning, Observed, Param, Repr, Type};
 use gapii_protocol::trace::value::{Observation, Range, Value};
 
 pub use differences::{Difference, Verified};
 pub use policy::{Rule, Why, rule};
 
 use crate::call::{Call, Skip};
+use crate::level_zero::{Rows, Shape, leaves};
 use crate::names::Kind;
-use differences::{Differences, Place};
+use differences::{Differences, Maker, Place};
 use played::Played;
 
 /// What memory for outputs is filled with before a command: what it still holds behind it nobody
@@ -37,6 +38,17 @@ pub trait Replayed {
     fn output(&self, param: usize) -> Option<&[u8]>;
     /// `len` bytes of a mapping that the recording had at `address`.
     fn mapped(&self, address: u64, len: usize) -> Option<&[u8]>;
+    /// What an argument leads to, where it has a shape: the memory here for that which the recording had at
+    /// `address`.
+    fn shaped(&self, address: u64) -> Option<(Shape, &[u8])> {
+        let _ = address;
+        None
+    }
+    /// Of memory that was written at `address`, the rows that were.
+    fn rows(&self, address: u64) -> Option<Rows> {
+        let _ = address;
+        None
+    }
     /// The name that an object of the recording has here.
     fn name(&self, kind: Kind, recorded: u32) -> Option<u32>;
     /// The text that the result points at.
@@ -149,6 +161,10 @@ impl Comparison<'_, '_> {
             if arg.param.observed == Observed::Out
                 && let Some(recorded) = command.bytes_of(arg.observation)
             {
+                if let Some(shaped) = self.replayed.shaped(arg.value.bits()) {
+                    self.shaped(&arg.param.name, &recorded, shaped);
+                    continue;
+                }
                 let rule = rule_of(&function.name, arg.param, asked);
                 let answer = Answer { part: &arg.param.name, element: arg.param.element };
                 self.answer(answer, rule, &recorded, self.replayed.output(index));
@@ -180,7 +196,7 @@ impl Comparison<'_, '_> {
             let (here, there) = (self.replayed.text(), command.bytes_of(text));
             if let (Some(here), Some(there)) = (&here, &there) {
                 if matches!(asked, Some(GL_VENDOR | GL_RENDERER | GL_VERSION)) {
-                    self.found.driver_said(here[..] == there[..]);
+                    self.found.driver_said(Maker::Graphics, here[..] == there[..]);
                 }
                 self.answer(answer, rule, there, Some(here));
                 return;
@@ -206,6 +222,11 @@ impl Comparison<'_, '_> {
         };
         let index = range.param.map(usize::from);
         let param = index.and_then(|index| function.params.get(index));
+        if let Some(param) = param
+            && let Some(shaped) = replayed.shaped(range.address)
+        {
+            return self.shaped(&param.name, &recorded, shaped);
+        }
         let here = match (index, param) {
             (Some(index), Some(_)) => {
                 let begin = command.args().nth(index).map_or(0, |arg| arg.value.bits());
@@ -214,9 +235,14 @@ impl Comparison<'_, '_> {
             }
             _ => replayed.mapped(range.address, recorded.len()),
         };
-        let part = param.map_or("mapped memory", |param| &*param.name);
+        let place = format!("memory at {:#x}", range.address);
+        let part = param.map_or(&*place, |param| &*param.name);
         let rule = param.map_or(Rule::Exact, |param| rule_of(&function.name, param, asked));
         let answer = Answer { part, element: param.and_then(|param| param.element) };
+        if let Some(rows) = param.is_none().then(|| replayed.rows(range.address)).flatten() {
+            let here = here.map(|here| rows.of(here));
+            return self.answer(answer, rule, &rows.of(&recorded), here.as_deref());
+        }
         match answers::pixels(command, replayed).filter(|_| param.is_some()) {
             None => self.answer(answer, rule, &recorded, here),
             Some(pixels) => {
@@ -225,6 +251,27 @@ impl Comparison<'_, '_> {
                 self.answer(answer, Rule::Exact, &there, here.as_deref());
             }
         }
+    }
+
+    /// Memory of a shape, value by value.
+    fn shaped(&mut self, part: &str, there: &[u8], (shape, here): (Shape, &[u8])) {
+        let function = self.command.name();
+        let Some(here) = here.get(..there.len()) else {
+            let answer = Answer { part, element: None };
+            return self.answer(answer, Rule::Exact, there, None);
+        };
+        leaves(shape, part, there, here, &mut |leaf| {
+            let is_address = leaf.ty.repr == Some(Repr::Pointer);
+            let rule = match rule(function, leaf.name, None) {
+                Rule::Exact | Rule::Driver if is_address => Rule::Presence,
+                rule => rule,
+            };
+            if answers::names_driver(function, leaf.name) {
+                self.found.driver_said(Maker::LevelZero, leaf.there == leaf.here);
+            }
+            let answer = Answer { part: leaf.name, element: Some(leaf.ty) };
+            self.answer(answer, rule, leaf.there, Some(leaf.here));
+        });
     }
 
     fn answer(&mut self, answer: Answer<'_>, rule: Rule, there: &[u8], here: Option<&[u8]>) {
@@ -250,6 +297,7 @@ impl Comparison<'_, '_> {
             Rule::Driver => Verdict::Drivers,
             Rule::QueryResult => answers::query_result(command, replayed.context(), self.found),
             Rule::Waited => answers::waited(answers::number(there), answers::number(here)),
+            Rule::Polled => answers::polled(answers::number(there), answers::number(here)),
             Rule::Varies(why) => Verdict::Tolerated(why),
         };
         let verdict = match verdict {

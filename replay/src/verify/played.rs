@@ -4,6 +4,7 @@ use std::ffi::{CStr, c_char};
 
 use super::Replayed;
 use crate::call::Call;
+use crate::level_zero::{self, Rows, Shape};
 use crate::names::Kind;
 
 /// A call that has returned.
@@ -15,9 +16,21 @@ impl Replayed for Played<'_, '_, '_> {
         Some(self.0.parts.outputs.bytes(output.at, output.len))
     }
 
-    /// A mapping that the command at hand has made.
+    fn shaped(&self, address: u64) -> Option<(Shape, &[u8])> {
+        let piece = self.0.parts.level_zero.piece(address)?;
+        Some((piece.shape, piece.bytes()))
+    }
+
+    fn rows(&self, address: u64) -> Option<Rows> {
+        level_zero::rows(self.0, address)
+    }
+
+    /// A mapping that the command at hand has made, or memory of Level Zero.
     fn mapped(&self, address: u64, len: usize) -> Option<&[u8]> {
         let call = self.0;
+        if level_zero::describes(call.command.name()) {
+            return level_zero::memory(call, address, len);
+        }
         if !call.command.name().starts_with("glMapBufferRange") {
             return None;
         }

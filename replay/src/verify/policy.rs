@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use gapii_protocol::trace::Description;
 
-use Rule::{Driver, Exact, Locations, Names, Presence, QueryResult, Varies, Waited};
+use Rule::{Driver, Exact, Locations, Names, Polled, Presence, QueryResult, Varies, Waited};
 
 use crate::names::Kind;
 
@@ -29,6 +29,8 @@ pub enum Rule {
     QueryResult,
     /// How a wait ended: a failure is one; which way it succeeded is a matter of time.
     Waited,
+    /// Whether something is done: what was done when it was recorded is, and else it is a matter of time.
+    Polled,
     /// May be anything.
     Varies(Why),
 }
@@ -222,6 +224,35 @@ const LINES: &[Line] = &[
     ("glGet*", "GL_DRIVER_UUID_EXT", Driver),
     ("glGet*", "GL_MOTION_ESTIMATION_*", Driver),
     ("glGet*", "GL_PERFMON_*", Varies(Why::Counter)),
+
+    // Level Zero.
+    ("ze*Synchronize", "@result", Polled),
+    ("ze*QueryStatus", "@result", Polled),
+    ("ze*", "@result", Exact),
+    ("zeDeviceGetGlobalTimestamps", ANY, Varies(Why::Time)),
+    ("zeCommandListAppendWriteGlobalTimestamp", ANY, Varies(Why::Time)),
+    ("zeEventQuery*", ANY, Varies(Why::Time)),
+    ("ze*IpcHandle", ANY, Varies(Why::OwnForm)),
+    ("zeMemGetIpcHandle*", ANY, Varies(Why::OwnForm)),
+    ("zeCommandListGetNextCommandId*", ANY, Varies(Why::OwnForm)),
+    ("zeModuleGetNativeBinary", ANY, Varies(Why::OwnForm)),
+    ("zeKernelGetBinaryExp", ANY, Varies(Why::OwnForm)),
+    ("zeMemGetAllocProperties", "@*.id", Varies(Why::OwnForm)),
+    ("zeMemGetAllocProperties", "@*.pageSize", Driver),
+    ("zeMemGetAddressRange", ANY, Driver),
+    ("zeMemGetPitchFor2dImage", ANY, Driver),
+    ("zeVirtualMemQueryPageSize", ANY, Driver),
+    ("zeModuleBuildLogGetString", ANY, Driver),
+    ("zeModuleGetProperties", ANY, Driver),
+    ("zeKernelGetProperties", ANY, Driver),
+    ("zeKernelGetAllocationProperties*", ANY, Driver),
+    ("zeKernelSuggest*", ANY, Driver),
+    ("zeInitDrivers", ANY, Driver),
+    ("zeDriver*", ANY, Driver),
+    ("zeDevice*", ANY, Driver),
+    ("zeFabric*", ANY, Driver),
+    ("zeImage*", ANY, Driver),
+    ("zeRTAS*", ANY, Driver),
 ];
 
 /// The rule for one answer of a function: `part` is the output's parameter or `result`, `asked` the
@@ -266,6 +297,8 @@ fn names_of(value: u64) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use gapii_protocol::generated::functions::LAYOUTS;
+
     use super::*;
 
     fn asked(name: &str) -> u64 {
@@ -327,6 +360,10 @@ mod tests {
             assert!(!of.is_empty(), "no function is {function}");
             let known = match what.strip_prefix('@') {
                 Some("result") => true,
+                Some(field) if field.starts_with("*.") => {
+                    let mut fields = LAYOUTS.iter().flat_map(|layout| layout.fields);
+                    fields.any(|known| field.ends_with(known.name))
+                }
                 Some(param) => built_in.functions().iter().any(|f| {
                     matches(function, &f.name) && f.params.iter().any(|p| matches(param, &p.name))
                 }),

@@ -1,0 +1,302 @@
+//! Memory that a program allocated, and its own, by the recording's addresses.
+//!
+//! An allocation of the recording is one of the driver's here. The program's own memory that lists copy
+//! from or to is in the window of [`crate::memory`], held for as long as the replay lasts: a list may be
+//! executed again at any time.
+//!
+//! A trace has the memory that the host sees whole, at each submit and once something was waited for. At
+//! a submit a command before it may be on its way, and what it writes may be there or not; so what is put
+//! into an allocation are the bytes that have changed since the trace told of it last, and first what is on its
+//! way is waited for: what it has written by then is what it had written in the recording, or would.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use gapii_protocol::trace::description::{Function, Kind};
+use gapii_protocol::trace::{Bytes, Command};
+
+use super::extents::Extent;
+use super::pieces;
+use crate::call::{Call, Outcome, Skip};
+use crate::memory::Memory;
+
+/// Bytes that are compared at once.
+const STEP: usize = 4096;
+
+/// The allocations of a process, by the recording's addresses.
+#[derive(Default)]
+pub struct Allocations(BTreeMap<u64, Allocation>);
+
+struct Allocation {
+    bytes: u64,
+    /// Where it is here.
+    real: u64,
+    /// What the host of the recording saw in it last.
+    seen: Option<Arc<Vec<u8>>>,
+    /// The host may look into it.
+    is_visible: bool,
+}
+
+impl Allocations {
+    /// Where `address` is here, and how much of the allocation there is from it on.
+    pub fn find(&self, address: u64) -> Option<(u64, u64)> {
+        let (base, allocation) = self.0.range(..=address).next_back()?;
+        let offset = address - base;
+        (offset < allocation.bytes).then(|| (allocation.real + offset, allocation.bytes - offset))
+    }
+
+    fn insert(&mut self, base: u64, allocation: Allocation) {
+        let end = base.saturating_add(allocation.bytes);
+        // What was there before has been freed, be it recorded or not.
+        let reaches_in = |(first, old): (&u64, &Allocation)| {
+            (first.saturating_add(old.bytes) > base).then_some(*first)
+        };
+        let before = self.0.range(..base).next_back().and_then(reaches_in);
+        let inside: Vec<u64> = self.0.range(base..end).map(|(first, _)| *first).collect();
+        for first in before.into_iter().chain(inside) {
+            self.0.remove(&first);
+        }
+        self.0.insert(base, allocation);
+    }
+
+    fn remove(&mut self, base: u64) {
+        self.0.remove(&base);
+    }
+
+    /// The visible allocation that has `len` bytes from `address` on, and where in it they are.
+    fn visible(&mut self, address: u64, len: usize) -> Option<(&mut Allocation, usize)> {
+        let (base, found) = self.0.range_mut(..=address).next_back()?;
+        let offset = address - base;
+        let is_inside = offset.checked_add(len as u64)? <= found.bytes;
+        (found.is_visible && is_inside).then_some((found, offset as usize))
+    }
+
+    /// `len` bytes at `address`, if the host may look at them.
+    pub fn bytes(&self, address: u64, len: usize) -> Option<&[u8]> {
+        let (base, allocation) = self.0.range(..=address).next_back()?;
+        let offset = address - base;
+        let is_inside = offset.checked_add(len as u64)? <= allocation.bytes;
+        if !allocation.is_visible || !is_inside {
+            return None;
+        }
+        let at = (allocation.real + offset) as usize as *const u8;
+        // SAFETY: the driver has allocated it for host and device, and not freed it; what a device
+        // still writes there is a program's mistake, and a wrong byte at worst.
+        Some(unsafe { std::slice::from_raw_parts(at, len) })
+    }
+}
+
+impl Allocation {
+    /// Whether the host has changed anything since it was seen last.
+    fn is_changed(&self, offset: usize, now: &[u8]) -> bool {
+        let before = self.seen.as_ref().and_then(|seen| seen.get(offset..offset + now.len()));
+        before != Some(now)
+    }
+
+    /// Puts into it what the host has changed.
+    fn update(&mut self, offset: usize, now: Arc<Vec<u8>>) {
+        if self.seen.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now)) {
+            return;
+        }
+        let to = self.real as usize as *mut u8;
+        let put = |at: usize, bytes: &[u8]| {
+            let to = to.wrapping_add(at);
+            // SAFETY: inside an allocation that the host may write to; see `Allocations::visible`.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        };
+        let Some(before) = self.seen.as_ref().and_then(|it| it.get(offset..offset + now.len()))
+        else {
+            put(offset, &now);
+            if offset == 0 {
+                self.seen = Some(now);
+            }
+            return;
+        };
+        for (step, (old, new)) in before.chunks(STEP).zip(now.chunks(STEP)).enumerate() {
+            if old == new {
+                continue;
+            }
+            let pairs = old.iter().zip(new).enumerate();
+            for (at, (_, new)) in pairs.filter(|(_, (old, new))| old != new) {
+                put(offset + step * STEP + at, &[*new]);
+            }
+        }
+        match &mut self.seen {
+            Some(seen) if seen.len() > now.len() => {
+                Arc::make_mut(seen)[offset..offset + now.len()].copy_from_slice(&now);
+            }
+            seen => *seen = Some(now),
+        }
+    }
+}
+
+/// What the command reads of memory is where it will look for it.
+pub fn update(call: &mut Call<'_, '_>) -> Outcome {
+    let command = call.command;
+    for range in command.ranges_read().filter(|range| is_memory(command, range.param)) {
+        let Some(bytes) = command.bytes_of(range.observation) else { continue };
+        put(call, range.address, bytes)?;
+    }
+    Ok(())
+}
+
+/// What the command has waited for is in memory, and so is what the program wrote meanwhile.
+pub fn completed(call: &mut Call<'_, '_>) {
+    let command = call.command;
+    for range in command.ranges_written().filter(|range| range.param.is_none()) {
+        let Some(bytes) = command.bytes_of(range.observation) else { continue };
+        let allocations = call.parts.level_zero.allocations(command.process);
+        if let Some((allocation, offset)) = allocations.visible(range.address, bytes.len()) {
+            allocation.update(offset, shared(bytes));
+        }
+    }
+}
+
+/// Whether a range is of memory, and not of a structure or an array of arguments.
+fn is_memory(command: &Command<'_>, param: Option<u8>) -> bool {
+    let Some(param) = param else { return true };
+    let param = command.function.and_then(|function| function.params.get(usize::from(param)));
+    param.is_some_and(|param| param.ty.kind == Kind::Pointer && param.element.is_none())
+}
+
+fn put(call: &mut Call<'_, '_>, address: u64, bytes: Bytes<'_>) -> Outcome {
+    let process = call.command.process;
+    let allocations = call.parts.level_zero.allocations(process);
+    if let Some((allocation, offset)) = allocations.visible(address, bytes.len()) {
+        if allocation.is_changed(offset, &bytes) {
+            super::settle(call);
+        }
+        let allocations = call.parts.level_zero.allocations(process);
+        if let Some((allocation, offset)) = allocations.visible(address, bytes.len()) {
+            allocation.update(offset, shared(bytes));
+        }
+        return Ok(());
+    }
+    match allocations.find(address) {
+        // Only devices see it, or it is a part of one: the trace has nothing of these.
+        Some(_) => Ok(()),
+        None => call.parts.memory.keep(address, &bytes),
+    }
+}
+
+fn shared(bytes: Bytes<'_>) -> Arc<Vec<u8>> {
+    match bytes {
+        Bytes::Blob(bytes) => bytes,
+        Bytes::Record(bytes) => Arc::new(bytes.to_vec()),
+    }
+}
+
+/// Where a `void *` of the recording leads here.
+pub fn address(
+    allocations: &Allocations,
+    memory: &mut Memory,
+    address: u64,
+    extent: Extent,
+) -> Result<u64, Skip> {
+    if address == 0 {
+        return Ok(0);
+    }
+    match (allocations.find(address), extent) {
+        (Some((_, left)), Extent::Bytes(bytes) | Extent::Rows { bytes, .. }) if bytes > left => {
+            Err(Skip::from("it reaches beyond an allocation"))
+        }
+        (Some((real, _)), _) => Ok(real),
+        (None, Extent::Bytes(bytes) | Extent::Rows { bytes, .. }) => {
+            Ok(memory.hold(address, bytes)? as u64)
+        }
+        (None, Extent::Address) => Ok(memory.home(address) as u64),
+        (None, Extent::Allocation) => {
+            Err(Skip::from("how much of the program's memory it touches is not in the trace"))
+        }
+    }
+}
+
+/// What kind of memory a function gives out.
+fn gives(function: &str) -> Option<bool> {
+    match function {
+        "zeMemAllocHost" | "zeMemAllocShared" => Some(true),
+        "zeMemAllocDevice" | "zeModuleGetGlobalPointer" | "zeVirtualMemReserve" => Some(false),
+        _ => None,
+    }
+}
+
+/// Takes note of memory that the command has allocated or freed.
+pub fn learn(call: &mut Call<'_, '_>, function: &Function) {
+    let command = call.command;
+    let at = |name: &str| command.args().find(|arg| arg.param.name == name);
+    if matches!(&*function.name, "zeMemFree" | "zeMemFreeExt" | "zeVirtualMemFree") {
+        let gone = at("ptr").map_or(0, |arg| arg.value.bits());
+        return call.parts.level_zero.allocations(command.process).remove(gone);
+    }
+    let (Some(is_visible), Some(pointer)) = (gives(&function.name), at("pptr")) else { return };
+    let Some((recorded, real)) = pieces::pointers(call, pointer.value.bits()) else { return };
+    let bytes = match at("size") {
+        Some(size) => size.value.bits(),
+        None => {
+            let size = at("pSize").and_then(|arg| pieces::numbers(call, arg.value.bits()));
+            size.map_or(0, |(recorded, real)| recorded.min(real))
+        }
+    };
+    let allocation = Allocation { bytes, real, seen: None, is_visible };
+    call.parts.level_zero.allocations(command.process).insert(recorded, allocation);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allocation(bytes: u64, real: u64) -> Allocation {
+        Allocation { bytes, real, seen: None, is_visible: true }
+    }
+
+    #[test]
+    fn address_is_found_in_its_allocation_alone() {
+        let mut all = Allocations::default();
+        all.insert(0x1000, allocation(0x100, 0x9000));
+        all.insert(0x3000, allocation(0x100, 0x8000));
+        assert_eq!(all.find(0x1000), Some((0x9000, 0x100)));
+        assert_eq!(all.find(0x10ff), Some((0x90ff, 1)));
+        assert_eq!(all.find(0x1100), None);
+        assert_eq!(all.find(0xfff), None);
+        all.remove(0x1000);
+        assert_eq!(all.find(0x1000), None);
+    }
+
+    #[test]
+    fn memory_that_is_allocated_again_is_that_of_the_last() {
+        let mut all = Allocations::default();
+        all.insert(0x1000, allocation(0x100, 0x9000));
+        all.insert(0x1200, allocation(0x100, 0x9200));
+        all.insert(0x1080, allocation(0x200, 0x7000));
+        assert_eq!(all.find(0x1000), None);
+        assert_eq!(all.find(0x1200), Some((0x7180, 0x80)));
+        assert_eq!(all.find(0x12ff), None);
+    }
+
+    #[test]
+    fn only_what_the_host_has_changed_is_put() {
+        let mut here = vec![0u8; 3];
+        let mut allocation = allocation(3, here.as_mut_ptr() as u64);
+        allocation.update(0, Arc::new(vec![1, 2, 3]));
+        assert_eq!(here, [1, 2, 3]);
+        here[2] = 9;
+        assert!(allocation.is_changed(0, &[1, 5, 3]));
+        allocation.update(0, Arc::new(vec![1, 5, 3]));
+        assert_eq!(here, [1, 5, 9]);
+        assert!(!allocation.is_changed(1, &[5, 3]));
+        allocation.update(1, Arc::new(vec![6, 3]));
+        assert_eq!(here, [1, 6, 9]);
+        assert!(!allocation.is_changed(0, &[1, 6, 3]));
+    }
+
+    #[test]
+    fn memory_is_shown_where_the_host_may_look() {
+        let here = [1u8, 2, 3];
+        let mut all = Allocations::default();
+        all.insert(0x1000, allocation(3, here.as_ptr() as u64));
+        all.insert(0x2000, Allocation { is_visible: false, ..allocation(3, 0x10) });
+        assert_eq!(all.bytes(0x1001, 2), Some(&here[1..]));
+        assert_eq!(all.bytes(0x1001, 3), None);
+        assert_eq!(all.bytes(0x2000, 1), None);
+    }
+}

@@ -1,0 +1,431 @@
+//! What the arguments of a command point at, built anew in memory of this process.
+//!
+//! A record has the memory in pieces, each with the address that leads to it: structures, their chains, what
+//! their fields point at, arrays. A piece that is read gets the recorded bytes, in which handles and
+//! addresses are replaced; one that is written has room for what the driver has to say.
+
+use gapii_protocol::trace::description::{Description, Field, Function, Kind as Meaning};
+use gapii_protocol::trace::description::{Layout, Observed, Param, Repr, Type};
+use gapii_protocol::trace::value::Observation;
+use gapii_protocol::trace::{Bytes, Command};
+
+use super::words::{WORDS_MAX, Words};
+use super::{allocations, extents, refused, scopes};
+use crate::call::{Call, Skip, size_of_observation};
+use crate::names::{Kind, Scopes};
+use crate::verify::UNWRITTEN;
+
+/// How far pointers are followed: a chain may be a circle.
+const DEPTH_MAX: u32 = 64;
+/// Room of what the driver writes where the recording had less.
+const ROOM_BYTES: u64 = 16 << 20;
+const BYTE: Type = Type { repr: Some(Repr::U8), kind: Meaning::Number };
+const WORD_BYTES: usize = 8;
+
+/// What a piece of memory consists of.
+#[derive(Clone, Copy, Debug)]
+pub enum Shape {
+    Values(Type),
+    Structs(&'static Layout),
+}
+
+/// Memory that an argument of the command at hand leads to.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    /// Where the program had it.
+    pub address: u64,
+    /// Where it is here: mapped memory of `len` bytes until the next command is played.
+    at: usize,
+    len: usize,
+    pub shape: Shape,
+}
+
+impl Piece {
+    /// What is in it by now.
+    pub fn bytes(&self) -> &[u8] {
+        // SAFETY: a piece of the arena or of the outputs; the driver has returned, and pieces are
+        // forgotten before the next command gets their place.
+        unsafe { std::slice::from_raw_parts(self.at as *const u8, self.len) }
+    }
+}
+
+/// Makes the arguments of a command.
+pub struct Builder<'b, 'p, 'c> {
+    call: &'b mut Call<'p, 'c>,
+    function: &'static Function,
+    scopes: Scopes,
+    depth: u32,
+}
+
+/// How the recording has what is at an address.
+struct Recorded<'c> {
+    read: Option<Bytes<'c>>,
+    /// Bytes that were written.
+    written: u64,
+    /// It is for the driver to write, and for nobody to read.
+    is_output: bool,
+}
+
+impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
+    pub fn new(call: &'b mut Call<'p, 'c>, function: &'static Function) -> Self {
+        let scopes = scopes(call);
+        Self { call, function, scopes, depth: 0 }
+    }
+
+    pub fn words(mut self) -> Result<Words, Skip> {
+        let mut words = [0; WORDS_MAX];
+        for (index, (word, param)) in words.iter_mut().zip(&self.function.params).enumerate() {
+            *word = self.argument(index, param)?;
+        }
+        Ok(words)
+    }
+
+    fn argument(&mut self, index: usize, param: &'static Param) -> Result<u64, Skip> {
+        let bits = self.call.bits(index);
+        match (param.ty.repr, param.ty.kind) {
+            (_, Meaning::Handle) => return self.handle(bits),
+            (Some(Repr::Pointer), _) => {}
+            _ => return Ok(bits),
+        }
+        if let Some(extent) = extents::of(self.call, param)? {
+            let parts = &mut *self.call.parts;
+            let process = self.call.command.process;
+            if param.name == "dstptr" {
+                parts.level_zero.note_rows(process, bits, extent);
+            }
+            let allocations = parts.level_zero.processes.entry(process).or_default();
+            return allocations::address(allocations, &mut parts.memory, bits, extent);
+        }
+        let slot = self.call.arg(index).map(|arg| arg.observation);
+        if bits == 0 && slot.is_some_and(|slot| size_of_observation(slot) > 0) {
+            return Err(Skip::from("it takes a structure by value"));
+        }
+        let recorded = self.recorded(bits, slot, param.observed)?;
+        self.memory(bits, param.ty.kind, param.element, &param.name, recorded)
+    }
+
+    /// What the driver calls an object.
+    fn handle(&self, recorded: u64) -> Result<u64, Skip> {
+        let found = self.call.parts.names.find(self.scopes, Kind::LevelZero, recorded);
+        found.ok_or_else(|| Skip::from("it names an object that was not made in this replay"))
+    }
+
+    fn recorded(
+        &self,
+        address: u64,
+        slot: Option<Observation<'c>>,
+        observed: Observed,
+    ) -> Result<Recorded<'c>, Skip> {
+        let command: &'c Command<'c> = self.call.command;
+        let at = |range: &gapii_protocol::trace::value::Range<'c>| range.address == address;
+        let slot = slot.filter(|slot| *slot != Observation::None);
+        let in_slot = slot.filter(|_| observed == Observed::In);
+        let read = in_slot.or_else(|| command.ranges_read().find(at).map(|it| it.observation));
+        let bytes = read.and_then(|read| command.bytes_of(read));
+        if read.is_some_and(|read| size_of_observation(read) > 0) && bytes.is_none() {
+            return Err(Skip::from("the trace does not have all of the memory that it reads"));
+        }
+        let out_slot = slot.filter(|_| observed == Observed::Out);
+        let written =
+            out_slot.or_else(|| command.ranges_written().find(at).map(|it| it.observation));
+        let is_output = bytes.is_none() && (written.is_some() || observed == Observed::Out);
+        let written = written.map_or(0, size_of_observation);
+        Ok(Recorded { read: bytes, written, is_output })
+    }
+
+    /// Memory like that at an address, which a parameter or a field leads to.
+    fn memory(
+        &mut self,
+        address: u64,
+        kind: Meaning,
+        element: Option<Type>,
+        name: &str,
+        recorded: Recorded<'c>,
+    ) -> Result<u64, Skip> {
+        if address == 0 {
+            return Ok(0);
+        }
+        if let Some(piece) = self.call.parts.level_zero.piece(address) {
+            return Ok(piece.at as u64);
+        }
+        let Recorded { read, written, is_output } = recorded;
+        let Some(shape) = shape_of(kind, element, read.as_deref()) else {
+            self.call.parts.report.note(format!(
+                "{}: a structure of a kind that is not known is left out of a chain",
+                self.function.name
+            ));
+            return Ok(0);
+        };
+        let least = match shape {
+            Shape::Structs(layout) => u64::from(layout.size),
+            Shape::Values(_) => 0,
+        };
+        // Of what a field leads to the recording has the size; of an argument a driver may write more.
+        let has_room = self.depth == 0 && (written > 0 || is_output) || read.is_none();
+        let mut bytes = read.map_or_else(Vec::new, |read| read.to_vec());
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return Err(Skip::from("its structures lead to each other in a circle"));
+        }
+        self.patch(&mut bytes, shape, name)?;
+        self.depth -= 1;
+        if has_room {
+            self.limit(&mut bytes, shape);
+        }
+        let limits = &self.call.parts.limits;
+        let most = if has_room { limits.output_bytes } else { limits.input_bytes };
+        let need = (bytes.len() as u64).max(least).max(written);
+        let Some(need) = usize::try_from(need).ok().filter(|need| *need <= most) else {
+            return Err(Skip::from("it uses more memory than replay takes"));
+        };
+        // A driver may look into what nobody has told of: it finds nulls.
+        let is_marked = is_output && matches!(shape, Shape::Values(_));
+        bytes.resize(need, if is_marked { UNWRITTEN } else { 0 });
+        let at = match has_room {
+            true => self.room(&bytes)?,
+            false => self.call.parts.memory.place(&bytes)? as usize,
+        };
+        self.call.parts.level_zero.pieces.push(Piece { address, at, len: need, shape });
+        Ok(at as u64)
+    }
+
+    /// Memory that begins with `bytes`, with room behind them.
+    fn room(&mut self, bytes: &[u8]) -> Result<usize, Skip> {
+        let at = self.call.parts.outputs.piece(bytes.len() as u64, 0)?;
+        // SAFETY: a piece of at least so many bytes.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
+        Ok(at as usize)
+    }
+
+    /// A count that says how much room there is says no more than there is here.
+    fn limit(&self, bytes: &mut [u8], shape: Shape) {
+        let Shape::Values(Type { repr: Some(repr @ (Repr::U32 | Repr::U64)), .. }) = shape else {
+            return;
+        };
+        if bytes.len() != usize::from(repr.size()) {
+            return;
+        }
+        let written = self.call.command.ranges_written();
+        let written = written.map(|range| size_of_observation(range.observation)).max();
+        let outputs = self.function.params.iter().filter(|param| param.observed == Observed::No);
+        let sizes = outputs.filter_map(|param| param.element).map(size_of);
+        let most = ROOM_BYTES.max(written.unwrap_or(0)) / sizes.max().unwrap_or(1).max(1) as u64;
+        let mut word = [0; WORD_BYTES];
+        word[..bytes.len()].copy_from_slice(bytes);
+        let count = u64::from_le_bytes(word).min(most);
+        bytes.copy_from_slice(&count.to_le_bytes()[..bytes.len()]);
+    }
+
+    /// Replaces handles and addresses of the recording by those of this process.
+    fn patch(&mut self, bytes: &mut [u8], shape: Shape, name: &str) -> Result<(), Skip> {
+        match shape {
+            Shape::Values(ty) if ty.repr == Some(Repr::Pointer) => {
+                for word in bytes.chunks_exact_mut(WORD_BYTES) {
+                    self.value(word, ty, None, name)?;
+                }
+            }
+            Shape::Values(_) if name == "pArgValue" => self.kernel_argument(bytes),
+            Shape::Values(_) => {}
+            Shape::Structs(layout) => {
+                refused::structure(&layout.name)?;
+                for one in bytes.chunks_exact_mut((layout.size as usize).max(1)) {
+                    for field in &layout.fields {
+                        self.field(one, field)?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn field(&mut self, of: &mut [u8], field: &'static Field) -> Result<(), Skip> {
+        let size = size_of(field.ty);
+        for at in 0..field.len.max(1) as usize {
+            let start = field.offset as usize + at * size;
+            let Some(bytes) = of.get_mut(start..start + size) else { return Ok(()) };
+            match (field.ty.repr, struct_of(field.ty)) {
+                (Some(Repr::Void), Some(layout)) => {
+                    self.patch(bytes, Shape::Structs(layout), &field.name)?;
+                }
+                (Some(Repr::Pointer), _) => {
+                    self.value(bytes, field.ty, field.element, &field.name)?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A handle or an address in memory.
+    fn value(
+        &mut self,
+        word: &mut [u8],
+        ty: Type,
+        element: Option<Type>,
+        name: &str,
+    ) -> Result<(), Skip> {
+        let recorded = number(word);
+        let real = match ty.kind {
+            Meaning::Handle => self.handle(recorded)?,
+            Meaning::Pointer => self.anywhere(recorded)?,
+            kind => {
+                let found = self.recorded(recorded, None, Observed::No)?;
+                self.memory(recorded, kind, element, name, found)?
+            }
+        };
+        word.copy_from_slice(&real.to_le_bytes());
+        Ok(())
+    }
+
+    /// Where an address leads of which only the memory there tells what it is.
+    fn anywhere(&mut self, address: u64) -> Result<u64, Skip> {
+        let process = self.call.command.process;
+        let allocation = self.call.parts.level_zero.allocations(process).find(address);
+        if let Some((real, _)) = allocation {
+            return Ok(real);
+        }
+        let found = self.recorded(address, None, Observed::No)?;
+        match found.read {
+            Some(_) => self.memory(address, Meaning::Array, None, "", found),
+            None if address == 0 => Ok(0),
+            None => Ok(self.call.parts.memory.void() as u64),
+        }
+    }
+
+    /// Words that are addresses of allocations, or handles, in an argument of which only the kernel knows
+    /// the type.
+    fn kernel_argument(&mut self, bytes: &mut [u8]) {
+        let process = self.call.command.process;
+        for word in bytes.chunks_exact_mut(WORD_BYTES) {
+            let recorded = number(word);
+            let address = self.call.parts.level_zero.allocations(process).find(recorded);
+            let real = address.map(|(real, _)| real).or_else(|| self.handle(recorded).ok());
+            if let Some(real) = real {
+                word.copy_from_slice(&real.to_le_bytes());
+            }
+        }
+    }
+}
+
+fn shape_of(kind: Meaning, element: Option<Type>, read: Option<&[u8]>) -> Option<Shape> {
+    let built_in = Description::built_in();
+    let known = element.and_then(|element| struct_of(element).map(Shape::Structs));
+    match kind {
+        Meaning::Struct(layout) => built_in.layout(layout).map(Shape::Structs),
+        Meaning::Chain => {
+            let stype = read?.first_chunk().map(|stype| u32::from_le_bytes(*stype))?;
+            built_in.chained(stype).map(Shape::Structs)
+        }
+        _ => Some(known.unwrap_or(Shape::Values(element.unwrap_or(BYTE)))),
+    }
+}
+
+/// The structure that values of a type are, in place.
+fn struct_of(ty: Type) -> Option<&'static Layout> {
+    match (ty.repr, ty.kind) {
+        (Some(Repr::Void), Meaning::Struct(index)) => Description::built_in().layout(index),
+        _ => None,
+    }
+}
+
+/// In bytes.
+fn size_of(ty: Type) -> usize {
+    match struct_of(ty) {
+        Some(layout) => layout.size as usize,
+        None => usize::from(ty.repr.map_or(0, Repr::size)),
+    }
+}
+
+fn number(word: &[u8]) -> u64 {
+    word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
+}
+
+/// What was written where the recording had `address`, then and now; what the driver did not write is not
+/// there.
+fn written<'c>(call: &Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, Vec<u8>)> {
+    let command: &'c Command<'c> = call.command;
+    let slots = command.args().filter(|arg| arg.param.observed == Observed::Out);
+    let mut slots = slots.filter(|arg| arg.value.bits() == address).map(|arg| arg.observation);
+    let mut ranges = command.ranges_written().filter(|range| range.address == address);
+    let seen = slots.next().or_else(|| ranges.next().map(|range| range.observation))?;
+    let there = command.bytes_of(seen)?;
+    let here = call.parts.level_zero.piece(address)?.bytes();
+    let here = here.get(..there.len().min(here.len()))?;
+    let is_unwritten = here.iter().all(|byte| *byte == UNWRITTEN);
+    (!is_unwritten).then(|| (there, here.to_vec()))
+}
+
+/// The first address that was written where the recording had `address`: the recording's, and this one's.
+pub fn pointers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
+    numbers(call, address).filter(|(recorded, real)| *recorded != 0 && *real != 0)
+}
+
+/// The same of numbers.
+pub fn numbers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
+    let (there, here) = written(call, address)?;
+    (there.len() >= WORD_BYTES).then(|| (number(&there), number(&here)))
+}
+
+/// Objects that the command gave out are those of the recording.
+pub fn learn_handles(call: &mut Call<'_, '_>, scopes: Scopes) {
+    let mut pairs = Vec::new();
+    for piece in &call.parts.level_zero.pieces {
+        if let Some((there, here)) = written(call, piece.address) {
+            leaves(piece.shape, "", &there, &here, &mut |leaf| {
+                if leaf.ty.kind == Meaning::Handle {
+                    pairs.push((number(leaf.there), number(leaf.here)));
+                }
+            });
+        }
+    }
+    for (recorded, real) in pairs {
+        call.parts.names.insert(scopes, Kind::LevelZero, recorded, real);
+    }
+}
+
+/// A value, or the values of an array in a structure, in memory of the recording and in that of the replay.
+pub struct Leaf<'a> {
+    /// Its field, behind those that it is in.
+    pub name: &'a str,
+    pub ty: Type,
+    pub there: &'a [u8],
+    pub here: &'a [u8],
+}
+
+/// Visits the values of two pieces of memory that have one shape. Values of no structure are one leaf each
+/// if they are handles or addresses, and one leaf else.
+pub fn leaves(
+    shape: Shape,
+    name: &str,
+    there: &[u8],
+    here: &[u8],
+    visit: &mut dyn FnMut(Leaf<'_>),
+) {
+    match shape {
+        Shape::Values(ty) if ty.repr == Some(Repr::Pointer) => {
+            for (there, here) in there.chunks_exact(WORD_BYTES).zip(here.chunks_exact(WORD_BYTES)) {
+                visit(Leaf { name, ty, there, here });
+            }
+        }
+        Shape::Values(ty) => visit(Leaf { name, ty, there, here }),
+        Shape::Structs(layout) => {
+            let size = (layout.size as usize).max(1);
+            for (there, here) in there.chunks_exact(size).zip(here.chunks_exact(size)) {
+                for field in &layout.fields {
+                    let begin = field.offset as usize;
+                    let end = begin + size_of(field.ty) * field.len.max(1) as usize;
+                    let (Some(there), Some(here)) = (there.get(begin..end), here.get(begin..end))
+                    else {
+                        continue;
+                    };
+                    let name = match name {
+                        "" => field.name.clone(),
+                        outer => format!("{outer}.{}", field.name),
+                    };
+                    let shape = struct_of(field.ty).map_or(Shape::Values(field.ty), Shape::Structs);
+                    leaves(shape, &name, there, here, visit);
+                }
+            }
+        }
+    }
+}

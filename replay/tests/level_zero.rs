@@ -1,0 +1,242 @@
+//! What the driver gets of Level Zero's commands: its own objects and memory, and nothing that a trace makes
+//! up.
+
+#![allow(non_snake_case, clippy::too_many_arguments)]
+
+use std::ffi::{CStr, c_void};
+use std::io::Cursor;
+use std::ptr::{NonNull, null_mut};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use gapii_protocol::trace::TraceReader;
+use gapii_replay::{Loader, Options, Quiet, Report, replay};
+
+#[allow(dead_code, reason = "some of it is the fuzzer's")]
+#[path = "../fuzz/fake_driver.rs"]
+mod fake_driver;
+#[allow(dead_code, reason = "most of it is the fuzzer's")]
+#[path = "../fuzz/script.rs"]
+mod script;
+
+use fake_driver::FakeDriver;
+use script::Written;
+
+/// What the driver was called with; one test at a time.
+static CALLS: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static TURN: Mutex<()> = Mutex::new(());
+
+/// What the driver gives out: a context, and device memory, which nobody looks into.
+const CONTEXT: usize = 0x9000;
+const MEMORY: usize = 0xA000_0000;
+/// What the recording's had given out.
+const RECORDED_CONTEXT: u64 = 0x77;
+const RECORDED_MEMORY: u64 = 0x10_0000;
+const BYTES: u64 = 64;
+
+const NOT_READY: u64 = 1;
+const INVALID_ARGUMENT: u64 = 0x7800_0004;
+
+fn note(call: String) {
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
+}
+
+macro_rules! spies {
+    ($name:expr; $($function:ident),* $(,)?) => {
+        match $name {
+            $(stringify!($function) => $function as *mut c_void,)*
+            _ => null_mut(),
+        }
+    };
+}
+
+/// A driver that notes some calls.
+struct Spy;
+
+// SAFETY: the functions below have the signatures of their names.
+unsafe impl Loader for Spy {
+    fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        let spy = spies!(
+            name.to_str().ok()?;
+            zeCommandListAppendMemoryCopy, zeContextCreate, zeContextDestroy, zeFenceHostSynchronize,
+            zeKernelSetArgumentValue, zeMemAllocDevice, zeMemFree,
+        );
+        NonNull::new(spy).or_else(|| FakeDriver.find(name))
+    }
+}
+
+unsafe extern "C" fn zeContextCreate(_: usize, _: usize, context: *mut usize) -> u32 {
+    // SAFETY: the player gives room for a handle.
+    unsafe { *context = CONTEXT };
+    0
+}
+
+unsafe extern "C" fn zeContextDestroy(context: usize) -> u32 {
+    note(format!("destroy {context:x}"));
+    0
+}
+
+unsafe extern "C" fn zeMemAllocDevice(
+    _context: usize,
+    _desc: usize,
+    size: usize,
+    _alignment: usize,
+    _device: usize,
+    memory: *mut usize,
+) -> u32 {
+    note(format!("allocate {size}"));
+    // SAFETY: the player gives room for an address.
+    unsafe { *memory = MEMORY };
+    0
+}
+
+unsafe extern "C" fn zeMemFree(_context: usize, memory: usize) -> u32 {
+    note(format!("free {memory:x}"));
+    0
+}
+
+unsafe extern "C" fn zeCommandListAppendMemoryCopy(
+    _list: usize,
+    to: *mut u8,
+    from: usize,
+    size: usize,
+    _signal: usize,
+    _count: u32,
+    _waits: usize,
+) -> u32 {
+    if to.addr().wrapping_sub(MEMORY) >= BYTES as usize {
+        // SAFETY: memory of the program's, for which the player has room.
+        unsafe { to.write_bytes(1, size) };
+        note(format!("copy {size} from {from:x}"));
+    } else {
+        note(format!("copy {size} to {:x}", to.addr()));
+    }
+    0
+}
+
+unsafe extern "C" fn zeKernelSetArgumentValue(
+    _: usize,
+    _: u32,
+    _: usize,
+    value: *const usize,
+) -> u32 {
+    // SAFETY: the player gives as many bytes as were recorded, which here are eight.
+    note(format!("argument {:x}", unsafe { value.read_unaligned() }));
+    0
+}
+
+unsafe extern "C" fn zeFenceHostSynchronize(_fence: usize, timeout: u64) -> u32 {
+    note(format!("wait {timeout}"));
+    0
+}
+
+/// Plays commands; what the driver was called with.
+fn played(commands: &[Written<'_>]) -> (Vec<String>, Report, MutexGuard<'static, ()>) {
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    fake_driver::reset();
+    CALLS.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    let trace = script::trace_of(commands);
+    let mut reader = TraceReader::open(Cursor::new(trace)).expect("a whole header");
+    let report = replay(&mut reader, &Spy, Options::default(), &mut Quiet).expect("it is played");
+    let calls = std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner));
+    (calls, report, turn)
+}
+
+/// A command without memory.
+fn plain<'a>(name: &'a str, args: &'a [u64]) -> Written<'a> {
+    Written { name, args, ..Written::default() }
+}
+
+/// Reasons for what was not played.
+fn reasons(report: &Report) -> Vec<&str> {
+    report.skips.iter().map(|skip| &*skip.why).collect()
+}
+
+fn word(number: u64) -> [Vec<u8>; 1] {
+    [number.to_le_bytes().to_vec()]
+}
+
+#[test]
+fn object_is_the_drivers_until_it_is_destroyed() {
+    let made = word(RECORDED_CONTEXT);
+    let (calls, report, _turn) = played(&[
+        plain("zeContextDestroy", &[RECORDED_CONTEXT]),
+        Written { outputs: &made, ..plain("zeContextCreate", &[0, 0, 0x1000]) },
+        plain("zeContextDestroy", &[RECORDED_CONTEXT]),
+        plain("zeContextDestroy", &[RECORDED_CONTEXT]),
+    ]);
+    assert_eq!(calls, ["destroy 9000"]);
+    assert_eq!(reasons(&report), ["it names an object that was not made in this replay"; 2]);
+}
+
+#[test]
+fn address_is_in_the_drivers_allocation_and_no_copy_leaves_it() {
+    let (made, argument) = (word(RECORDED_MEMORY), word(RECORDED_MEMORY + 8));
+    let copy = [0, RECORDED_MEMORY + 16, RECORDED_MEMORY, 48, 0, 0, 0];
+    let too_far = [0, RECORDED_MEMORY + 16, RECORDED_MEMORY, 49, 0, 0, 0];
+    let (calls, report, _turn) = played(&[
+        Written { outputs: &made, ..plain("zeMemAllocDevice", &[0, 0, BYTES, 0, 0, 0x1000]) },
+        plain("zeCommandListAppendMemoryCopy", &copy),
+        plain("zeCommandListAppendMemoryCopy", &too_far),
+        Written { inputs: &argument, ..plain("zeKernelSetArgumentValue", &[0, 0, 8, 0x2000]) },
+        plain("zeMemFree", &[0, RECORDED_MEMORY]),
+        Written { inputs: &argument, ..plain("zeKernelSetArgumentValue", &[0, 0, 8, 0x2000]) },
+    ]);
+    let expected = [
+        "allocate 64",
+        "copy 48 to a0000010",
+        "argument a0000008",
+        "free a0000000",
+        "argument 100008",
+    ];
+    assert_eq!(calls, expected);
+    assert_eq!(reasons(&report), ["it reaches beyond an allocation"]);
+}
+
+#[test]
+fn memory_of_the_program_has_room_for_what_is_copied_to_it() {
+    let made = word(RECORDED_MEMORY);
+    let copy = |to, size| [0, to, RECORDED_MEMORY, size, 0, 0, 0];
+    let (near_the_end, more_than_there_is) =
+        (copy(u64::MAX - 8, 32), copy(0x7F00_0000_0000, 1 << 40));
+    let (calls, report, _turn) = played(&[
+        Written { outputs: &made, ..plain("zeMemAllocDevice", &[0, 0, BYTES, 0, 0, 0x1000]) },
+        plain("zeCommandListAppendMemoryCopy", &copy(0x7F00_0003_FFF0, 32)),
+        plain("zeCommandListAppendMemoryCopy", &near_the_end),
+        plain("zeCommandListAppendMemoryCopy", &more_than_there_is),
+    ]);
+    assert_eq!(calls, ["allocate 64", "copy 32 from a0000000"]);
+    assert_eq!(report.skipped, 2, "{:?}", reasons(&report));
+}
+
+#[test]
+fn calls_that_were_wrong_are_not_made() {
+    let (calls, report, _turn) = played(&[Written {
+        result: INVALID_ARGUMENT,
+        ..plain("zeMemFree", &[0, RECORDED_MEMORY])
+    }]);
+    assert_eq!(calls, [""; 0]);
+    assert_eq!(report.skipped, 0);
+}
+
+#[test]
+fn waits_are_for_what_the_program_got() {
+    let (calls, ..) = played(&[
+        plain("zeFenceHostSynchronize", &[0, 5]),
+        Written { result: NOT_READY, ..plain("zeFenceHostSynchronize", &[0, u64::MAX]) },
+    ]);
+    assert_eq!(calls, ["wait 60000000000", "wait 0"]);
+}
+
+#[test]
+fn what_no_replay_has_is_said() {
+    let handle = [vec![0; 64]];
+    let (_, report, _turn) = played(&[
+        Written { inputs: &handle, ..plain("zeMemPutIpcHandle", &[0, 0]) },
+        plain("zeCommandListAppendHostFunction", &[0, 0x1000, 0, 0, 0, 0, 0]),
+    ]);
+    let expected = [
+        "memory and events of other programs are not played",
+        "callbacks are code of the program, which is not there",
+    ];
+    assert_eq!(reasons(&report), expected);
+}
