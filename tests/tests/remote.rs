@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use gapii_tests::artifacts::artifact;
 use gapii_tests::attaching::run_idle;
@@ -242,22 +242,28 @@ fn wrong_credentials_are_refused_counted_and_explained() {
 fn expired_credentials_are_refused_counted_and_explained() {
     let remote = Remote::new();
     let file = |name: &str| remote.session.path(name);
-    let refusal = |name: &str| {
+    let ask = |name: &str| run(&mut remote.ctl_as(&file(name), remote.address, &["apps"]));
+    // Asked in the second in which they expire, the certificate may be taken and its client not.
+    let expired = |name: &str| {
         wait::until("credentials to expire", NOTICE, || {
-            let finished = run(&mut remote.ctl_as(&file(name), remote.address, &["apps"]));
-            (finished.status.code() != Some(0)).then_some(finished)
-        })
+            let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            (now.as_secs() > json(&file(name))["expires_unix"].as_u64().unwrap()).then_some(())
+        });
+        ask(name)
     };
     remote.pair(&["new", "brief", "--for", "1s", "-o"], &file("brief.json")).ok();
-    check_refused(refusal("brief.json"), &["refuses the certificate", "expired", "renew brief"]);
+    check_refused(expired("brief.json"), &["refuses the certificate", "expired", "renew brief"]);
     counted(&remote, "certificate", 1);
     remote.pair(&["new", "token", "--token", "--for", "1s", "-o"], &file("token.json")).ok();
-    check_refused(refusal("token.json"), &["does not admit", "which expired on"]);
+    check_refused(expired("token.json"), &["does not admit", "which expired on"]);
     counted(&remote, "credentials", 1);
 
     // The daemon's own, which is read for each connection.
     remote.pair(&["renew", "--for"], Path::new("1s")).ok();
-    check_refused(refusal("client.json"), &["has expired", "gapii-ctl pair renew"]);
+    let refused = wait::until("the daemon's certificate to expire", NOTICE, || {
+        Some(ask("client.json")).filter(|asked| !asked.status.success())
+    });
+    check_refused(refused, &["has expired", "gapii-ctl pair renew"]);
     remote.pair(&["renew", "--for"], Path::new("1h")).ok();
     run(&mut remote.ctl(remote.address, &["apps"])).ok();
     let list = remote.pair(&["list"], Path::new("--json")).ok();
