@@ -276,7 +276,8 @@ impl ModePage {
         self.takers.load(Ordering::Relaxed)
     }
 
-    /// How often a keyframe was asked for out of turn. A wish: it is looked at now and then.
+    /// How often a keyframe was asked for out of turn since the settings are what they are. A wish: it is
+    /// looked at now and then.
     pub fn keyframes_asked(&self) -> u32 {
         // KEYFRAME: pairs with the release in ModePage::ask_keyframe.
         self.keyframes_asked.load(Ordering::Acquire)
@@ -321,6 +322,8 @@ impl ModePage {
         self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
         self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
         self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
+        // Relaxed: as above. From here on, and not from when the settings are heard of.
+        self.keyframes_asked.store(0, Ordering::Relaxed);
         let generation = changing.wrapping_add(1);
         // MODE: pairs with the acquire in ModePage::generation.
         self.generation.store(generation, Ordering::Release);

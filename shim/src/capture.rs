@@ -49,7 +49,7 @@ static CAPTURE: Capture = Capture {
     first_epoch: AtomicU64::new(0),
     keyframe_every: AtomicU32::new(0),
     next_keyframe: AtomicU64::new(0),
-    keyframes_asked: AtomicU32::new(0),
+    keyframes_made: AtomicU32::new(0),
 };
 
 /// The capture that runs or is about to. All plain words: written under `switching`, read anywhere.
@@ -88,8 +88,8 @@ struct Capture {
     keyframe_every: AtomicU32,
     /// Frames recorded when the next one is due.
     next_keyframe: AtomicU64,
-    /// Keyframes that the daemon has asked for and that were made.
-    keyframes_asked: AtomicU32,
+    /// Of the keyframes that the daemon has asked for since it told of this capture, those that were made.
+    keyframes_made: AtomicU32,
 }
 
 /// Where in the program a safe point is.
@@ -296,7 +296,7 @@ fn follow(connection: &Connection, moment: Moment) {
         CAPTURE.times_driver.store(settings.times_driver, Relaxed);
         CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
         CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
-        CAPTURE.keyframes_asked.store(connection.mode.keyframes_asked(), Relaxed);
+        CAPTURE.keyframes_made.store(0, Relaxed);
     }
     if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
         begin(moment);
@@ -371,7 +371,7 @@ fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
     };
     is_safe
         && (CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed)
-            || CAPTURE.keyframes_asked.load(Relaxed) != connection.mode.keyframes_asked())
+            || CAPTURE.keyframes_made.load(Relaxed) != connection.mode.keyframes_asked())
 }
 
 /// Goes on with the capture as if it began here. Nothing is held: each thread describes what it finds
@@ -384,7 +384,7 @@ fn begin_anew(connection: &Connection) {
     }
     let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));
     CAPTURE.next_keyframe.store(frame.saturating_add(every), Relaxed);
-    CAPTURE.keyframes_asked.store(connection.mode.keyframes_asked(), Relaxed);
+    CAPTURE.keyframes_made.store(connection.mode.keyframes_asked(), Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
     // BEGIN: pairs with the acquire in thread::attach: this thread has written the keyframe.
     EPOCH.store(epoch, Release);

@@ -8,10 +8,12 @@ use gapii_tests::attaching::run_idle;
 use gapii_tests::fake_driver;
 use gapii_tests::gapii::Session;
 use gapii_tests::loading::offscreen;
-use gapii_tests::process::{LIMIT, run};
+use gapii_tests::process::{LIMIT, run, send_signal};
 use gapii_tests::programs::program;
 use gapii_tests::replays::verified;
 use gapii_tests::sharing::{Piped, frames_in, listed, number, start, until};
+use gapii_tests::wait;
+use rustix::process::Signal;
 use serde_json::{Value, json};
 
 /// Threads that share what they draw with, and compare it.
@@ -177,6 +179,28 @@ fn slow_reader_gets_everything_and_one_who_wants_no_gap_is_waited_for() {
     });
     trace.is_whole("stop");
     drop(daemon);
+}
+
+#[test]
+fn capture_that_is_begun_before_the_program_hears_of_the_one_before_it_is_begun_too() {
+    let session = Session::new();
+    let daemon = session.daemon(&[]);
+    let _program = run_idle(&session, &calling());
+    let pid = number(&session.app_in_mode("idle")["pid"]) as u32;
+    send_signal(pid, Signal::STOP);
+    let (first, first_trace) = start(&session, "first", &[]);
+    until(&session, "first", "it waits for the program", |_| true);
+    let (second, second_trace) = start(&session, "second", &["--frames", "100"]);
+    wait::until("the second one to wait, too", LIMIT, || {
+        daemon.log().contains("capture 2 records").then_some(())
+    });
+    send_signal(pid, Signal::CONT);
+    second.finish(LIMIT).ok();
+    second_trace.is_whole("frames");
+    run(&mut session.ctl(["stop", "first"])).ok();
+    first.finish(LIMIT).ok();
+    first_trace.is_whole("stop");
+    assert_eq!(number(&second_trace.info()["frames"]), 100);
 }
 
 #[test]

@@ -191,7 +191,7 @@ impl Program {
                 *next += 1;
                 self.recording = Some(u64::from(*next));
                 self.epoch += 1;
-                self.keyframes_made = self.mode.keyframes_asked();
+                self.keyframes_made = 0;
                 self.is_told_to_stop = false;
             }
             Mode::Idle | Mode::Wait => {
