@@ -2,40 +2,14 @@
 
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
+mod spying;
+
 use std::ffi::{CStr, c_char, c_void};
-use std::io::Cursor;
-use std::ptr::{NonNull, null_mut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ptr::NonNull;
+use std::sync::MutexGuard;
 
-use gapii_protocol::trace::TraceReader;
-use gapii_replay::{Loader, Options, Quiet, Report, replay};
-
-#[allow(dead_code, reason = "some of it is the fuzzer's")]
-#[path = "../fuzz/fake_driver.rs"]
-mod fake_driver;
-#[allow(dead_code, reason = "most of it is the fuzzer's")]
-#[path = "../fuzz/script.rs"]
-mod script;
-
-use fake_driver::FakeDriver;
-use script::Written;
-
-/// What the driver was called with; one test at a time.
-static CALLS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-static TURN: Mutex<()> = Mutex::new(());
-
-fn note(call: String) {
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
-}
-
-macro_rules! spies {
-    ($name:expr; $($function:ident),* $(,)?) => {
-        match $name {
-            $(stringify!($function) => $function as *mut c_void,)*
-            _ => null_mut(),
-        }
-    };
-}
+use gapii_replay::{Loader, Report};
+use spying::{Written, note, plain, spies};
 
 /// A driver that notes some calls.
 struct Spy;
@@ -43,12 +17,11 @@ struct Spy;
 // SAFETY: the functions below have the signatures of their names.
 unsafe impl Loader for Spy {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        let spy = spies!(
-            name.to_str().ok()?;
+        spies!(
+            name;
             glBindTexture, glClientWaitSync, glDeleteTextures, glGenTextures, glGetUniformLocation,
             glLinkProgram, glShaderSource, glTexImage2D, glTexParameteriv, glUniform1i, glUniform4fv,
-        );
-        NonNull::new(spy).or_else(|| FakeDriver.find(name))
+        )
     }
 }
 
@@ -127,23 +100,11 @@ unsafe extern "C" fn glTexImage2D(
 
 /// Plays commands; what the driver was called with.
 fn played(commands: &[Written<'_>]) -> (Vec<String>, Report, MutexGuard<'static, ()>) {
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    fake_driver::reset();
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let trace = script::trace_of(commands);
-    let mut reader = TraceReader::open(Cursor::new(trace)).expect("a whole header");
-    let report = replay(&mut reader, &Spy, Options::default(), &mut Quiet).expect("it is played");
-    let calls = std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner));
-    (calls, report, turn)
+    spying::played(&Spy, commands)
 }
 
 fn bytes(numbers: &[u32]) -> Vec<u8> {
     numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
-}
-
-/// A command without memory.
-fn plain<'a>(name: &'a str, args: &'a [u64]) -> Written<'a> {
-    Written { name, args, ..Written::default() }
 }
 
 #[test]

@@ -3,27 +3,14 @@
 
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
+mod spying;
+
 use std::ffi::{CStr, c_void};
-use std::io::Cursor;
-use std::ptr::{NonNull, null_mut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::ptr::NonNull;
+use std::sync::MutexGuard;
 
-use gapii_protocol::trace::TraceReader;
-use gapii_replay::{Loader, Options, Quiet, Report, replay};
-
-#[allow(dead_code, reason = "some of it is the fuzzer's")]
-#[path = "../fuzz/fake_driver.rs"]
-mod fake_driver;
-#[allow(dead_code, reason = "most of it is the fuzzer's")]
-#[path = "../fuzz/script.rs"]
-mod script;
-
-use fake_driver::FakeDriver;
-use script::Written;
-
-/// What the driver was called with; one test at a time.
-static CALLS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-static TURN: Mutex<()> = Mutex::new(());
+use gapii_replay::{Loader, Report};
+use spying::{Written, note, plain, spies};
 
 /// What the driver gives out: a context, and device memory, which nobody looks into.
 const CONTEXT: usize = 0x9000;
@@ -36,31 +23,17 @@ const BYTES: u64 = 64;
 const NOT_READY: u64 = 1;
 const INVALID_ARGUMENT: u64 = 0x7800_0004;
 
-fn note(call: String) {
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
-}
-
-macro_rules! spies {
-    ($name:expr; $($function:ident),* $(,)?) => {
-        match $name {
-            $(stringify!($function) => $function as *mut c_void,)*
-            _ => null_mut(),
-        }
-    };
-}
-
 /// A driver that notes some calls.
 struct Spy;
 
 // SAFETY: the functions below have the signatures of their names.
 unsafe impl Loader for Spy {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        let spy = spies!(
-            name.to_str().ok()?;
+        spies!(
+            name;
             zeCommandListAppendMemoryCopy, zeContextCreate, zeContextDestroy, zeFenceHostSynchronize,
             zeKernelSetArgumentValue, zeMemAllocDevice, zeMemFree,
-        );
-        NonNull::new(spy).or_else(|| FakeDriver.find(name))
+        )
     }
 }
 
@@ -131,19 +104,7 @@ unsafe extern "C" fn zeFenceHostSynchronize(_fence: usize, timeout: u64) -> u32 
 
 /// Plays commands; what the driver was called with.
 fn played(commands: &[Written<'_>]) -> (Vec<String>, Report, MutexGuard<'static, ()>) {
-    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-    fake_driver::reset();
-    CALLS.lock().unwrap_or_else(PoisonError::into_inner).clear();
-    let trace = script::trace_of(commands);
-    let mut reader = TraceReader::open(Cursor::new(trace)).expect("a whole header");
-    let report = replay(&mut reader, &Spy, Options::default(), &mut Quiet).expect("it is played");
-    let calls = std::mem::take(&mut *CALLS.lock().unwrap_or_else(PoisonError::into_inner));
-    (calls, report, turn)
-}
-
-/// A command without memory.
-fn plain<'a>(name: &'a str, args: &'a [u64]) -> Written<'a> {
-    Written { name, args, ..Written::default() }
+    spying::played(&Spy, commands)
 }
 
 /// Reasons for what was not played.

@@ -12,10 +12,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gapii_protocol::trace::description::{Function, Kind};
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_protocol::trace::Bytes;
+use gapii_protocol::trace::description::Function;
 
-use super::extents::Extent;
+use super::extents::{self, Extent};
 use super::pieces;
 use crate::call::{Call, Outcome, Skip};
 use crate::memory::Memory;
@@ -40,9 +40,16 @@ struct Allocation {
 impl Allocations {
     /// Where `address` is here, and how much of the allocation there is from it on.
     pub fn find(&self, address: u64) -> Option<(u64, u64)> {
+        let (base, offset) = self.place(address, 1)?;
+        let allocation = &self.0[&base];
+        Some((allocation.real + offset, allocation.bytes - offset))
+    }
+
+    /// The allocation that has `bytes` from `address` on, by its own address, and where in it they are.
+    fn place(&self, address: u64, bytes: u64) -> Option<(u64, u64)> {
         let (base, allocation) = self.0.range(..=address).next_back()?;
         let offset = address - base;
-        (offset < allocation.bytes).then(|| (allocation.real + offset, allocation.bytes - offset))
+        (offset.checked_add(bytes)? <= allocation.bytes).then_some((*base, offset))
     }
 
     fn insert(&mut self, base: u64, allocation: Allocation) {
@@ -65,20 +72,15 @@ impl Allocations {
 
     /// The visible allocation that has `len` bytes from `address` on, and where in it they are.
     fn visible(&mut self, address: u64, len: usize) -> Option<(&mut Allocation, usize)> {
-        let (base, found) = self.0.range_mut(..=address).next_back()?;
-        let offset = address - base;
-        let is_inside = offset.checked_add(len as u64)? <= found.bytes;
-        (found.is_visible && is_inside).then_some((found, offset as usize))
+        let (base, offset) = self.place(address, len as u64)?;
+        let found = self.0.get_mut(&base).filter(|allocation| allocation.is_visible)?;
+        Some((found, offset as usize))
     }
 
     /// `len` bytes at `address`, if the host may look at them.
     pub fn bytes(&self, address: u64, len: usize) -> Option<&[u8]> {
-        let (base, allocation) = self.0.range(..=address).next_back()?;
-        let offset = address - base;
-        let is_inside = offset.checked_add(len as u64)? <= allocation.bytes;
-        if !allocation.is_visible || !is_inside {
-            return None;
-        }
+        let (base, offset) = self.place(address, len as u64)?;
+        let allocation = self.0.get(&base).filter(|allocation| allocation.is_visible)?;
         let at = (allocation.real + offset) as usize as *const u8;
         // SAFETY: the driver has allocated it for host and device, and not freed it; what a device
         // still writes there is a program's mistake, and a wrong byte at worst.
@@ -133,7 +135,11 @@ impl Allocation {
 /// What the command reads of memory is where it will look for it.
 pub fn update(call: &mut Call<'_, '_>) -> Outcome {
     let command = call.command;
-    for range in command.ranges_read().filter(|range| is_memory(command, range.param)) {
+    let param = |index: u8| command.function.and_then(|it| it.params.get(usize::from(index)));
+    // A range of no parameter is memory; others may be structures, or arrays of arguments.
+    let is_memory =
+        |index: Option<u8>| index.is_none_or(|index| param(index).is_some_and(extents::is_memory));
+    for range in command.ranges_read().filter(|range| is_memory(range.param)) {
         let Some(bytes) = command.bytes_of(range.observation) else { continue };
         put(call, range.address, bytes)?;
     }
@@ -152,31 +158,25 @@ pub fn completed(call: &mut Call<'_, '_>) {
     }
 }
 
-/// Whether a range is of memory, and not of a structure or an array of arguments.
-fn is_memory(command: &Command<'_>, param: Option<u8>) -> bool {
-    let Some(param) = param else { return true };
-    let param = command.function.and_then(|function| function.params.get(usize::from(param)));
-    param.is_some_and(|param| param.ty.kind == Kind::Pointer && param.element.is_none())
-}
-
 fn put(call: &mut Call<'_, '_>, address: u64, bytes: Bytes<'_>) -> Outcome {
     let process = call.command.process;
     let allocations = call.parts.level_zero.allocations(process);
-    if let Some((allocation, offset)) = allocations.visible(address, bytes.len()) {
-        if allocation.is_changed(offset, &bytes) {
-            super::settle(call);
-        }
-        let allocations = call.parts.level_zero.allocations(process);
-        if let Some((allocation, offset)) = allocations.visible(address, bytes.len()) {
-            allocation.update(offset, shared(bytes));
-        }
+    let Some((allocation, offset)) = allocations.visible(address, bytes.len()) else {
+        return match allocations.find(address) {
+            // Only devices see it, or it is a part of one: the trace has nothing of these.
+            Some(_) => Ok(()),
+            None => call.parts.memory.keep(address, &bytes),
+        };
+    };
+    if !allocation.is_changed(offset, &bytes) {
         return Ok(());
     }
-    match allocations.find(address) {
-        // Only devices see it, or it is a part of one: the trace has nothing of these.
-        Some(_) => Ok(()),
-        None => call.parts.memory.keep(address, &bytes),
+    super::settle(call);
+    let allocations = call.parts.level_zero.allocations(process);
+    if let Some((allocation, offset)) = allocations.visible(address, bytes.len()) {
+        allocation.update(offset, shared(bytes));
     }
+    Ok(())
 }
 
 fn shared(bytes: Bytes<'_>) -> Arc<Vec<u8>> {

@@ -77,8 +77,7 @@ pub fn of(call: &Call<'_, '_>, param: &Parameter) -> Result<Option<Extent>, Skip
     let name = call.command.name();
     let is_it = |(function, pointer, _): &&Line| *function == name && *pointer == param.name;
     let Some((.., size)) = LINES.iter().find(is_it) else {
-        let is_void = param.ty.kind == Kind::Pointer && param.element.is_none();
-        return Ok(is_void.then_some(Extent::Address));
+        return Ok(is_memory(param).then_some(Extent::Address));
     };
     Ok(Some(match *size {
         Unknown => Extent::Allocation,
@@ -89,6 +88,11 @@ pub fn of(call: &Call<'_, '_>, param: &Parameter) -> Result<Option<Extent>, Skip
             region_rows(words, (argument(call, pitch), argument(call, slice_pitch)))
         }
     }))
+}
+
+/// Whether a parameter is an address of memory, a `void *`, and not of a structure or an array of arguments.
+pub fn is_memory(param: &Parameter) -> bool {
+    param.ty.kind == Kind::Pointer && param.element.is_none()
 }
 
 fn argument(call: &Call<'_, '_>, name: &str) -> u64 {

@@ -342,7 +342,7 @@ fn number(word: &[u8]) -> u64 {
 
 /// What was written where the recording had `address`, then and now; what the driver did not write is not
 /// there.
-fn written<'c>(call: &Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, Vec<u8>)> {
+fn written<'a, 'c>(call: &'a Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, &'a [u8])> {
     let command: &'c Command<'c> = call.command;
     let slots = command.args().filter(|arg| arg.param.observed == Observed::Out);
     let mut slots = slots.filter(|arg| arg.value.bits() == address).map(|arg| arg.observation);
@@ -352,7 +352,7 @@ fn written<'c>(call: &Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, Vec<u8>)
     let here = call.parts.level_zero.piece(address)?.bytes();
     let here = here.get(..there.len().min(here.len()))?;
     let is_unwritten = here.iter().all(|byte| *byte == UNWRITTEN);
-    (!is_unwritten).then(|| (there, here.to_vec()))
+    (!is_unwritten).then_some((there, here))
 }
 
 /// The first address that was written where the recording had `address`: the recording's, and this one's.
@@ -363,7 +363,7 @@ pub fn pointers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
 /// The same of numbers.
 pub fn numbers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
     let (there, here) = written(call, address)?;
-    (there.len() >= WORD_BYTES).then(|| (number(&there), number(&here)))
+    (there.len() >= WORD_BYTES).then(|| (number(&there), number(here)))
 }
 
 /// Objects that the command gave out are those of the recording.
@@ -371,7 +371,7 @@ pub fn learn_handles(call: &mut Call<'_, '_>, scopes: Scopes) {
     let mut pairs = Vec::new();
     for piece in &call.parts.level_zero.pieces {
         if let Some((there, here)) = written(call, piece.address) {
-            leaves(piece.shape, "", &there, &here, &mut |leaf| {
+            leaves(piece.shape, "", &there, here, &mut |leaf| {
                 if leaf.ty.kind == Meaning::Handle {
                     pairs.push((number(leaf.there), number(leaf.here)));
                 }
