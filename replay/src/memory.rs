@@ -370,10 +370,16 @@ impl Memory {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Mutex, MutexGuard, PoisonError};
+
     use super::*;
 
-    fn memory() -> Memory {
-        Memory::new(1 << 20).unwrap()
+    /// One at a time: a process may have no room for two.
+    static TURN: Mutex<()> = Mutex::new(());
+
+    fn memory() -> (MutexGuard<'static, ()>, Memory) {
+        let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+        (turn, Memory::new(1 << 20).unwrap())
     }
 
     fn read(at: *const u8, len: usize) -> Vec<u8> {
@@ -383,7 +389,7 @@ mod tests {
 
     #[test]
     fn observations_keep_their_distances() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         let pieces = [(0x7000_0100, Bytes::Record(&[1, 2])), (0x7000_0200, Bytes::Record(&[3]))];
         memory.load(&pieces).unwrap();
         let first = memory.translate(0x7000_0100);
@@ -394,7 +400,7 @@ mod tests {
 
     #[test]
     fn pointer_that_nothing_was_observed_at_leads_into_the_void() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         memory.load(&[(0x7000_0100, Bytes::Record(&[1, 2]))]).unwrap();
         assert!(memory.translate(0).is_null());
         assert_eq!(memory.translate(0x9000_0000_0000), memory.void());
@@ -404,7 +410,7 @@ mod tests {
 
     #[test]
     fn array_may_begin_long_before_what_was_observed_of_it() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         memory.load(&[(0x7000_0000, Bytes::Record(&[5, 6]))]).unwrap();
         let array = memory.translate(0x1000_0000);
         assert_eq!(read(array.wrapping_add(0x6000_0000), 2), [5, 6]);
@@ -413,7 +419,7 @@ mod tests {
 
     #[test]
     fn observations_of_one_address_are_those_of_the_slot() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         memory
             .load(&[(0x1000, Bytes::Record(&[1, 2])), (0x1000, Bytes::Record(&[9, 9, 3]))])
             .unwrap();
@@ -422,7 +428,7 @@ mod tests {
 
     #[test]
     fn address_stays_where_it_is_from_command_to_command() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         memory.load(&[(0x5555_0000_0100, Bytes::Record(&[1]))]).unwrap();
         let before = memory.translate(0x5555_0000_0100);
         memory.reset();
@@ -439,7 +445,7 @@ mod tests {
 
     #[test]
     fn addresses_that_are_one_place_are_told_apart_or_skipped() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         let far = 0x1000 + WINDOW_BYTES as u64;
         let pieces = [(0x1000, Bytes::Record(&[1])), (far, Bytes::Record(&[1]))];
         assert!(memory.load(&pieces).is_err());
@@ -452,7 +458,7 @@ mod tests {
 
     #[test]
     fn window_that_was_written_in_many_places_is_given_back() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         for granule in 0..2 * KEPT_GRANULES as u64 {
             memory.reset();
             memory.load(&[(granule * GRANULE_BYTES as u64, Bytes::Record(&[7]))]).unwrap();
@@ -463,7 +469,7 @@ mod tests {
 
     #[test]
     fn what_is_held_stays_when_the_window_is_given_back() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         memory.keep(0x7000_0000_0100, &[4, 5]).unwrap();
         for granule in 0..2 * KEPT_GRANULES as u64 {
             memory.reset();
@@ -478,7 +484,7 @@ mod tests {
 
     #[test]
     fn more_than_the_arena_holds_is_skipped() {
-        let mut memory = memory();
+        let (_turn, mut memory) = memory();
         let many = vec![7; 1 << 20];
         assert!(memory.load(&[(0x1000, Bytes::Record(&many))]).is_err());
         memory.reset();
