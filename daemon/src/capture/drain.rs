@@ -153,6 +153,12 @@ impl Drain {
         }
     }
 
+    /// Whether a capture has not begun yet with one of its processes.
+    #[cfg(test)]
+    pub fn has_waiting(&self) -> bool {
+        self.takers.iter().any(Taker::is_waiting)
+    }
+
     /// Does what there is to do at that time.
     pub fn step(&mut self, now_ns: u64) -> Step {
         self.take_done();

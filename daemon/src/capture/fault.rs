@@ -16,6 +16,8 @@ pub enum Fault {
     SpaceKept,
     /// Ring space is given back before what was there is written.
     SpaceGivenEarly,
+    /// The keyframe that a capture waits for is not asked for.
+    NotAsked,
 }
 
 /// Whether it is put in, in this thread.

@@ -35,6 +35,8 @@ use crate::process::Counter;
 const STEPS: u64 = 4_000;
 /// Steps within which they have.
 const ENDING_STEPS: u64 = 20_000;
+/// Before that, those within which every capture has begun with every program of its own.
+const BEGINNING_STEPS: u64 = 20_000;
 /// Smallest rings, which are full now and then.
 const RING_BYTES: u64 = 64 << 10;
 const SLOTS: u32 = 4;
@@ -162,7 +164,7 @@ impl World {
             600..800 => self.drain(),
             800..940 => self.write(),
             940..970 => self.put_aside(),
-            970..972 => self.start(),
+            970..972 => self.start_some(),
             972..974 => self.stop(),
             974..980 => self.pause(),
             980..988 => self.hold_up(),
@@ -192,6 +194,16 @@ impl World {
         let Self { captures, encoder, .. } = self;
         for client in captures.iter_mut().filter(|client| client.takes_nothing) {
             client.spiller.step(encoder, &client.done);
+        }
+    }
+
+    /// Begins a capture, or two, the second of which may begin before a program has heard of the first.
+    fn start_some(&mut self) {
+        self.start();
+        if self.random.once_in(3) {
+            self.drain();
+            self.start();
+            self.drain();
         }
     }
 
@@ -294,12 +306,15 @@ impl World {
         }
     }
 
-    /// Programs come to their end, and with them the captures of those who take them; then of those, too, whose
-    /// outputs have taken nothing so far.
+    /// Captures begin that have not yet. Programs come to their end, and with them the captures of those who
+    /// take them; then of those, too, whose outputs have taken nothing so far.
     fn end(&mut self) -> Result<(), String> {
         for client in &mut self.captures {
             client.saw_the_end = client.writer.is_some() && !client.is_stopped;
             client.capture.pause(false);
+        }
+        if !self.all_begin() {
+            return Err("a capture waits for a keyframe that does not come".to_owned());
         }
         let takes = |client: &Client| !client.takes_nothing;
         if !self.come_to_an_end(takes) {
@@ -310,6 +325,22 @@ impl World {
             return Err("it does not come to an end".to_owned());
         }
         Ok(())
+    }
+
+    /// Goes on until no capture waits for its beginning; those aside whose output takes nothing.
+    fn all_begin(&mut self) -> bool {
+        let waits =
+            |world: &Self| world.drain.as_ref().is_some_and(|(_, drain)| drain.has_waiting());
+        for _ in 0..BEGINNING_STEPS {
+            self.now_ns += 100_000;
+            self.programs.borrow_mut().step();
+            self.drain();
+            self.captures.iter_mut().filter(|it| it.writer.is_some()).for_each(Client::write);
+            if !waits(self) {
+                return true;
+            }
+        }
+        false
     }
 
     /// Goes on until the traces of these are written.

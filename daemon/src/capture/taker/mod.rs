@@ -268,6 +268,13 @@ impl Taker {
         self.cause.is_some() || self.exited.is_some()
     }
 
+    /// Whether it has not begun yet with one of its processes.
+    #[cfg(test)]
+    pub fn is_waiting(&self) -> bool {
+        let waits = |portion: &Portion| matches!(portion.state, PortionState::Waiting { .. });
+        !self.is_stopping() && self.portions.iter().flatten().any(waits)
+    }
+
     /// No more processes join than have by now.
     pub fn all_joined(&mut self) {
         self.awaits_more = false;

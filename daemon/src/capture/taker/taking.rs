@@ -38,7 +38,9 @@ impl Taker {
                 PortionState::Waiting { from_frame, has_asked } => {
                     if !*has_asked && !self.is_paused && portion.process.frames() >= *from_frame {
                         *has_asked = true;
-                        portion.process.ask_keyframe();
+                        if !fault::is_put_in(Fault::NotAsked) {
+                            portion.process.ask_keyframe();
+                        }
                     }
                 }
                 PortionState::Missing { has_asked, .. } => {
