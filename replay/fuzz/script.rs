@@ -95,7 +95,6 @@ pub fn trace(input: &[u8]) -> Vec<u8> {
 
 /// A command, as a test writes it down.
 #[derive(Default)]
-#[allow(dead_code, reason = "the fuzzer writes none down")]
 pub struct Written<'a> {
     pub name: &'a str,
     pub args: &'a [u64],
@@ -104,6 +103,8 @@ pub struct Written<'a> {
     pub inputs: &'a [Vec<u8>],
     /// The same of its output parameters.
     pub outputs: &'a [Vec<u8>],
+    /// What else it wrote: for which parameter, where, and what.
+    pub ranges: &'a [(u8, u64, Vec<u8>)],
 }
 
 /// The file of a trace of these commands, in a context of ES 3.2 without extensions.
@@ -118,9 +119,7 @@ pub fn trace_with(extensions: &str, commands: &[Written<'_>]) -> Vec<u8> {
     let mut script = Script { extensions, ..Script::default() };
     script.prelude();
     for command in commands {
-        let Written { name, args, result, inputs, outputs } = command;
-        let outputs: Vec<_> = outputs.iter().map(|bytes| (0, bytes.clone())).collect();
-        script.written(name, args, inputs, *result, &outputs);
+        script.written(command);
     }
     let block = encode_block(&script.raw, 1).expect("records are compressed");
     [header(), &block].concat()
@@ -172,7 +171,7 @@ impl Script<'_> {
             self.fixed("eglGetDisplay", &[0], DISPLAY, &[]);
             self.fixed("eglInitialize", &[DISPLAY, 0, 0], 1, &[]);
             self.fixed("eglBindAPI", &[0x30A0], 1, &[]);
-            let configs = [(0x9000, CONFIG.to_le_bytes().to_vec()), (0, vec![1, 0, 0, 0])];
+            let configs = [CONFIG.to_le_bytes().to_vec(), vec![1, 0, 0, 0]];
             self.fixed("eglChooseConfig", &[DISPLAY, 0, 0x9000, 1, 0x9100], 1, &configs);
             let surface = SURFACE + thread as u64;
             self.fixed("eglCreatePbufferSurface", &[DISPLAY, CONFIG, 0], surface, &[]);
@@ -206,23 +205,16 @@ impl Script<'_> {
     }
 
     /// A command with these arguments and result; `outputs` are of its output parameters, in order.
-    fn fixed(&mut self, name: &str, args: &[u64], result: u64, outputs: &[(u64, Vec<u8>)]) {
-        self.written(name, args, &[], result, outputs);
+    fn fixed(&mut self, name: &str, args: &[u64], result: u64, outputs: &[Vec<u8>]) {
+        self.written(&Written { name, args, result, outputs, ..Written::default() });
     }
 
-    /// The same with what its input parameters observed.
-    fn written(
-        &mut self,
-        name: &str,
-        args: &[u64],
-        inputs: &[Vec<u8>],
-        result: u64,
-        outputs: &[(u64, Vec<u8>)],
-    ) {
-        let function = functions().binary_search_by_key(&name, |function| &function.name);
+    fn written(&mut self, command: &Written<'_>) {
+        let Written { name, args, result, inputs, outputs, ranges } = command;
+        let function = functions().binary_search_by_key(name, |function| &function.name);
         let function = &functions()[function.expect("a function of the registry")];
         let mut enter = vec![0; function.fixed_len as usize];
-        for (param, arg) in function.params.iter().zip(args) {
+        for (param, arg) in function.params.iter().zip(*args) {
             put(&mut enter, param.offset as usize, param.ty, *arg);
         }
         let slots = |observed| function.params.iter().filter(move |p| p.observed == observed);
@@ -235,14 +227,17 @@ impl Script<'_> {
             }
         }
         let mut leave = vec![0; function.result_len()];
-        put(&mut leave, 0, function.result, result);
+        put(&mut leave, 0, function.result, *result);
         pad(&mut leave);
         let mut outputs = outputs.iter();
         for _ in slots(Observed::Out) {
             match outputs.next() {
-                Some((_, bytes)) => observation(&mut leave, bytes),
+                Some(bytes) => observation(&mut leave, bytes),
                 None => leave.extend_from_slice(&[0; 8]),
             }
+        }
+        for (param, address, bytes) in *ranges {
+            range(&mut leave, *param, *address, bytes);
         }
         self.records(function, &enter, &leave, 0);
     }
@@ -385,11 +380,7 @@ impl Script<'_> {
             let address = ADDRESSES[usize::from(address) % ADDRESSES.len()];
             let len = usize::from(self.byte());
             let bytes = self.bytes(len);
-            payload.extend_from_slice(&address.to_le_bytes());
-            let param = if param == 7 { 0xFF } else { param };
-            payload.extend_from_slice(&range_word(1, param, bytes.len() as u64).to_le_bytes());
-            payload.extend_from_slice(&bytes);
-            pad(payload);
+            range(payload, if param == 7 { 0xFF } else { param }, address, &bytes);
         }
     }
 
@@ -411,6 +402,13 @@ impl Script<'_> {
 
 fn observation(payload: &mut Vec<u8>, bytes: &[u8]) {
     payload.extend_from_slice(&observation_word(1, bytes.len() as u64).to_le_bytes());
+    payload.extend_from_slice(bytes);
+    pad(payload);
+}
+
+fn range(payload: &mut Vec<u8>, param: u8, address: u64, bytes: &[u8]) {
+    payload.extend_from_slice(&address.to_le_bytes());
+    payload.extend_from_slice(&range_word(1, param, bytes.len() as u64).to_le_bytes());
     payload.extend_from_slice(bytes);
     pad(payload);
 }

@@ -2,7 +2,8 @@
 //!
 //! Believes nothing that a trace says: every pointer that the driver gets leads into memory of the
 //! player's own, every name is one that the driver gave out, and what a trace lacks or has too much
-//! of is skipped with a sentence. See docs/replay.md.
+//! of is skipped with a sentence. See docs/replay.md; of what kernels of Level Zero are told, which nobody
+//! can look through, docs/level-zero.md.
 
 pub mod arrays;
 pub mod call;

@@ -197,7 +197,11 @@ impl Memory {
             }
         }
         for (address, bytes) in pieces {
-            self.put(address + bytes.len() as u64, &[0]);
+            let end = address + bytes.len() as u64;
+            // What is held has what the program had there.
+            if !self.is_held(end) {
+                self.put(end, &[0]);
+            }
         }
         for (address, bytes) in pieces.iter().rev() {
             self.put(*address, bytes);
@@ -218,7 +222,13 @@ impl Memory {
             let (at, above) = (fold(first), first - fold(first) as u64);
             let len = usize::try_from(end - first).unwrap_or(usize::MAX);
             let next = at.checked_add(len).filter(|next| *next <= self.window_bytes);
-            let Some(next) = next.filter(|_| at >= last.0 || above == last.1) else {
+            let is_others = |granule| self.held.get(&granule).is_some_and(|held| *held != above);
+            let is_alone = |next: &usize| {
+                let mut granules = at / GRANULE_BYTES..next.div_ceil(GRANULE_BYTES);
+                (at >= last.0 || above == last.1)
+                    && (self.held.is_empty() || !granules.any(is_others))
+            };
+            let Some(next) = next.filter(is_alone) else {
                 return Err(Skip::from(
                     "it reads memory at addresses that replay can't tell apart",
                 ));
@@ -274,12 +284,9 @@ impl Memory {
         Ok(self.home(address).cast_mut())
     }
 
-    /// Has `bytes` be at an address of the program from now on.
-    pub(crate) fn keep(&mut self, address: u64, bytes: &[u8]) -> Result<(), Skip> {
-        let at = self.hold(address, bytes.len() as u64)?;
-        // SAFETY: writable, and nobody has a reference into it; `bytes` is memory of the trace.
-        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
-        Ok(())
+    fn is_held(&self, address: u64) -> bool {
+        let at = (address as usize) & (self.window_bytes - 1);
+        self.held.contains_key(&(at / GRANULE_BYTES))
     }
 
     /// What is held at an address of the program.
@@ -459,7 +466,7 @@ mod tests {
     #[test]
     fn window_that_was_written_in_many_places_is_given_back() {
         let (_turn, mut memory) = memory();
-        for granule in 0..2 * KEPT_GRANULES as u64 {
+        for granule in 1..2 * KEPT_GRANULES as u64 {
             memory.reset();
             memory.load(&[(granule * GRANULE_BYTES as u64, Bytes::Record(&[7]))]).unwrap();
         }
@@ -470,8 +477,9 @@ mod tests {
     #[test]
     fn what_is_held_stays_when_the_window_is_given_back() {
         let (_turn, mut memory) = memory();
-        memory.keep(0x7000_0000_0100, &[4, 5]).unwrap();
-        for granule in 0..2 * KEPT_GRANULES as u64 {
+        memory.hold(0x7000_0000_0100, 2).unwrap();
+        memory.load(&[(0x7000_0000_0100, Bytes::Record(&[4, 5]))]).unwrap();
+        for granule in 1..2 * KEPT_GRANULES as u64 {
             memory.reset();
             memory.load(&[(granule * GRANULE_BYTES as u64, Bytes::Record(&[7]))]).unwrap();
         }
@@ -480,6 +488,20 @@ mod tests {
         assert!(memory.hold(0x7000_0000_0100 + WINDOW_BYTES as u64, 1).is_err());
         assert!(memory.hold(u64::MAX, 2).is_err());
         assert!(memory.hold(0x1000, 2 << 20).is_err());
+    }
+
+    #[test]
+    fn what_is_held_is_not_for_what_only_one_command_reads() {
+        let (_turn, mut memory) = memory();
+        memory.hold(0x7000_0000_0100, 2).unwrap();
+        memory.load(&[(0x7000_0000_0100, Bytes::Record(&[4, 5]))]).unwrap();
+        memory.reset();
+        // No zero behind a text where something else is.
+        memory.load(&[(0x7000_0000_00FE, Bytes::Record(&[1, 2]))]).unwrap();
+        assert_eq!(memory.held(0x7000_0000_00FE, 4), Some(&[1u8, 2, 4, 5][..]));
+        memory.reset();
+        let folded = 0x7000_0000_0200 + WINDOW_BYTES as u64;
+        assert!(memory.load(&[(folded, Bytes::Record(&[7]))]).is_err());
     }
 
     #[test]

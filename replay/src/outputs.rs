@@ -59,6 +59,11 @@ impl Outputs {
         Ok(self.region.at(start))
     }
 
+    /// How much room there is for further pieces of this command.
+    pub fn left(&self) -> u64 {
+        (self.bytes - self.used) as u64
+    }
+
     /// What is in a piece by now.
     pub fn bytes(&self, piece: usize, len: u64) -> &[u8] {
         let base = self.region.at(0).cast_const();

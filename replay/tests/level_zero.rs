@@ -32,6 +32,7 @@ unsafe impl Loader for Spy {
         spies!(
             name;
             zeCommandListAppendMemoryCopy, zeContextCreate, zeContextDestroy, zeFenceHostSynchronize,
+            zeCommandQueueExecuteCommandLists, zeDeviceGet, zeDeviceGetSubDevices,
             zeKernelSetArgumentValue, zeMemAllocDevice, zeMemFree,
         )
     }
@@ -59,6 +60,30 @@ unsafe extern "C" fn zeMemAllocDevice(
     note(format!("allocate {size}"));
     // SAFETY: the player gives room for an address.
     unsafe { *memory = MEMORY };
+    0
+}
+
+/// There is one device, whatever there was in the recording.
+unsafe extern "C" fn zeDeviceGet(_driver: usize, _count: *mut u32, devices: *mut usize) -> u32 {
+    // SAFETY: the player gives room for what the recording had.
+    unsafe { *devices = CONTEXT };
+    0
+}
+
+unsafe extern "C" fn zeDeviceGetSubDevices(device: usize, _: *mut u32, _: *mut usize) -> u32 {
+    note(format!("parts of {device:x}"));
+    0
+}
+
+unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
+    _queue: usize,
+    count: u32,
+    lists: *const usize,
+    _fence: usize,
+) -> u32 {
+    // SAFETY: the player has as many lists as it says.
+    let lists = unsafe { std::slice::from_raw_parts(lists, count as usize) };
+    note(format!("execute {lists:x?}"));
     0
 }
 
@@ -97,9 +122,10 @@ unsafe extern "C" fn zeKernelSetArgumentValue(
     0
 }
 
-unsafe extern "C" fn zeFenceHostSynchronize(_fence: usize, timeout: u64) -> u32 {
+/// What is called as the context is never comes.
+unsafe extern "C" fn zeFenceHostSynchronize(fence: usize, timeout: u64) -> u32 {
     note(format!("wait {timeout}"));
-    0
+    if fence == CONTEXT { NOT_READY as u32 } else { 0 }
 }
 
 /// Plays commands; what the driver was called with.
@@ -170,6 +196,50 @@ fn memory_of_the_program_has_room_for_what_is_copied_to_it() {
 }
 
 #[test]
+fn device_that_is_not_there_is_nobodys() {
+    let (count, devices) = (2_u32.to_le_bytes().to_vec(), [0x51_u64, 0x52].map(u64::to_le_bytes));
+    let (counts, found) = ([count], [(2, 0x2000, devices.concat())]);
+    let (calls, report, _turn) = played(&[
+        Written { inputs: &counts, ranges: &found, ..plain("zeDeviceGet", &[0, 0x1000, 0x2000]) },
+        plain("zeDeviceGetSubDevices", &[0x51, 0, 0]),
+        plain("zeDeviceGetSubDevices", &[0x52, 0, 0]),
+    ]);
+    assert_eq!(calls, ["parts of 9000"]);
+    assert_eq!(reasons(&report), ["it names an object that was not made in this replay"]);
+}
+
+#[test]
+fn arrays_have_what_is_counted_and_no_part_of_an_element() {
+    let made = word(RECORDED_CONTEXT);
+    let [whole, cut] = [8, 7].map(|len| [RECORDED_CONTEXT.to_le_bytes()[..len].to_vec()]);
+    let execute = |count, lists| Written {
+        inputs: lists,
+        ..plain("zeCommandQueueExecuteCommandLists", count)
+    };
+    let (calls, report, _turn) = played(&[
+        Written { outputs: &made, ..plain("zeContextCreate", &[0, 0, 0x1000]) },
+        execute(&[0, 1, 0x2000, 0], &whole),
+        execute(&[0, 2, 0x2000, 0], &whole),
+        execute(&[0, 1, 0x2000, 0], &cut),
+    ]);
+    assert_eq!(calls, ["execute [9000]"]);
+    let expected = ["it counts more than the trace has", "the trace has a part of what it reads"];
+    assert_eq!(reasons(&report), expected);
+}
+
+#[test]
+fn part_of_an_allocation_is_not_freed() {
+    let made = word(RECORDED_MEMORY);
+    let (calls, report, _turn) = played(&[
+        Written { outputs: &made, ..plain("zeMemAllocDevice", &[0, 0, BYTES, 0, 0, 0x1000]) },
+        plain("zeMemFree", &[0, RECORDED_MEMORY + 8]),
+        plain("zeMemFree", &[0, RECORDED_MEMORY]),
+    ]);
+    assert_eq!(calls, ["allocate 64", "free a0000000"]);
+    assert_eq!(reasons(&report), ["it frees a part of an allocation"]);
+}
+
+#[test]
 fn calls_that_were_wrong_are_not_made() {
     let (calls, report, _turn) = played(&[Written {
         result: INVALID_ARGUMENT,
@@ -186,6 +256,17 @@ fn waits_are_for_what_the_program_got() {
         Written { result: NOT_READY, ..plain("zeFenceHostSynchronize", &[0, u64::MAX]) },
     ]);
     assert_eq!(calls, ["wait 60000000000", "wait 0"]);
+}
+
+#[test]
+fn what_does_not_come_is_not_waited_for_twice() {
+    let made = word(RECORDED_CONTEXT);
+    let (calls, ..) = played(&[
+        Written { outputs: &made, ..plain("zeContextCreate", &[0, 0, 0x1000]) },
+        plain("zeFenceHostSynchronize", &[RECORDED_CONTEXT, 5]),
+        plain("zeFenceHostSynchronize", &[RECORDED_CONTEXT, 5]),
+    ]);
+    assert_eq!(calls, ["wait 60000000000", "wait 100000000"]);
 }
 
 #[test]

@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::process::Command as Process;
-use std::thread;
-use std::time::Duration;
 
 use gapii_tests::display::surfaceless;
 use gapii_tests::gapii::{self, Command, Session, Trace};
@@ -183,7 +181,6 @@ fn killed_program_leaves_a_whole_trace() {
     let path = session.path("killed.gapii");
     let run = Running::start(&mut session.run_command(&[], &path, &pipeline(&["0"])));
     let program = pid_said(&run);
-    thread::sleep(Duration::from_millis(300));
     send_signal(program, Signal::KILL);
     run.finish(LIMIT);
     let trace = Trace::new(path);

@@ -151,32 +151,43 @@ pub fn completed(call: &mut Call<'_, '_>) {
     let command = call.command;
     for range in command.ranges_written().filter(|range| range.param.is_none()) {
         let Some(bytes) = command.bytes_of(range.observation) else { continue };
-        let allocations = call.parts.level_zero.allocations(command.process);
-        if let Some((allocation, offset)) = allocations.visible(range.address, bytes.len()) {
+        // Where there is no room for it nothing was compared, either.
+        if let Ok(Some((allocation, offset))) = place(call, range.address, bytes.len()) {
             allocation.update(offset, shared(bytes));
         }
     }
 }
 
 fn put(call: &mut Call<'_, '_>, address: u64, bytes: Bytes<'_>) -> Outcome {
-    let process = call.command.process;
-    let allocations = call.parts.level_zero.allocations(process);
-    let Some((allocation, offset)) = allocations.visible(address, bytes.len()) else {
-        return match allocations.find(address) {
-            // Only devices see it, or it is a part of one: the trace has nothing of these.
-            Some(_) => Ok(()),
-            None => call.parts.memory.keep(address, &bytes),
-        };
-    };
-    if !allocation.is_changed(offset, &bytes) {
-        return Ok(());
-    }
-    super::settle(call);
-    let allocations = call.parts.level_zero.allocations(process);
-    if let Some((allocation, offset)) = allocations.visible(address, bytes.len()) {
-        allocation.update(offset, shared(bytes));
+    let Some((allocation, offset)) = place(call, address, bytes.len())? else { return Ok(()) };
+    if allocation.is_changed(offset, &bytes) {
+        super::settle(call);
+        if let Some((allocation, offset)) = place(call, address, bytes.len())? {
+            allocation.update(offset, shared(bytes));
+        }
     }
     Ok(())
+}
+
+/// Memory of the recording that the host sees: of an allocation, or the program's own, which from now on
+/// is held. None of an allocation that only devices see, of which the trace has nothing.
+fn place<'a>(
+    call: &'a mut Call<'_, '_>,
+    address: u64,
+    len: usize,
+) -> Result<Option<(&'a mut Allocation, usize)>, Skip> {
+    let parts = &mut *call.parts;
+    let process = call.command.process;
+    if parts.level_zero.allocations(process).find(address).is_some() {
+        return Ok(parts.level_zero.allocations(process).visible(address, len));
+    }
+    let own = parts.level_zero.own_memory.entry(process).or_default();
+    if own.visible(address, len).is_none() {
+        let bytes = len as u64;
+        let real = parts.memory.hold(address, bytes)? as u64;
+        own.insert(address, Allocation { bytes, real, seen: None, is_visible: true });
+    }
+    Ok(own.visible(address, len))
 }
 
 fn shared(bytes: Bytes<'_>) -> Arc<Vec<u8>> {
@@ -220,14 +231,30 @@ fn gives(function: &str) -> Option<bool> {
     }
 }
 
+/// What the command frees, if it does.
+fn freed(call: &Call<'_, '_>, function: &Function) -> Option<u64> {
+    let frees = matches!(&*function.name, "zeMemFree" | "zeMemFreeExt" | "zeVirtualMemFree");
+    let mut args = call.command.args().filter(|_| frees);
+    args.find(|arg| arg.param.name == "ptr").map(|arg| arg.value.bits())
+}
+
+/// Refuses to free a part of an allocation: nobody would know what became of the rest.
+pub fn may_free(call: &mut Call<'_, '_>, function: &Function) -> Outcome {
+    let Some(address) = freed(call, function) else { return Ok(()) };
+    let allocations = call.parts.level_zero.allocations(call.command.process);
+    match allocations.place(address, 0) {
+        Some((base, _)) if base != address => Err(Skip::from("it frees a part of an allocation")),
+        _ => Ok(()),
+    }
+}
+
 /// Takes note of memory that the command has allocated or freed.
 pub fn learn(call: &mut Call<'_, '_>, function: &Function) {
     let command = call.command;
-    let at = |name: &str| command.args().find(|arg| arg.param.name == name);
-    if matches!(&*function.name, "zeMemFree" | "zeMemFreeExt" | "zeVirtualMemFree") {
-        let gone = at("ptr").map_or(0, |arg| arg.value.bits());
+    if let Some(gone) = freed(call, function) {
         return call.parts.level_zero.allocations(command.process).remove(gone);
     }
+    let at = |name: &str| command.args().find(|arg| arg.param.name == name);
     let (Some(is_visible), Some(pointer)) = (gives(&function.name), at("pptr")) else { return };
     let Some((recorded, real)) = pieces::pointers(call, pointer.value.bits()) else { return };
     let bytes = match at("size") {

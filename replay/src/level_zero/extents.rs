@@ -140,7 +140,7 @@ fn region_rows(region: [u32; REGION_WORDS], (pitch, slice_pitch): (u64, u64)) ->
     };
     // Of a region of two dimensions the third is 0 or 1.
     let last = place(y + height.max(1) - 1, z + depth.max(1) - 1);
-    let rows = Rows { width, height: height.max(1), pitch, slice_pitch };
+    let rows = Rows { width, height: height.max(1), pitch: pitch.max(width), slice_pitch };
     Extent::Rows { bytes: last.saturating_add(width), first: place(y, z), rows }
 }
 

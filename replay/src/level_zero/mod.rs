@@ -42,9 +42,9 @@ const FIRST_INVALID: u64 = 0x7800_0000;
 /// Most regions whose rows are known.
 const ROWS_MAX: usize = 1 << 16;
 
-/// How long something is waited for that the program had waited for.
+/// How long something is waited for that the program had waited for, until it was so in vain once.
 const WAIT_MAX: Duration = Duration::from_secs(60);
-/// The same of what may be waiting for a command that is still to be played.
+/// The same from then on, and of what may be waiting for a command that is still to be played.
 const SETTLE_MAX: Duration = Duration::from_millis(100);
 const POLL: Duration = Duration::from_micros(50);
 
@@ -52,10 +52,14 @@ const POLL: Duration = Duration::from_micros(50);
 #[derive(Default)]
 pub struct LevelZero {
     processes: BTreeMap<u32, Allocations>,
+    /// What the trace has told of the programs' own memory, by process.
+    own_memory: BTreeMap<u32, Allocations>,
     /// What executes something, by the driver's handles.
     executors: BTreeMap<u64, Executor>,
     /// They were given something since they were last waited for.
     is_busy: bool,
+    /// Something was waited for that did not come, which may be so again: a command was skipped.
+    has_waited_in_vain: bool,
     /// Memory of which lists write only rows, by process and by the first one's address.
     rows: BTreeMap<(u32, u64), Rows>,
     /// What the command at hand points at.
@@ -125,7 +129,12 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
     let driver = unsafe { call.driver::<words::Function>(number) }?;
     allocations::update(call)?;
     let mut words = Builder::new(call, function).words()?;
-    let deadline = wait_as_recorded(function, recorded, &mut words);
+    allocations::may_free(call, function)?;
+    let longest = match call.parts.level_zero.has_waited_in_vain {
+        true => SETTLE_MAX,
+        false => WAIT_MAX,
+    };
+    let deadline = wait_as_recorded(function, recorded, longest, &mut words);
     let mut result;
     loop {
         // SAFETY: its arguments are the driver's objects, and memory of the player's or the driver's own.
@@ -139,6 +148,8 @@ pub fn play(call: &mut Call<'_, '_>) -> Outcome {
         thread::sleep(POLL);
     }
     call.returned(Some(result));
+    call.parts.level_zero.has_waited_in_vain |=
+        is_answer && recorded == Some(SUCCESS) && result == NOT_READY;
     if recorded == Some(SUCCESS) && result != SUCCESS && is_answer {
         note_failure(call, function, result);
     }
@@ -180,7 +191,12 @@ pub fn rows(call: &Call<'_, '_>, address: u64) -> Option<Rows> {
 
 /// Has a command that waits do so for as long as it takes where the program got what it waited for, and
 /// not at all where it did not; until when it is asked again.
-fn wait_as_recorded(function: &Function, recorded: Option<u64>, words: &mut Words) -> Instant {
+fn wait_as_recorded(
+    function: &Function,
+    recorded: Option<u64>,
+    longest: Duration,
+    words: &mut Words,
+) -> Instant {
     /// Of all functions that wait, the second is the time in nanoseconds.
     const TIMEOUT: usize = 1;
     let now = Instant::now();
@@ -192,10 +208,10 @@ fn wait_as_recorded(function: &Function, recorded: Option<u64>, words: &mut Word
         return now;
     }
     if has_timeout {
-        words[TIMEOUT] = WAIT_MAX.as_nanos() as u64;
+        words[TIMEOUT] = longest.as_nanos() as u64;
         return now;
     }
-    now + WAIT_MAX
+    now + longest
 }
 
 /// Takes note of objects and memory that the driver has made, and forgets what it has taken back.
@@ -276,7 +292,7 @@ mod tests {
         let timeout = |name: &str, recorded| {
             let mut words = [5; WORDS_MAX];
             let function = Description::built_in().named(name).expect("it is described");
-            let polls = wait_as_recorded(function, recorded, &mut words) > Instant::now();
+            let polls = wait_as_recorded(function, recorded, WAIT_MAX, &mut words) > Instant::now();
             (words[1], polls)
         };
         let long = WAIT_MAX.as_nanos() as u64;

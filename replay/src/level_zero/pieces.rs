@@ -30,13 +30,15 @@ pub enum Shape {
 }
 
 /// Memory that an argument of the command at hand leads to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub struct Piece {
     /// Where the program had it.
     pub address: u64,
     /// Where it is here: mapped memory of `len` bytes until the next command is played.
     at: usize,
     len: usize,
+    /// The driver may write there, and behind it.
+    has_room: bool,
     pub shape: Shape,
 }
 
@@ -77,7 +79,27 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         for (index, (word, param)) in words.iter_mut().zip(&self.function.params).enumerate() {
             *word = self.argument(index, param)?;
         }
+        self.check_counts(&words)?;
         Ok(words)
+    }
+
+    /// Arrays that are read have as much as the count before them says.
+    fn check_counts(&self, words: &Words) -> Result<(), Skip> {
+        let mut count = None;
+        for (index, param) in self.function.params.iter().enumerate() {
+            let is_array = param.observed == Observed::In && param.ty.kind == Meaning::Array;
+            let Some(element) = param.element.filter(|_| is_array) else {
+                let is_count = (param.ty.repr, param.ty.kind) == (Some(Repr::U32), Meaning::Number);
+                count = is_count.then(|| words[index]);
+                continue;
+            };
+            let need = count.unwrap_or(0).saturating_mul(size_of(element) as u64);
+            let piece = self.call.parts.level_zero.piece(self.call.bits(index));
+            if need > piece.map_or(0, |piece| piece.len as u64) {
+                return Err(Skip::from("it counts more than the trace has"));
+            }
+        }
+        Ok(())
     }
 
     fn argument(&mut self, index: usize, param: &'static Param) -> Result<u64, Skip> {
@@ -90,11 +112,14 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         if let Some(extent) = extents::of(self.call, param)? {
             let parts = &mut *self.call.parts;
             let process = self.call.command.process;
-            if param.name == "dstptr" {
+            let allocations = parts.level_zero.processes.entry(process).or_default();
+            let is_own = allocations.find(bits).is_none();
+            let real = allocations::address(allocations, &mut parts.memory, bits, extent)?;
+            // What is between the rows of an allocation is the program's, too, and as it was there.
+            if param.name == "dstptr" && is_own {
                 parts.level_zero.note_rows(process, bits, extent);
             }
-            let allocations = parts.level_zero.processes.entry(process).or_default();
-            return allocations::address(allocations, &mut parts.memory, bits, extent);
+            return Ok(real);
         }
         let slot = self.call.arg(index).map(|arg| arg.observation);
         if bits == 0 && slot.is_some_and(|slot| size_of_observation(slot) > 0) {
@@ -145,10 +170,16 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         if address == 0 {
             return Ok(0);
         }
-        if let Some(piece) = self.call.parts.level_zero.piece(address) {
+        let Recorded { read, written, is_output } = recorded;
+        // Of what a field leads to the recording has the size; of an argument a driver may write more.
+        let has_room = self.depth == 0 && (written > 0 || is_output) || read.is_none();
+        let known = read.as_ref().map_or(0, |read| read.len() as u64).max(written);
+        if let Some(piece) = self.call.parts.level_zero.piece(address)
+            && known <= piece.len as u64
+            && (piece.has_room || !has_room)
+        {
             return Ok(piece.at as u64);
         }
-        let Recorded { read, written, is_output } = recorded;
         let Some(shape) = shape_of(kind, element, read.as_deref()) else {
             self.call.parts.report.note(format!(
                 "{}: a structure of a kind that is not known is left out of a chain",
@@ -160,8 +191,6 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             Shape::Structs(layout) => u64::from(layout.size),
             Shape::Values(_) => 0,
         };
-        // Of what a field leads to the recording has the size; of an argument a driver may write more.
-        let has_room = self.depth == 0 && (written > 0 || is_output) || read.is_none();
         let mut bytes = read.map_or_else(Vec::new, |read| read.to_vec());
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -185,12 +214,16 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             true => self.room(&bytes)?,
             false => self.call.parts.memory.place(&bytes)? as usize,
         };
-        self.call.parts.level_zero.pieces.push(Piece { address, at, len: need, shape });
+        let piece = Piece { address, at, len: need, has_room, shape };
+        self.call.parts.level_zero.pieces.push(piece);
         Ok(at as u64)
     }
 
     /// Memory that begins with `bytes`, with room behind them.
     fn room(&mut self, bytes: &[u8]) -> Result<usize, Skip> {
+        if self.call.parts.outputs.left() < ROOM_BYTES {
+            return Err(Skip::from("it writes more memory than replay takes"));
+        }
         let at = self.call.parts.outputs.piece(bytes.len() as u64, 0)?;
         // SAFETY: a piece of at least so many bytes.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
@@ -218,6 +251,13 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
 
     /// Replaces handles and addresses of the recording by those of this process.
     fn patch(&mut self, bytes: &mut [u8], shape: Shape, name: &str) -> Result<(), Skip> {
+        let unit = match shape {
+            Shape::Values(ty) => size_of(ty),
+            Shape::Structs(layout) => layout.size as usize,
+        };
+        if !bytes.len().is_multiple_of(unit.max(1)) {
+            return Err(Skip::from("the trace has a part of what it reads"));
+        }
         match shape {
             Shape::Values(ty) if ty.repr == Some(Repr::Pointer) => {
                 for word in bytes.chunks_exact_mut(WORD_BYTES) {
@@ -336,12 +376,16 @@ fn size_of(ty: Type) -> usize {
     }
 }
 
+/// Whether the driver has left a value as it was before.
+pub fn is_unwritten(value: &[u8]) -> bool {
+    !value.is_empty() && value.iter().all(|byte| *byte == UNWRITTEN)
+}
+
 fn number(word: &[u8]) -> u64 {
     word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }
 
-/// What was written where the recording had `address`, then and now; what the driver did not write is not
-/// there.
+/// What was written where the recording had `address`, then and now.
 fn written<'a, 'c>(call: &'a Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, &'a [u8])> {
     let command: &'c Command<'c> = call.command;
     let slots = command.args().filter(|arg| arg.param.observed == Observed::Out);
@@ -351,8 +395,7 @@ fn written<'a, 'c>(call: &'a Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, &
     let there = command.bytes_of(seen)?;
     let here = call.parts.level_zero.piece(address)?.bytes();
     let here = here.get(..there.len().min(here.len()))?;
-    let is_unwritten = here.iter().all(|byte| *byte == UNWRITTEN);
-    (!is_unwritten).then_some((there, here))
+    Some((there, here))
 }
 
 /// The first address that was written where the recording had `address`: the recording's, and this one's.
@@ -363,7 +406,8 @@ pub fn pointers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
 /// The same of numbers.
 pub fn numbers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
     let (there, here) = written(call, address)?;
-    (there.len() >= WORD_BYTES).then(|| (number(&there), number(here)))
+    let (there, here) = (there.first_chunk::<WORD_BYTES>()?, here.first_chunk::<WORD_BYTES>()?);
+    (!is_unwritten(here)).then(|| (number(there), number(here)))
 }
 
 /// Objects that the command gave out are those of the recording.
@@ -372,8 +416,9 @@ pub fn learn_handles(call: &mut Call<'_, '_>, scopes: Scopes) {
     for piece in &call.parts.level_zero.pieces {
         if let Some((there, here)) = written(call, piece.address) {
             leaves(piece.shape, "", &there, here, &mut |leaf| {
-                if leaf.ty.kind == Meaning::Handle {
-                    pairs.push((number(leaf.there), number(leaf.here)));
+                let real = number(leaf.here);
+                if leaf.ty.kind == Meaning::Handle && real != 0 && !is_unwritten(leaf.here) {
+                    pairs.push((number(leaf.there), real));
                 }
             });
         }

@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Repr, Type};
+use gapii_protocol::trace::description::{Kind as Meaning, Repr, Type};
 use gapii_state::Context;
 
-use super::differences::Differences;
+use super::differences::{Differences, Maker};
 use super::{Pixels, Replayed, Verdict, Why, key_of};
 use crate::names::Kind;
 
@@ -85,6 +85,22 @@ pub(super) fn polled(there: u64, here: u64) -> Verdict {
         (ZE_RESULT_NOT_READY, ZE_RESULT_SUCCESS) => Verdict::Tolerated(Why::Time),
         _ => Verdict::Different,
     }
+}
+
+/// Whether the command says that it had failed in the recording; `None` of an API that has to be asked.
+pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
+    if Maker::of(command.name()) == Maker::Graphics {
+        return None;
+    }
+    let function = command.function?;
+    let is_status = function.result.kind != Meaning::Handle && !function.result.is_void();
+    let result = command.result().filter(|_| is_status);
+    Some(result.is_some_and(|(result, _)| result.bits() != ZE_RESULT_SUCCESS))
+}
+
+/// Whether a command waits for one command of all that may be under way.
+pub(super) fn waits_for_a_part(function: &str) -> bool {
+    matches!(function, "zeEventHostSynchronize" | "zeEventQueryStatus")
 }
 
 /// Whether an answer of Level Zero says which driver it is.

@@ -80,6 +80,8 @@ pub(super) struct Differences {
     is_same_driver: BTreeMap<Maker, bool>,
     of_driver: Vec<(Maker, Difference)>,
     doubts: BTreeMap<(u32, u64), Vec<Doubt>>,
+    /// Memory in which something may have been under way, by process and address.
+    unsettled: BTreeMap<(u32, u64), Difference>,
     waiting: usize,
     /// Queries that began before the recording: process, context, name.
     older_queries: BTreeSet<(u32, u64, u64)>,
@@ -180,6 +182,29 @@ impl Differences {
         self.doubts.entry(context).or_default().push(doubt);
     }
 
+    /// Memory is other than recorded where something else may have been under way, then or now: so it is what
+    /// is there when it is looked at again that counts.
+    pub(super) fn unsettled(
+        &mut self,
+        memory: (u32, u64),
+        place: Place,
+        expected: String,
+        seen: String,
+    ) {
+        let difference = place.difference(expected, seen);
+        match self.unsettled.len() < WAITING {
+            true => drop(self.unsettled.insert(memory, difference)),
+            false => self.list(difference),
+        }
+    }
+
+    /// That memory is compared once more.
+    pub(super) fn is_looked_at_again(&mut self, memory: (u32, u64)) {
+        if self.unsettled.remove(&memory).is_some() {
+            self.tolerated(Why::Time);
+        }
+    }
+
     /// The program asked its context for errors, and in the recording there was one or none. Whether
     /// commands that were not played are among those that it may be of.
     pub(super) fn error_asked(&mut self, context: (u32, u64), was_one: bool) -> bool {
@@ -207,6 +232,9 @@ impl Differences {
                 true => self.list(doubt.difference),
                 false => self.tolerated(doubt.why),
             }
+        }
+        for difference in std::mem::take(&mut self.unsettled).into_values() {
+            self.list(difference);
         }
         let mut found = self.so_far;
         found.differences.sort_by_key(|difference| difference.seq.unwrap_or(u64::MAX));
@@ -305,5 +333,20 @@ mod tests {
         }
         let found = found.finish();
         assert_eq!((found.different, found.differences.len()), (LISTED as u64 + 5, LISTED));
+    }
+
+    #[test]
+    fn memory_that_was_not_settled_counts_as_it_is_in_the_end() {
+        let unsettled = |found: &mut Differences| {
+            found.unsettled((0, 0x1000), place(), "1".to_owned(), "2".to_owned());
+        };
+        assert_eq!(found(unsettled), (0, 0, 1));
+        let looked_at_again = |found: &mut Differences| {
+            unsettled(found);
+            found.is_looked_at_again((0, 0x2000));
+            found.is_looked_at_again((0, 0x1000));
+            found.is_looked_at_again((0, 0x1000));
+        };
+        assert_eq!(found(looked_at_again), (0, 1, 0));
     }
 }

@@ -107,10 +107,16 @@ impl Verifier {
 
     /// A command that was not played: right if it had failed in the recording, too.
     pub fn skipped(&mut self, command: &Command<'_>, why: &Skip) {
-        if let Some(found) =
+        let Some(found) =
             self.found.as_mut().filter(|_| command.seq.is_some() && !command.in_flight)
-        {
-            found.skipped(key_of(command), Place::of(command, "all"), format!("not played: {why}"));
+        else {
+            return;
+        };
+        let (place, seen) = (Place::of(command, "all"), format!("not played: {why}"));
+        match answers::had_failed(command) {
+            Some(true) => found.tolerated(Why::NotPlayed),
+            Some(false) => found.differs(place, "played".to_owned(), seen),
+            None => found.skipped(key_of(command), place, seen),
         }
     }
 
@@ -235,15 +241,12 @@ impl Comparison<'_, '_> {
             }
             _ => replayed.mapped(range.address, recorded.len()),
         };
-        let place = format!("memory at {:#x}", range.address);
-        let part = param.map_or(&*place, |param| &*param.name);
-        let rule = param.map_or(Rule::Exact, |param| rule_of(&function.name, param, asked));
-        let answer = Answer { part, element: param.and_then(|param| param.element) };
-        if let Some(rows) = param.is_none().then(|| replayed.rows(range.address)).flatten() {
-            let here = here.map(|here| rows.of(here));
-            return self.answer(answer, rule, &rows.of(&recorded), here.as_deref());
-        }
-        match answers::pixels(command, replayed).filter(|_| param.is_some()) {
+        let Some(param) = param else {
+            return self.memory(range.address, &recorded, here);
+        };
+        let rule = rule_of(&function.name, param, asked);
+        let answer = Answer { part: &param.name, element: param.element };
+        match answers::pixels(command, replayed) {
             None => self.answer(answer, rule, &recorded, here),
             Some(pixels) => {
                 let here = here.map(|here| pixels.written(here, recorded.len()));
@@ -251,6 +254,23 @@ impl Comparison<'_, '_> {
                 self.answer(answer, Rule::Exact, &there, here.as_deref());
             }
         }
+    }
+
+    /// Memory that the command has waited for.
+    fn memory(&mut self, address: u64, there: &[u8], here: Option<&[u8]>) {
+        let (command, replayed) = (self.command, self.replayed);
+        let part = format!("memory at {address:#x}");
+        let rows = replayed.rows(address);
+        let of_rows = |bytes: &[u8]| rows.map_or_else(|| bytes.to_vec(), |rows| rows.of(bytes));
+        let (there, here) = (of_rows(there), here.map(of_rows));
+        self.found.is_looked_at_again((command.process, address));
+        if here.as_ref() != Some(&there) && answers::waits_for_a_part(command.name()) {
+            let (expected, seen) = answers::texts(None, &there, here.as_deref().unwrap_or(&[]));
+            let place = Place::of(command, &part);
+            return self.found.unsettled((command.process, address), place, expected, seen);
+        }
+        let answer = Answer { part: &part, element: None };
+        self.answer(answer, Rule::Exact, &there, here.as_deref());
     }
 
     /// Memory of a shape, value by value.
@@ -261,6 +281,10 @@ impl Comparison<'_, '_> {
             return self.answer(answer, Rule::Exact, there, None);
         };
         leaves(shape, part, there, here, &mut |leaf| {
+            if leaf.ty.kind == Meaning::Chain {
+                // What it leads to is compared by itself, if it is known.
+                return;
+            }
             let is_address = leaf.ty.repr == Some(Repr::Pointer);
             let rule = match rule(function, leaf.name, None) {
                 Rule::Exact | Rule::Driver if is_address => Rule::Presence,
@@ -287,6 +311,7 @@ impl Comparison<'_, '_> {
             Rule::Names(kind) => answer.by_elements(there, here, |there, here| {
                 answers::same_name(kind, there, here, replayed)
             }),
+            Rule::Presence if is_unwritten(here) => Verdict::Different,
             Rule::Presence => {
                 answer.by_elements(there, here, |there, here| (there == 0) == (here == 0))
             }
@@ -311,11 +336,17 @@ impl Comparison<'_, '_> {
                 let (expected, seen) = answers::texts(answer.element, there, here);
                 match verdict {
                     Verdict::Drivers => self.found.of_driver(place, expected, seen),
-                    Verdict::Unwritten => {
-                        let is_pixels = answers::reads_pixels(command.name());
-                        let key = key_of(command);
-                        self.found.unwritten(key, place, expected, is_pixels);
-                    }
+                    Verdict::Unwritten => match answers::had_failed(command) {
+                        Some(true) => self.found.tolerated(Why::NothingWritten),
+                        Some(false) => {
+                            self.found.differs(place, expected, "nothing was written".to_owned());
+                        }
+                        None => {
+                            let is_pixels = answers::reads_pixels(command.name());
+                            let key = key_of(command);
+                            self.found.unwritten(key, place, expected, is_pixels);
+                        }
+                    },
                     _ => self.found.differs(place, expected, seen),
                 }
             }

@@ -92,7 +92,8 @@ pub mod zeCommandListAppendLaunchCooperativeKernel {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -134,7 +135,8 @@ pub mod zeCommandListAppendLaunchKernel {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -176,7 +178,8 @@ pub mod zeCommandListAppendLaunchKernelIndirect {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -242,7 +245,8 @@ pub mod zeCommandListAppendLaunchKernelWithParameters {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -288,7 +292,8 @@ pub mod zeCommandListAppendLaunchMultipleKernelsIndirect {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -348,7 +353,8 @@ pub mod zeCommandListAppendMemoryCopy {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -410,7 +416,8 @@ pub mod zeCommandListAppendMemoryCopyFromContext {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -487,7 +494,8 @@ pub mod zeCommandListAppendMemoryCopyRegion {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -550,7 +558,8 @@ pub mod zeCommandListAppendMemoryCopyWithParameters {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -853,7 +862,8 @@ pub mod zeCommandListImmediateAppendCommandListsExp {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -905,7 +915,8 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
         drop(process);
         if {
             let mut process = thread.process.lock();
-            process.command_lists.get(list).map_or(false, |it| it.is_synchronous)
+            (i64::from(result) == ZE_RESULT_SUCCESS
+                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
