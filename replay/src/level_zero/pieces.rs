@@ -29,6 +29,16 @@ pub enum Shape {
     Structs(&'static Layout),
 }
 
+impl Shape {
+    fn is(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Values(one), Self::Values(other)) => one == other,
+            (Self::Structs(one), Self::Structs(other)) => std::ptr::eq(one, other),
+            _ => false,
+        }
+    }
+}
+
 /// Memory that an argument of the command at hand leads to.
 #[derive(Debug)]
 pub struct Piece {
@@ -174,12 +184,6 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         // Of what a field leads to the recording has the size; of an argument a driver may write more.
         let has_room = self.depth == 0 && (written > 0 || is_output) || read.is_none();
         let known = read.as_ref().map_or(0, |read| read.len() as u64).max(written);
-        if let Some(piece) = self.call.parts.level_zero.piece(address)
-            && known <= piece.len as u64
-            && (piece.has_room || !has_room)
-        {
-            return Ok(piece.at as u64);
-        }
         let Some(shape) = shape_of(kind, element, read.as_deref()) else {
             self.call.parts.report.note(format!(
                 "{}: a structure of a kind that is not known is left out of a chain",
@@ -187,6 +191,13 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             ));
             return Ok(0);
         };
+        if let Some(piece) = self.call.parts.level_zero.piece(address)
+            && known <= piece.len as u64
+            && (piece.has_room || !has_room)
+            && piece.shape.is(shape)
+        {
+            return Ok(piece.at as u64);
+        }
         let least = match shape {
             Shape::Structs(layout) => u64::from(layout.size),
             Shape::Values(_) => 0,
