@@ -36,10 +36,17 @@ impl ProcessState {
         }
     }
 
-    /// So many bytes are written by the next command that has waited.
-    fn will_write(&mut self, piece: &Piece) {
+    /// So many bytes are written once that queue or immediate list was waited for.
+    fn will_write(&mut self, executor: u64, piece: &Piece) {
         let size = self.written_memory.entry(piece.address).or_default();
         *size = piece.size.max(*size);
+        self.writers.insert(piece.address, executor);
+    }
+
+    /// The addresses of what it writes.
+    fn written_by(&self, executor: u64) -> impl Iterator<Item = u64> {
+        let own = self.writers.iter().filter(move |(_, writer)| **writer == executor);
+        own.map(|(address, _)| *address)
     }
 
     fn list_mut(&mut self, handle: u64) -> Option<&mut CommandList> {
@@ -131,7 +138,7 @@ fn append(state: &mut ProcessState, list: u64, to: Piece, from: Piece) {
     let Some(found) = state.list_mut(list) else { return };
     if found.is_immediate {
         if writes {
-            state.will_write(&to);
+            state.will_write(list, &to);
         }
         return;
     }
@@ -175,17 +182,49 @@ pub fn memory_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-/// What the lists write is written by the next command that has waited.
-pub fn submit<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, lists: u64, count: i64) {
+/// What the lists write is written once the queue was waited for, or anything of which nobody knows what it
+/// tells of.
+pub fn submit<M: Memory + ?Sized>(
+    thread: &mut Thread,
+    memory: &M,
+    queue: u64,
+    lists: u64,
+    count: i64,
+) {
     let mut state = thread.process.lock();
     for handle in handles(memory, lists, count) {
         let list = state.command_lists.get(state.command_lists.find(handle));
         let written = list.map_or_else(Vec::new, |list| list.written_memory.clone());
-        written.iter().for_each(|piece| state.will_write(piece));
+        written.iter().for_each(|piece| state.will_write(queue, piece));
     }
 }
 
-/// All that was written since the last command that waited, and all memory that the host sees.
+/// What a queue or an immediate list writes, and all memory that the host sees.
+pub fn completed_by<M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread,
+    _memory: &M,
+    seen: &mut O,
+    executor: u64,
+) {
+    let state = thread.process.lock();
+    let mut pieces = visible(&state);
+    let size = |address: &u64| state.written_memory.get(address).copied().unwrap_or(0);
+    let own = state.written_by(executor);
+    pieces.extend(own.map(|address| Piece { address, size: size(&address) }));
+    drop(state);
+    pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
+}
+
+pub fn complete_by<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, executor: u64) {
+    let mut state = thread.process.lock();
+    let own: Vec<u64> = state.written_by(executor).collect();
+    for address in own {
+        state.written_memory.remove(&address);
+        state.writers.remove(&address);
+    }
+}
+
+/// What all of them write that nobody has waited for, and all memory that the host sees.
 pub fn completed_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread,
     _memory: &M,
@@ -199,7 +238,9 @@ pub fn completed_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 pub fn complete<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
-    thread.process.lock().written_memory.clear();
+    let mut state = thread.process.lock();
+    state.written_memory.clear();
+    state.writers.clear();
 }
 
 /// Whether what is given to a queue of this description is done when the command returns.
@@ -257,6 +298,7 @@ mod tests {
     use crate::memory::tests::Bytes;
 
     const LIST: u64 = 0x10;
+    const QUEUE: u64 = 0x20;
     const SHARED: u64 = 0x10_0000;
 
     fn thread(is_immediate: bool) -> Thread {
@@ -300,9 +342,25 @@ mod tests {
             seen.0
         };
         assert_eq!(completed(&mut thread), [VISIBLE]);
-        submit(&mut thread, &lists(), 0x1000, 1);
+        submit(&mut thread, &lists(), QUEUE, 0x1000, 1);
         assert_eq!(completed(&mut thread), [VISIBLE, (NO_PARAM, 0x6000, 8)]);
         assert_eq!(completed(&mut thread), [VISIBLE]);
+    }
+
+    #[test]
+    fn what_another_queue_writes_is_observed_once_that_was_waited_for() {
+        let mut thread = thread(false);
+        append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, 8);
+        submit(&mut thread, &lists(), QUEUE, 0x1000, 1);
+        let completed = |thread: &mut Thread, queue| {
+            let mut seen = Seen::default();
+            completed_by(thread, &Nothing, &mut seen, queue);
+            complete_by(thread, &Nothing, queue);
+            seen.0
+        };
+        assert_eq!(completed(&mut thread, QUEUE + 1), [VISIBLE]);
+        assert_eq!(completed(&mut thread, QUEUE), [VISIBLE, (NO_PARAM, 0x6000, 8)]);
+        assert_eq!(completed(&mut thread, QUEUE), [VISIBLE]);
     }
 
     #[test]

@@ -95,6 +95,11 @@ impl LevelZero {
         }
     }
 
+    /// Whether one may be at work while another was waited for.
+    pub(crate) fn has_several_executors(&self) -> bool {
+        self.executors.len() > 1
+    }
+
     /// What the command at hand has where the recording had `address`.
     pub(crate) fn piece(&self, address: u64) -> Option<&Piece> {
         self.pieces.iter().find(|piece| piece.address == address)

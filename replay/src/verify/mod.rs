@@ -49,6 +49,10 @@ pub trait Replayed {
         let _ = address;
         None
     }
+    /// Whether devices may be at work behind what a command of Level Zero has waited for.
+    fn has_others_at_work(&self) -> bool {
+        false
+    }
     /// The name that an object of the recording has here.
     fn name(&self, kind: Kind, recorded: u32) -> Option<u32>;
     /// The text that the result points at.
@@ -264,7 +268,8 @@ impl Comparison<'_, '_> {
         let of_rows = |bytes: &[u8]| rows.map_or_else(|| bytes.to_vec(), |rows| rows.of(bytes));
         let (there, here) = (of_rows(there), here.map(of_rows));
         self.found.is_looked_at_again((command.process, address));
-        if here.as_ref() != Some(&there) && answers::waits_for_a_part(command.name()) {
+        let is_part = replayed.has_others_at_work() || answers::waits_for_a_part(command.name());
+        if here.as_ref() != Some(&there) && is_part {
             let (expected, seen) = answers::texts(None, &there, here.as_deref().unwrap_or(&[]));
             let place = Place::of(command, &part);
             return self.found.unsettled((command.process, address), place, expected, seen);

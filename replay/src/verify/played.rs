@@ -25,6 +25,10 @@ impl Replayed for Played<'_, '_, '_> {
         level_zero::rows(self.0, address)
     }
 
+    fn has_others_at_work(&self) -> bool {
+        self.0.parts.level_zero.has_several_executors()
+    }
+
     /// A mapping that the command at hand has made, or memory of Level Zero.
     fn mapped(&self, address: u64, len: usize) -> Option<&[u8]> {
         let call = self.0;

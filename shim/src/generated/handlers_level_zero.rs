@@ -5590,7 +5590,7 @@ pub unsafe extern "C" fn zeFenceCreate(
         driver!(ZE_FENCE_CREATE)
     };
     let Some(mut call) = Call::begin(ZE_FENCE_CREATE) else {
-        return driver()(hCommandQueue, desc, phFence);
+        return trackers::zeFenceCreate(hCommandQueue, desc, phFence);
     };
     tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
         commands::zeFenceCreate::enter(
@@ -5612,20 +5612,51 @@ pub unsafe extern "C" fn zeFenceCreate(
     let result = driver()(hCommandQueue, desc, phFence);
     if let Some(mut call) = call {
         call.returned();
+        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+            commands::zeFenceCreate::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandQueue as u64,
+                desc as u64,
+                phFence as u64,
+                result,
+            )
+        });
         let mut writes = [observe::array(phFence, 1, 8)];
         call.leave(ZE_FENCE_CREATE, EFFECT, result, &mut writes);
+    } else if let Some(mut tracker) = Tracker::begin_process() {
+        tracker.update(|tracked, readable, observer| {
+            commands::zeFenceCreate::leave(
+                tracked,
+                readable,
+                observer,
+                hCommandQueue as u64,
+                desc as u64,
+                phFence as u64,
+                result,
+            )
+        });
     }
     result
 }
 
 pub unsafe extern "C" fn zeFenceDestroy(hFence: *mut c_void) -> u32 {
     let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_DESTROY) };
-    let Some(call) = Call::begin(ZE_FENCE_DESTROY) else { return driver()(hFence) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hFence) };
-    call.put(0, hFence);
-    let call = call.publish();
+    let Some(mut call) = Call::begin(ZE_FENCE_DESTROY) else {
+        return trackers::zeFenceDestroy(hFence);
+    };
+    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
+        commands::zeFenceDestroy::enter(tracked, readable, observer, hFence as u64)
+    });
+    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
+        call.put(0, hFence);
+        call.publish()
+    });
     let result = driver()(hFence);
-    call.leave_result(ZE_FENCE_DESTROY, 0, result);
+    if let Some(call) = call {
+        call.leave_result(ZE_FENCE_DESTROY, 0, result);
+    }
     result
 }
 

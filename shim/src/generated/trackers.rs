@@ -1404,8 +1404,8 @@ pub static TRACKERS: [Option<Handler>; COUNT] = [
     None,
     None,
     None,
-    None,
-    None,
+    Some(Handler(zeFenceCreate as *const ())),
+    Some(Handler(zeFenceDestroy as *const ())),
     None,
     Some(Handler(zeFenceQueryStatus as *const ())),
     None,
@@ -7160,6 +7160,51 @@ pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
         commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
     });
     result
+}
+
+pub unsafe extern "C" fn zeFenceCreate(
+    hCommandQueue: *mut c_void,
+    desc: *const c_void,
+    phFence: *mut *mut c_void,
+) -> u32 {
+    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
+        driver!(ZE_FENCE_CREATE)
+    };
+    let Some(mut tracker) = Tracker::begin_process() else {
+        return driver()(hCommandQueue, desc, phFence);
+    };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeFenceCreate::enter(
+            tracked,
+            readable,
+            observer,
+            hCommandQueue as u64,
+            desc as u64,
+            phFence as u64,
+        )
+    });
+    let result = driver()(hCommandQueue, desc, phFence);
+    tracker.update(|tracked, readable, observer| {
+        commands::zeFenceCreate::leave(
+            tracked,
+            readable,
+            observer,
+            hCommandQueue as u64,
+            desc as u64,
+            phFence as u64,
+            result,
+        )
+    });
+    result
+}
+
+pub unsafe extern "C" fn zeFenceDestroy(hFence: *mut c_void) -> u32 {
+    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_DESTROY) };
+    let Some(mut tracker) = Tracker::begin_process() else { return driver()(hFence) };
+    tracker.update(|tracked, readable, observer| {
+        commands::zeFenceDestroy::enter(tracked, readable, observer, hFence as u64)
+    });
+    driver()(hFence)
 }
 
 pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {

@@ -95,8 +95,8 @@ pub mod zeCommandListAppendLaunchCooperativeKernel {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -138,8 +138,8 @@ pub mod zeCommandListAppendLaunchKernel {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -181,8 +181,8 @@ pub mod zeCommandListAppendLaunchKernelIndirect {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -248,8 +248,8 @@ pub mod zeCommandListAppendLaunchKernelWithParameters {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -295,8 +295,8 @@ pub mod zeCommandListAppendLaunchMultipleKernelsIndirect {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -356,8 +356,8 @@ pub mod zeCommandListAppendMemoryCopy {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -419,8 +419,8 @@ pub mod zeCommandListAppendMemoryCopyFromContext {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -497,8 +497,8 @@ pub mod zeCommandListAppendMemoryCopyRegion {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -561,8 +561,8 @@ pub mod zeCommandListAppendMemoryCopyWithParameters {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -815,8 +815,8 @@ pub mod zeCommandListHostSynchronize {
         result: u32,
     ) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandList);
+            crate::level_zero::complete_by(thread, memory, hCommandList);
         }
     }
 }
@@ -842,7 +842,13 @@ pub mod zeCommandListImmediateAppendCommandListsExp {
             phCommandLists,
             i64::from(numCommandLists),
         );
-        crate::level_zero::submit(thread, memory, phCommandLists, i64::from(numCommandLists));
+        crate::level_zero::submit(
+            thread,
+            memory,
+            hCommandListImmediate,
+            phCommandLists,
+            i64::from(numCommandLists),
+        );
     }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
@@ -865,8 +871,8 @@ pub mod zeCommandListImmediateAppendCommandListsExp {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandListImmediate);
+            crate::level_zero::complete_by(thread, memory, hCommandListImmediate);
         }
     }
 }
@@ -894,7 +900,13 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
             phCommandLists,
             i64::from(numCommandLists),
         );
-        crate::level_zero::submit(thread, memory, phCommandLists, i64::from(numCommandLists));
+        crate::level_zero::submit(
+            thread,
+            memory,
+            hCommandListImmediate,
+            phCommandLists,
+            i64::from(numCommandLists),
+        );
     }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
@@ -918,8 +930,8 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
             (i64::from(result) == ZE_RESULT_SUCCESS
                 && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
         } {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandListImmediate);
+            crate::level_zero::complete_by(thread, memory, hCommandListImmediate);
         }
     }
 }
@@ -1030,7 +1042,13 @@ pub mod zeCommandQueueExecuteCommandLists {
             phCommandLists,
             i64::from(numCommandLists),
         );
-        crate::level_zero::submit(thread, memory, phCommandLists, i64::from(numCommandLists));
+        crate::level_zero::submit(
+            thread,
+            memory,
+            hCommandQueue,
+            phCommandLists,
+            i64::from(numCommandLists),
+        );
     }
 
     pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
@@ -1052,8 +1070,8 @@ pub mod zeCommandQueueExecuteCommandLists {
                 let mut process = thread.process.lock();
                 process.command_queues.get(queue).map_or(false, |it| it.is_synchronous)
             } {
-                crate::level_zero::completed_memory(thread, memory, seen);
-                crate::level_zero::complete(thread, memory);
+                crate::level_zero::completed_by(thread, memory, seen, hCommandQueue);
+                crate::level_zero::complete_by(thread, memory, hCommandQueue);
             }
         }
     }
@@ -1071,8 +1089,8 @@ pub mod zeCommandQueueSynchronize {
         result: u32,
     ) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            crate::level_zero::completed_by(thread, memory, seen, hCommandQueue);
+            crate::level_zero::complete_by(thread, memory, hCommandQueue);
         }
     }
 }
@@ -1918,6 +1936,39 @@ pub mod zeFenceCreate {
     ) {
         layouts::ze_fence_desc_t(memory, seen, 1, desc, 1);
     }
+
+    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hCommandQueue: u64,
+        desc: u64,
+        phFence: u64,
+        result: u32,
+    ) {
+        let mut process = thread.process.lock();
+        if i64::from(result) == ZE_RESULT_SUCCESS {
+            let made: Ref<QueueFence> =
+                process.queue_fences.create(memory.element::<u64>(phFence, 0));
+            if let Some(it) = process.queue_fences.get_mut(made) {
+                set!(it.queue, hCommandQueue);
+            }
+        }
+    }
+}
+
+pub mod zeFenceDestroy {
+    use super::*;
+
+    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
+        thread: &mut Thread,
+        memory: &M,
+        seen: &mut O,
+        hFence: u64,
+    ) {
+        let mut process = thread.process.lock();
+        process.queue_fences.delete(hFence);
+    }
 }
 
 pub mod zeFenceHostSynchronize {
@@ -1931,9 +1982,24 @@ pub mod zeFenceHostSynchronize {
         timeout: u64,
         result: u32,
     ) {
+        let mut process = thread.process.lock();
+        let found: Ref<QueueFence> = process.queue_fences.find(hFence);
+        drop(process);
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            {
+                let its_executor = {
+                    let mut process = thread.process.lock();
+                    process.queue_fences.get(found).map_or(0, |it| it.queue)
+                };
+                crate::level_zero::completed_by(thread, memory, seen, its_executor);
+            }
+            {
+                let its_executor = {
+                    let mut process = thread.process.lock();
+                    process.queue_fences.get(found).map_or(0, |it| it.queue)
+                };
+                crate::level_zero::complete_by(thread, memory, its_executor);
+            }
         }
     }
 }
@@ -1948,9 +2014,24 @@ pub mod zeFenceQueryStatus {
         hFence: u64,
         result: u32,
     ) {
+        let mut process = thread.process.lock();
+        let found: Ref<QueueFence> = process.queue_fences.find(hFence);
+        drop(process);
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            crate::level_zero::completed_memory(thread, memory, seen);
-            crate::level_zero::complete(thread, memory);
+            {
+                let its_executor = {
+                    let mut process = thread.process.lock();
+                    process.queue_fences.get(found).map_or(0, |it| it.queue)
+                };
+                crate::level_zero::completed_by(thread, memory, seen, its_executor);
+            }
+            {
+                let its_executor = {
+                    let mut process = thread.process.lock();
+                    process.queue_fences.get(found).map_or(0, |it| it.queue)
+                };
+                crate::level_zero::complete_by(thread, memory, its_executor);
+            }
         }
     }
 }

@@ -505,6 +505,16 @@ impl Describe for CommandQueue {
     }
 }
 
+impl Kind for QueueFence {
+    const NAME: &'static str = "QueueFence";
+}
+
+impl Describe for QueueFence {
+    fn describe(&self) -> Value {
+        Value::Record(vec![("queue", Value::Address(self.queue))])
+    }
+}
+
 impl Describe for Mapping {
     fn describe(&self) -> Value {
         Value::Record(vec![
@@ -1014,6 +1024,7 @@ impl Describe for ProcessState {
                 "written_memory",
                 map(&self.written_memory, |it| Value::Address(*it), |it| it.describe()),
             ),
+            ("writers", map(&self.writers, |it| Value::Address(*it), |it| Value::Address(*it))),
             ("configs", objects(&self.configs)),
             ("egl_contexts", objects(&self.egl_contexts)),
             ("displays", objects(&self.displays)),
@@ -1023,6 +1034,7 @@ impl Describe for ProcessState {
             ("egl_syncs", objects(&self.egl_syncs)),
             ("command_lists", objects(&self.command_lists)),
             ("command_queues", objects(&self.command_queues)),
+            ("queue_fences", objects(&self.queue_fences)),
         ])
     }
 }

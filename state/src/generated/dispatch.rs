@@ -5,7 +5,7 @@ use crate::Ignore;
 use crate::dispatch::{CommandState, bits};
 
 /// Commands that do something with the state, by name.
-pub static COMMANDS: [CommandState; 885] = [
+pub static COMMANDS: [CommandState; 886] = [
     CommandState {
         name: "eglBindAPI",
         enter: None,
@@ -12455,6 +12455,23 @@ pub static COMMANDS: [CommandState; 885] = [
                 bits::<u64>(args, 1),
                 bits::<u64>(args, 2),
             )
+        }),
+        leave: Some(|thread, memory, args, result| {
+            zeFenceCreate::leave(
+                thread,
+                memory,
+                &mut Ignore,
+                bits::<u64>(args, 0),
+                bits::<u64>(args, 1),
+                bits::<u64>(args, 2),
+                bits::<u32>(&[result], 0),
+            )
+        }),
+    },
+    CommandState {
+        name: "zeFenceDestroy",
+        enter: Some(|thread, memory, args, _| {
+            zeFenceDestroy::enter(thread, memory, &mut Ignore, bits::<u64>(args, 0))
         }),
         leave: None,
     },

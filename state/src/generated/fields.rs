@@ -520,6 +520,8 @@ pub struct ProcessState {
     pub device_memory: BTreeMap<u64, i64>,
     /// Sizes of the program's own memory that lists which were submitted write, by address.
     pub written_memory: BTreeMap<u64, i64>,
+    /// Which queue or immediate list writes it, by the same addresses.
+    pub writers: BTreeMap<u64, u64>,
     /// Every [`Config`].
     #[cfg(feature = "tools")]
     pub configs: Objects<Config>,
@@ -540,6 +542,8 @@ pub struct ProcessState {
     pub command_lists: Objects<CommandList>,
     /// Every [`CommandQueue`].
     pub command_queues: Objects<CommandQueue>,
+    /// Every [`QueueFence`].
+    pub queue_fences: Objects<QueueFence>,
 }
 
 impl ProcessState {
@@ -553,6 +557,7 @@ impl ProcessState {
             visible_memory: BTreeMap::new(),
             device_memory: BTreeMap::new(),
             written_memory: BTreeMap::new(),
+            writers: BTreeMap::new(),
             #[cfg(feature = "tools")]
             configs: Objects::default(),
             egl_contexts: Objects::default(),
@@ -564,6 +569,7 @@ impl ProcessState {
             egl_syncs: Objects::default(),
             command_lists: Objects::default(),
             command_queues: Objects::default(),
+            queue_fences: Objects::default(),
         }
     }
 }
@@ -1373,6 +1379,19 @@ pub struct CommandQueue {
 impl Default for CommandQueue {
     fn default() -> Self {
         Self { is_synchronous: false }
+    }
+}
+
+/// An object.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct QueueFence {
+    /// What it tells of.
+    pub queue: u64,
+}
+
+impl Default for QueueFence {
+    fn default() -> Self {
+        Self { queue: 0 }
     }
 }
 
