@@ -262,8 +262,7 @@ impl Memory {
 
     /// Memory of the program that commands read and write behind this one, too: its home.
     pub(crate) fn hold(&mut self, address: u64, len: u64) -> Result<*mut u8, Skip> {
-        let at = (address as usize) & (self.window_bytes - 1);
-        let above = address - at as u64;
+        let (at, above) = self.folded(address);
         let end = usize::try_from(len).ok().and_then(|len| at.checked_add(len));
         let Some(end) = end.filter(|end| *end <= self.window_bytes) else {
             return Err(Skip::from("it uses memory at addresses that no program has"));
@@ -284,15 +283,19 @@ impl Memory {
         Ok(self.home(address).cast_mut())
     }
 
-    fn is_held(&self, address: u64) -> bool {
+    /// Where an address of the program is in the window, and the upper bits that it loses there.
+    fn folded(&self, address: u64) -> (usize, u64) {
         let at = (address as usize) & (self.window_bytes - 1);
-        self.held.contains_key(&(at / GRANULE_BYTES))
+        (at, address - at as u64)
+    }
+
+    fn is_held(&self, address: u64) -> bool {
+        self.held.contains_key(&(self.folded(address).0 / GRANULE_BYTES))
     }
 
     /// What is held at an address of the program.
     pub(crate) fn held(&self, address: u64, len: usize) -> Option<&[u8]> {
-        let at = (address as usize) & (self.window_bytes - 1);
-        let above = address - at as u64;
+        let (at, above) = self.folded(address);
         let mut granules = at / GRANULE_BYTES..at.checked_add(len)?.div_ceil(GRANULE_BYTES);
         if !granules.all(|granule| self.held.get(&granule) == Some(&above)) {
             return None;
@@ -312,12 +315,12 @@ impl Memory {
 
     /// Where an address of the program is in the window, be there what was read or not.
     pub fn home(&self, address: u64) -> *const u8 {
-        self.region.at(self.start + ((address as usize) & (self.window_bytes - 1))).cast_const()
+        self.region.at(self.start + self.folded(address).0).cast_const()
     }
 
     fn offset(&self, address: u64) -> Option<usize> {
         let cluster = self.clusters.iter().find(|cluster| address < cluster.end)?;
-        let first = self.start + ((cluster.first as usize) & (self.window_bytes - 1));
+        let first = self.start + self.folded(cluster.first).0;
         match address.checked_sub(cluster.first) {
             Some(behind) => Some(first + behind as usize),
             None => {
