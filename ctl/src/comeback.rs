@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use gapii_protocol::app::{CLAIM_MS, LOOK_MS};
+use gapii_abi::app::{CLAIM_MS, LOOK_MS};
 use gapii_protocol::control::{StartRequest, Started, TAKING_UP_VERSION, TakeUpRequest};
 use rustix::event::EventfdFlags;
 

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io::{self, Read};
 
-use gapii_protocol::app;
+use gapii_abi::app;
 
 use crate::failure::Failure;
 

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use gapii_protocol::atom::{EFFECT, Header};
+use gapii_abi::atom::{EFFECT, Header};
 use gapii_protocol::trace::meta::{self, EndReason};
 use gapii_protocol::trace::{TraceHeader, encode_block};
 use support::{ctl, one_sentence, run};

@@ -7,7 +7,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gapii_protocol::app::{
+use gapii_abi::app::{
     APP_VERSION_MAX, APP_VERSION_MIN, AppHello, BadMessage, DESCRIPTORS, FLAG_TAKE_OVER, HELLO_LEN,
     HELLO_TIMEOUT_MS, HelloReply, common_version, reply_status,
 };

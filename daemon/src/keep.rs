@@ -5,7 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
-use gapii_protocol::app::Launch;
+use gapii_abi::app::Launch;
 use gapii_protocol::control::{ControlError, KeepRequest, KeptInfo, Saved, code};
 
 use crate::capture::Capture;

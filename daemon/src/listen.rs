@@ -12,7 +12,8 @@ use std::os::unix::net::{UnixListener as StdListener, UnixStream as StdStream};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
-use gapii_protocol::{app, control};
+use gapii_abi::app;
+use gapii_protocol::control;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::{TcpListener as TokioTcpListener, UnixListener};
 

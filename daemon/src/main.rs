@@ -33,7 +33,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use gapii_protocol::app::{HelloReply, reply_status};
+use gapii_abi::app::{HelloReply, reply_status};
 use gapii_protocol::control::{self, Event};
 use gapii_protocol::status;
 use gapii_remote::rights;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, sync::Arc};
 
-use gapii_protocol::app::{self, AppHello, Launch};
+use gapii_abi::app::{self, AppHello, Launch};
 use gapii_protocol::control::{self, AppCounts, AppInfo};
 use gapii_protocol::trace::footer::ProcessEntry;
 use gapii_ringbuf::{

@@ -6,7 +6,7 @@ mod support;
 
 use std::io::Read;
 
-use gapii_protocol::atom::gap_cause;
+use gapii_abi::atom::gap_cause;
 use gapii_protocol::control::{
     Event, ExitedRequest, KeepRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
 };

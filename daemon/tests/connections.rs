@@ -7,7 +7,7 @@ mod support;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
-use gapii_protocol::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN, reply_status};
+use gapii_abi::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN, reply_status};
 use gapii_protocol::control::{
     self, CTL_VERSION_MAX, ClientHello, Event, MESSAGE_LEN_MAX, Rejected, Request, code,
 };

@@ -7,7 +7,7 @@ mod support;
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
-use gapii_protocol::app::{AppHello, HELLO_LEN, REPLY_LEN};
+use gapii_abi::app::{AppHello, HELLO_LEN, REPLY_LEN};
 use gapii_protocol::control::{Event, Request, Target};
 use gapii_protocol::trace::{Footer, TraceReader, verify};
 use support::{App, Daemon, LIMIT, capture_of};

@@ -7,7 +7,7 @@ mod support;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 
-use gapii_protocol::app::{HelloReply, REPLY_LEN, reply_status};
+use gapii_abi::app::{HelloReply, REPLY_LEN, reply_status};
 use gapii_protocol::control::{
     self, ClientHello, Event, KeepRequest, Request, StartRequest, Target, code,
 };

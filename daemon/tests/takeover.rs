@@ -10,7 +10,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
-use gapii_protocol::app::{AppHello, FLAG_TAKE_OVER, HelloReply, REPLY_LEN, reply_status};
+use gapii_abi::app::{AppHello, FLAG_TAKE_OVER, HelloReply, REPLY_LEN, reply_status};
 use gapii_protocol::control::{Event, Request};
 use gapii_ringbuf::{
     CaptureId, CounterMap, Mode, ModeSettings, ModeWriter, Segment, SegmentLayout,

@@ -1,14 +1,14 @@
 //! How fast commands come out of a trace in memory, and how large and slow a header is; in time on
 //! the processor, so that other load does not show.
 //!
-//! `cargo bench -p gapii-protocol --features tools`
+//! `cargo bench -p gapii-protocol`
 
 use std::fs;
 use std::hint::black_box;
 use std::io::Cursor;
 use std::time::Duration;
 
-use gapii_protocol::atom::{self, EFFECT, Header, LEAVE, LEAVES};
+use gapii_abi::atom::{self, EFFECT, Header, LEAVE, LEAVES};
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::{BlockEncoder, TraceHeader, TraceReader, json, meta};
 

@@ -15,9 +15,9 @@ use std::io::{self, Read, Write};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-pub use crate::app::common_version;
 use crate::filter::Filter;
 use crate::trigger::Trigger;
+pub use gapii_abi::app::common_version;
 
 /// Oldest version of this protocol that this build speaks.
 pub const CTL_VERSION_MIN: u16 = 1;

@@ -31,7 +31,7 @@ pub enum Api {
     LevelZero,
 }
 
-/// The record at which a command takes effect: the one with [`crate::atom::EFFECT`].
+/// The record at which a command takes effect: the one with [`gapii_abi::atom::EFFECT`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Effect {
     Enter,

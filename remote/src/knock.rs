@@ -123,7 +123,7 @@ impl Knock {
     /// The version that both speak.
     pub fn version(&self) -> Result<u16, Refused> {
         let theirs = (self.version_min, self.version_max);
-        gapii_protocol::app::common_version((VERSION_MIN, VERSION_MAX), theirs).ok_or_else(|| {
+        gapii_abi::app::common_version((VERSION_MIN, VERSION_MAX), theirs).ok_or_else(|| {
             let message = format!(
                 "the client speaks versions {} to {} of links, the daemon {VERSION_MIN} to {VERSION_MAX}",
                 theirs.0, theirs.1

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     BLOCK, CONTEXT, EFFECT, FRAME_END, LEAVE, LEAVES, LIMITS, PROCESS, SWITCH_THREAD, THREAD_STATE,
     observation_word, range_word,
 };

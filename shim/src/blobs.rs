@@ -7,7 +7,7 @@
 
 use core::ptr;
 
-use gapii_protocol::atom::{BLOB, HEADER_LEN, Header, SETUP, STORED, STORED_PIECE_MAX, for_store};
+use gapii_abi::atom::{BLOB, HEADER_LEN, Header, SETUP, STORED, STORED_PIECE_MAX, for_store};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::connection::Connection;

@@ -7,7 +7,7 @@
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::compiler_fence;
 
-use gapii_protocol::atom::{HEADER_LEN, Header, LEAVE};
+use gapii_abi::atom::{HEADER_LEN, Header, LEAVE};
 use gapii_ringbuf::Reservation;
 
 use crate::blobs::{Kept, Lost};

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use crossbeam_utils::{Backoff, CachePadded};
-use gapii_protocol::atom::{CAPTURE_END, KEYFRAME, process_end};
+use gapii_abi::atom::{CAPTURE_END, KEYFRAME, process_end};
 use gapii_ringbuf::{Mode, Overflow};
 
 use crate::connection::Connection;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
 use std::time::Duration;
 
-use gapii_protocol::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
+use gapii_abi::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
 use crate::blobs::{BLOB_MIN_BYTES, PIECE_BYTES};

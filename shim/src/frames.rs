@@ -6,7 +6,7 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use gapii_protocol::atom::{FRAME, frame_kind};
+use gapii_abi::atom::{FRAME, frame_kind};
 use gapii_state::read_back::Aside;
 
 use crate::blobs::{Kept, Source, name_words};

@@ -7,7 +7,7 @@ mod level_zero;
 use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use gapii_protocol::atom::{EFFECT, FRAME_END, LEAVES};
+use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES};
 use gapii_ringbuf::SegmentHeader;
 
 use crate::call::Call;

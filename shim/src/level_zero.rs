@@ -5,7 +5,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 
-use gapii_protocol::app::API_LEVEL_ZERO;
+use gapii_abi::app::API_LEVEL_ZERO;
 
 use crate::generated::entries::ENTRY_POINTS;
 use crate::generated::ids;

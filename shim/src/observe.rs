@@ -5,7 +5,7 @@
 
 use core::ptr;
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
 };
 

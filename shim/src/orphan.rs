@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use gapii_protocol::app::{
+use gapii_abi::app::{
     self, AppHello, FLAG_TAKE_OVER, FLAG_WAIT, HELLO_LEN, HelloReply, LOOK_MS, REPLY_LEN,
     reply_status,
 };

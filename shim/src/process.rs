@@ -9,7 +9,7 @@ use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Once, OnceLock};
 
-use gapii_protocol::app::API_EGL_GLES;
+use gapii_abi::app::API_EGL_GLES;
 
 use crate::arena;
 use crate::capture::{self, Moment};

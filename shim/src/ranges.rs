@@ -10,7 +10,7 @@
 
 use core::ptr;
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
 };
 
@@ -212,7 +212,7 @@ impl Source for Range {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::atom::range_word;
+    use gapii_abi::atom::range_word;
 
     use super::*;
 

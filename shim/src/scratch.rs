@@ -6,7 +6,7 @@
 
 use core::ptr::NonNull;
 
-use gapii_protocol::atom::observation_word;
+use gapii_abi::atom::observation_word;
 
 use crate::blobs::PIECE_BYTES;
 use crate::errno::ErrnoGuard;

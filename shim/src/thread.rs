@@ -7,7 +7,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
 use std::time::{Duration, Instant};
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, LIMITS, META_FIRST, THREAD, TRACED, gap_cause,
     traced_kind,
 };

@@ -4,7 +4,7 @@
 //! refused (room for a record, publishing it, the command's end) and comes here, and a capture that
 //! is not timed pays for none of this. Every command has a leave record then.
 
-use gapii_protocol::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
+use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 use gapii_ringbuf::Reservation;
 
 use crate::process::clock_ns;

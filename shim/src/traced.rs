@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use gapii_protocol::atom::traced_kind;
+use gapii_abi::atom::traced_kind;
 use gapii_tool_api::{gapii_call, gapii_callback};
 use gapii_tracers::{Callback, Moment, Tracers};
 

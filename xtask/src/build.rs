@@ -31,7 +31,7 @@ const LAYER_SONAME: &str = "libze_tracing_layer.so.1";
 
 pub fn run() -> anyhow::Result<()> {
     step::run(&mut step::cargo(&["build", "--release", "-p", "gapiid", "-p", "gapii-ctl"]))?;
-    // By itself, or cargo would give the shim the features that the tools need.
+    // By itself, or cargo would give the shim the feature `tools` of gapii-state.
     step::run(&mut step::cargo(&["build", "--release", "-p", "gapii-shim"]))?;
     // The null driver is the tests' own, which build nothing.
     let level_zero = ["build", "--release", "-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"];

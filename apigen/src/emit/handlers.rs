@@ -47,7 +47,7 @@ fn emit_module(model: &Model, origin: Origin) -> String {
     let imports = [
         ("use core::ffi::c_char;\n", "c_char"),
         ("use core::ffi::c_void;\n", "c_void"),
-        ("\nuse gapii_protocol::atom::{EFFECT, LEAVES};\n", ""),
+        ("\nuse gapii_abi::atom::{EFFECT, LEAVES};\n", ""),
         ("use gapii_state::commands;\n", "commands ::"),
         ("\nuse super::ids::*;\n", ""),
         ("use super::sizes;\n", "sizes ::"),

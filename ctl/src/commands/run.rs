@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gapii_protocol::app;
+use gapii_abi::app;
 use gapii_protocol::control::{StartRequest, Target};
 
 use crate::args::{Connect, Keep, Limits, Output};

@@ -27,7 +27,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Instant;
 
 use anyhow::{Context, bail, ensure};
-use gapii_protocol::app::AppHello;
+use gapii_abi::app::AppHello;
 use rustix::fs::{FallocateFlags, fallocate, ftruncate};
 use rustix::io::{pread, pwrite};
 

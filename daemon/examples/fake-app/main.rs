@@ -35,8 +35,8 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
-use gapii_protocol::app::{self, AppHello, HelloReply, REPLY_LEN};
-use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, gap_cause};
+use gapii_abi::app::{self, AppHello, HelloReply, REPLY_LEN};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, gap_cause};
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::blobs::BlobName;
 use gapii_ringbuf::{

@@ -1,6 +1,6 @@
 //! What a capture waits for in a process, before it takes any of it.
 
-use gapii_protocol::atom::{CAPTURE_END, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD};
+use gapii_abi::atom::{CAPTURE_END, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD};
 use gapii_protocol::filter;
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::description::Function;
@@ -107,7 +107,7 @@ impl Armed {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::atom::{EFFECT, Header, LEAVES};
+    use gapii_abi::atom::{EFFECT, Header, LEAVES};
 
     use super::*;
 

@@ -9,7 +9,7 @@ mod standing;
 
 use std::sync::Arc;
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX, SETUP, STORED,
     STORED_PIECE_MAX,
 };
@@ -99,7 +99,7 @@ impl ThreadLabel {
 
 /// The text of a name that is padded with NULs.
 pub fn name_text(name: &[u8; 16]) -> String {
-    String::from_utf8_lossy(gapii_protocol::app::until_nul(name)).into_owned()
+    String::from_utf8_lossy(gapii_abi::app::until_nul(name)).into_owned()
 }
 
 /// Why a record can't go into the stream; its ring must not be read on.
@@ -985,7 +985,7 @@ fn add_new(missing: &mut Vec<String>, sentence: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gapii_protocol::atom::{LEAVES, gap_cause};
+    use gapii_abi::atom::{LEAVES, gap_cause};
     use gapii_protocol::filter::Filter;
     use gapii_protocol::trace::record::Records;
 

@@ -2,7 +2,7 @@
 //!
 //! Guesses nothing: a signal is known from the program's parent or not at all.
 
-use gapii_protocol::atom::process_end;
+use gapii_abi::atom::process_end;
 use gapii_protocol::trace::meta::{CaptureEnd, EndReason, InFlight};
 
 use crate::capture::Departure;

@@ -1,6 +1,6 @@
 //! What has to be known of a block once it is compressed and its records are not at hand any more.
 
-use gapii_protocol::atom::META_FIRST;
+use gapii_abi::atom::META_FIRST;
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::blobs::{BlobEntry, Collector, MemoryTotals};
 use gapii_protocol::trace::footer::GapEntry;

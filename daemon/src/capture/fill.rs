@@ -3,7 +3,7 @@
 //! Done by whoever takes a block to write it, in the blocks' order: what a store is to hold comes from the
 //! blocks before.
 
-use gapii_protocol::atom::{BLOB, Header, STAMPED, STORED, gap_cause};
+use gapii_abi::atom::{BLOB, Header, STAMPED, STORED, gap_cause};
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{Meta, Stored};
 use gapii_protocol::trace::record;
@@ -89,7 +89,7 @@ fn lose(block: &mut Block, thread: u32, bytes: u64) {
 mod tests {
     use std::sync::Arc;
 
-    use gapii_protocol::atom::{self, SETUP, for_store};
+    use gapii_abi::atom::{self, SETUP, for_store};
     use gapii_protocol::trace::blobs::{BlobName, Collector};
     use gapii_protocol::trace::record::Records;
 

@@ -1,6 +1,6 @@
 //! A filter, by the numbers that records have.
 
-use gapii_protocol::app::until_nul;
+use gapii_abi::app::until_nul;
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::meta::Thread;

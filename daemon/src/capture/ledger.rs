@@ -3,7 +3,7 @@
 //! Copies what the application counted, and never makes a sum come out even: a record that nobody
 //! accounts for shows as `emitted + lost + left_out` below `produced`.
 
-use gapii_protocol::atom::gap_cause;
+use gapii_abi::atom::gap_cause;
 use gapii_protocol::trace::footer::{GapEntry, Lost, RefusedRing, ThreadLedger};
 use gapii_protocol::trace::rings::{self, Counts};
 use gapii_ringbuf::SlotCounts;

@@ -1,6 +1,6 @@
 //! How long the records of commands are that hold no memory: those that are longer do.
 
-use gapii_protocol::atom::{Header, LEAVE};
+use gapii_abi::atom::{Header, LEAVE};
 use gapii_protocol::trace::Description;
 
 /// Bytes of payload before observations, of enter and of leave records, by the command's id.
@@ -29,7 +29,7 @@ impl PlainPayloads {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gapii_protocol::atom::HEADER_LEN;
+    use gapii_abi::atom::HEADER_LEN;
 
     #[test]
     fn records_with_memory_are_longer_than_those_without() {

@@ -1,6 +1,6 @@
 //! What a capture is to be, and what of it the application has to know.
 
-use gapii_protocol::app::Launch;
+use gapii_abi::app::Launch;
 use gapii_protocol::control;
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::footer::CaptureOptions;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
-use gapii_protocol::atom::META_FIRST;
+use gapii_abi::atom::META_FIRST;
 use gapii_protocol::trace::FileAt;
 use gapii_protocol::trace::header::TraceHeader;
 use gapii_protocol::trace::meta::{Block, CaptureEnd, Meta};
@@ -226,7 +226,7 @@ fn check(recovered: &Recovered, rings: &Rings, block: &Block) -> Result<(), Reco
 mod tests {
     use std::io::Write;
 
-    use gapii_protocol::atom::{self, EFFECT, Header};
+    use gapii_abi::atom::{self, EFFECT, Header};
     use gapii_protocol::trace::census::Census;
     use gapii_protocol::trace::meta::{self, End, EndReason};
     use gapii_protocol::trace::rings::Seam;

@@ -15,7 +15,7 @@
 
 use std::sync::Arc;
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
     TRACED,
 };
@@ -229,7 +229,7 @@ pub fn stretch(records: &[u8]) -> Stretch {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::atom::{BLOB, subject_kind};
+    use gapii_abi::atom::{BLOB, subject_kind};
     use gapii_protocol::filter::Filter;
     use gapii_protocol::trace::Description;
 

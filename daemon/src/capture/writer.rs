@@ -7,7 +7,7 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use gapii_protocol::atom::gap_cause;
+use gapii_abi::atom::gap_cause;
 use gapii_protocol::control::{self, InFlight, Summary};
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;

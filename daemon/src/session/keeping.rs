@@ -5,7 +5,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gapii_protocol::app::Launch;
+use gapii_abi::app::Launch;
 use gapii_protocol::control::{
     self, AppInfo, ControlError, SaveRequest, Saved, StartRequest, Target, code,
 };

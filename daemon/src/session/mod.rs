@@ -13,7 +13,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
-use gapii_protocol::app::{self, AppHello};
+use gapii_abi::app::{self, AppHello};
 use gapii_protocol::control::{
     self, AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code,
 };

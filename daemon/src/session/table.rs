@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
-use gapii_protocol::app::Launch;
+use gapii_abi::app::Launch;
 use gapii_protocol::control::{ControlError, StopRequest, Target, Totals, code};
 
 use crate::capture::drain::DrainHandle;

@@ -7,7 +7,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-use gapii_protocol::app::{AppHello, CLAIM_MS};
+use gapii_abi::app::{AppHello, CLAIM_MS};
 use gapii_protocol::control::{self, AppInfo, ControlError, TakeUpRequest, Target, code};
 use gapii_ringbuf::{CaptureId, Mode};
 use rustix::process::Pid;
@@ -302,7 +302,7 @@ pub fn abandon(capture: &Capture) {
 
 fn id_of(request: &TakeUpRequest) -> Result<CaptureId, ControlError> {
     let bad = |message: String| ControlError::new(code::BAD_REQUEST, message);
-    let session = gapii_protocol::app::launch_from_hex(request.session.as_bytes());
+    let session = gapii_abi::app::launch_from_hex(request.session.as_bytes());
     let session = session.ok_or_else(|| bad(format!("{:?} is no session", request.session)))?;
     if request.start.keep.is_some() || request.capture == 0 {
         return Err(bad("what is kept in memory went with its daemon".to_owned()));

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use gapii_protocol::app::launch_to_hex;
+use gapii_abi::app::launch_to_hex;
 use gapii_protocol::control::{
     self, ClientHello, Ended, Event, Request, StartRequest, Started, Target,
 };

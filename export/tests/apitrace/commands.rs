@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use gapii_abi::atom::EFFECT;
 use gapii_export::apitrace::{Exporter, Program, Summary};
-use gapii_protocol::atom::EFFECT;
 use gapii_protocol::trace::description::{Effect, Function, Kind, Repr, Type};
 use gapii_protocol::trace::meta::{EndReason, InFlight};
 use gapii_protocol::trace::{Description, TraceHeader};

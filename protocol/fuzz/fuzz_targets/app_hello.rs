@@ -2,7 +2,7 @@
 
 #![no_main]
 
-use gapii_protocol::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN};
+use gapii_abi::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|input: &[u8]| {

@@ -15,9 +15,9 @@ use super::meta::{InFlight, Meta, ObservedFrame, Traced};
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
-use crate::atom::frame_kind::{BLOB, HASH};
-use crate::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
-use crate::atom::{EFFECT, FRAME_END, LEAVE, LEAVES, META_FIRST, SETUP};
+use gapii_abi::atom::frame_kind::{BLOB, HASH};
+use gapii_abi::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
+use gapii_abi::atom::{EFFECT, FRAME_END, LEAVE, LEAVES, META_FIRST, SETUP};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::description::{Function, Kind, Observed};
 use super::meta::{Blob, ObservedFrame};
 use super::value::{Observation, Observations};
-use crate::atom::{BLOB_NAME_LEN, Header, LEAVE};
+use gapii_abi::atom::{BLOB_NAME_LEN, Header, LEAVE};
 
 /// Longest blob that a reader puts together, in bytes.
 pub const BLOB_BYTES_MAX: u64 = 1 << 30;

@@ -16,7 +16,7 @@ use super::rings::{Account, Seam};
 use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
-use crate::atom::{self, EFFECT, FRAME_END, LEAVE, META_FIRST};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, META_FIRST};
 
 /// Seams and gaps that are listed one by one.
 const SEAMS_MAX: usize = 1 << 16;

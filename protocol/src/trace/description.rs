@@ -9,10 +9,10 @@ use std::sync::OnceLock;
 
 use serde::{Deserialize, Serialize};
 
-use crate::atom::META_FIRST;
 use crate::desc;
 pub use crate::desc::{Effect, Kind, Observed, Repr};
 use crate::generated::{enums, functions};
+use gapii_abi::atom::META_FIRST;
 
 /// Every function and every enum group of a trace.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]

@@ -142,7 +142,7 @@ pub struct GapEntry {
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub start_ns: u64,
     pub end_ns: u64,
-    /// One of [`crate::atom::gap_cause`].
+    /// One of [`gapii_abi::atom::gap_cause`].
     pub cause: u32,
 }
 

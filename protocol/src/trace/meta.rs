@@ -6,7 +6,7 @@
 
 use super::blobs::BlobName;
 use super::rings::{Account, Rings, Seam};
-use crate::atom::{self, HEADER_LEN, Header, traced_kind};
+use gapii_abi::atom::{self, HEADER_LEN, Header, traced_kind};
 
 /// First record of each block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

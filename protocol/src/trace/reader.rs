@@ -24,7 +24,7 @@ use super::record::Records;
 use super::scan::{Found, FoundFrame, Scanner, Step};
 use super::store::{BlobError, Store};
 use super::story::Begin;
-use crate::atom;
+use gapii_abi::atom;
 
 /// A trace file, opened.
 pub struct TraceReader<R> {

@@ -2,7 +2,7 @@
 //!
 //! Believes no length: a record that does not fit is an error, and nothing after it is read.
 
-use crate::atom::{Header, PAD, RECORD_LEN_MAX};
+use gapii_abi::atom::{Header, PAD, RECORD_LEN_MAX};
 
 /// Where a record and its parts are in a block.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,7 +4,7 @@
 //! Readers of commands pass them over. Decodes what the daemon writes, and believes no count in it.
 
 use super::footer::Lost;
-use crate::atom::{self, HEADER_LEN, Header};
+use gapii_abi::atom::{self, HEADER_LEN, Header};
 
 /// The rings of a capture whose positions are not those that they had when their process joined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]

@@ -12,7 +12,7 @@ use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, BlobName, Collector, Na
 use super::meta::Meta;
 use super::reader::{BlockError, BlockFile};
 use super::record::Records;
-use crate::atom::{BLOB, SWITCH_THREAD};
+use gapii_abi::atom::{BLOB, SWITCH_THREAD};
 
 /// Why a blob can't be had.
 #[derive(Debug, thiserror::Error)]

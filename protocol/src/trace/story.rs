@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use super::meta::{Meta, Subject};
-use crate::atom::{SETUP, subject_kind};
+use gapii_abi::atom::{SETUP, subject_kind};
 
 /// Most subjects that are remembered; of more, all are described again.
 const SUBJECTS_MAX: usize = 1 << 20;

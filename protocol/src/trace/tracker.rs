@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::meta::{Block, End, Limits, Meta, MetaError, Process, Thread, ThreadState};
-use crate::atom::{EFFECT, FRAME_END, Header};
+use gapii_abi::atom::{EFFECT, FRAME_END, Header};
 
 /// Most processes of a trace.
 pub const PROCESSES_MAX: u32 = 1 << 16;

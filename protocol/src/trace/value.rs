@@ -5,7 +5,7 @@
 
 use super::blobs::{BlobName, slots};
 use super::description::{Function, Kind, Observed, Param, Repr, Type};
-use crate::atom::{BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE};
+use gapii_abi::atom::{BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE};
 
 /// A scalar of a record.
 #[derive(Clone, Copy, PartialEq, Debug)]

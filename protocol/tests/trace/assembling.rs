@@ -1,7 +1,7 @@
 //! Order of commands, pairing, limits, and reading from the middle.
 
-use gapii_protocol::atom::frame_kind::{BLOB, HASH};
-use gapii_protocol::atom::{EFFECT, FRAME, FRAME_END};
+use gapii_abi::atom::frame_kind::{BLOB, HASH};
+use gapii_abi::atom::{EFFECT, FRAME, FRAME_END};
 use gapii_protocol::trace::BlobName;
 use gapii_protocol::trace::assembler::Limits;
 use gapii_protocol::trace::meta::{EndReason, InFlight};

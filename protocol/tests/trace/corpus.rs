@@ -53,7 +53,7 @@ fn corpus_of_blocks_is_read_or_refused() {
     }
 }
 
-/// `cargo test -p gapii-protocol --features tools --test trace -- --ignored write_seeds`
+/// `cargo test -p gapii-protocol --test trace -- --ignored write_seeds`
 #[test]
 #[ignore = "writes the seeds of the committed corpus"]
 fn write_seeds() {

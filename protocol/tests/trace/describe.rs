@@ -1,7 +1,7 @@
 //! A small description with one command of each shape, so that tests do not change with the
 //! generated tables.
 
-use gapii_protocol::atom::{
+use gapii_abi::atom::{
     OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
 };
 use gapii_protocol::desc::{

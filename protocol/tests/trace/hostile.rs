@@ -3,7 +3,7 @@
 
 use std::io::Cursor;
 
-use gapii_protocol::atom::{self, Header};
+use gapii_abi::atom::{self, Header};
 use gapii_protocol::trace::block::{BLOCK_BYTES_MAX, DecodeError};
 use gapii_protocol::trace::header::HEADER_BODY_BYTES_MAX;
 use gapii_protocol::trace::reader::OpenError;

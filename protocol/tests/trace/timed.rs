@@ -1,6 +1,6 @@
 //! Times that the driver took.
 
-use gapii_protocol::atom::{EFFECT, Header, LEAVE, LEAVES, META_FIRST};
+use gapii_abi::atom::{EFFECT, Header, LEAVE, LEAVES, META_FIRST};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::verify::{Verification, verify};

@@ -1,7 +1,7 @@
 //! What tracers did, as records of a trace and in commands.
 
-use gapii_protocol::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
-use gapii_protocol::atom::{EFFECT, FRAME_END, TRACED};
+use gapii_abi::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
+use gapii_abi::atom::{EFFECT, FRAME_END, TRACED};
 use gapii_protocol::trace::assembler::{Anomalies, Limits};
 use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::verify;

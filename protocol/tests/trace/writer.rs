@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Cursor;
 
-use gapii_protocol::atom::{self, EFFECT, FRAME_END, Header, LEAVE, LEAVES};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, Header, LEAVE, LEAVES};
 use gapii_protocol::trace::blobs::{BlobEntry, Collector};
 use gapii_protocol::trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
 use gapii_protocol::trace::meta::{self, EndReason, InFlight, Meta};

@@ -14,7 +14,7 @@
 use core::ffi::c_char;
 use core::ffi::c_void;
 
-use gapii_protocol::atom::{EFFECT, LEAVES};
+use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;

@@ -6,7 +6,7 @@
 use core::ffi::CStr;
 use std::time::Instant;
 
-use gapii_protocol::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT};
+use gapii_abi::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT};
 
 use super::missing::Missing;
 use crate::call::Call;

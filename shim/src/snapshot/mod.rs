@@ -51,8 +51,8 @@ use core::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::Backoff;
-use gapii_protocol::app::API_LEVEL_ZERO;
-use gapii_protocol::atom::{SUBJECT, subject_kind};
+use gapii_abi::app::API_LEVEL_ZERO;
+use gapii_abi::atom::{SUBJECT, subject_kind};
 use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture;

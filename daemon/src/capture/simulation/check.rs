@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::BufReader;
 
-use gapii_protocol::atom::gap_cause;
+use gapii_abi::atom::gap_cause;
 use gapii_protocol::trace::{Footer, TraceReader, verify};
 
 use super::calls::Calls;

@@ -4,8 +4,8 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use gapii_protocol::app::{self, AppHello};
-use gapii_protocol::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, process_end};
+use gapii_abi::app::{self, AppHello};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, process_end};
 use gapii_protocol::trace::Description;
 use gapii_ringbuf::{
     CaptureId, Header, Mode, ModeMap, Producer, Reservation, Room, Segment, SegmentLayout,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use gapii_protocol::atom::{gap_cause, process_end};
+use gapii_abi::atom::{gap_cause, process_end};
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::{CaptureEnd, InFlight};
 use gapii_protocol::trace::rings;

@@ -5,7 +5,7 @@
 //! he has. What was put aside for a slow client, or not wanted, was lost with the daemon, and so it is
 //! counted; then, as behind any gap, all goes on at a keyframe.
 
-use gapii_protocol::atom::{gap_cause, process_end};
+use gapii_abi::atom::{gap_cause, process_end};
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::CaptureEnd;
 use gapii_protocol::trace::rings::RingState;

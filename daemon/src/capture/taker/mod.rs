@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-use gapii_protocol::atom::gap_cause;
+use gapii_abi::atom::gap_cause;
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::meta::EndReason;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::mpsc::{Sender, TryRecvError};
 
-use gapii_protocol::atom::{gap_cause, process_end};
+use gapii_abi::atom::{gap_cause, process_end};
 use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::CaptureEnd;
 use gapii_ringbuf::Emitted;
