@@ -1,6 +1,6 @@
-//! Flags that more than one command has, each defined once.
+//! Flags that several commands share, each defined once.
 //!
-//! Checks what a value may be, never whether it fits the machine or the daemon.
+//! Validates the syntax and range of values. The daemon checks whether it can serve them.
 
 use std::num::{NonZeroU32, NonZeroU64};
 use std::ops::Range;
@@ -15,10 +15,10 @@ use gapii_remote::VIA_VARIABLE;
 
 use crate::via::Via;
 
-/// Least that is kept, in bytes.
+/// Smallest value of --keep-bytes and --bytes, in bytes.
 const KEEP_BYTES_MIN: u64 = 1 << 20;
 
-/// Where the daemon listens for clients.
+/// Address of a local daemon's socket for clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
     Unix(PathBuf),
@@ -33,7 +33,8 @@ impl FromStr for Address {
             Some(path) => Ok(Address::Unix(path.into())),
             None if text.starts_with('/') => Ok(Address::Unix(text.into())),
             None if text.starts_with("tcp:") => {
-                Err("a daemon of another machine is named by --via tls://HOST or ssh://HOST".into())
+                Err("use --via tls://HOST or --via ssh://HOST for a daemon of another machine"
+                    .into())
             }
             None => Err("an address is unix:PATH".into()),
         }
@@ -42,19 +43,18 @@ impl FromStr for Address {
 
 #[derive(Args, Clone, Debug, Default)]
 pub struct Connect {
-    /// The daemon to talk to, as unix:PATH [default: the user's own]
+    /// Address of the daemon, as unix:PATH [default: the user's own daemon]
     #[arg(long, env = "GAPII_CTL_SOCKET", value_name = "ADDRESS", global = true)]
     pub connect: Option<Address>,
 
-    /// The daemon of another machine, as tls://HOST[:PORT] or ssh://[USER@]HOST[:PORT][/PATH/OF/gapii-ctl]
+    /// Daemon of another machine, as tls://HOST[:PORT] or ssh://[USER@]HOST[:PORT][/PATH/OF/gapii-ctl]
     ///
-    /// Comes before --connect, unless only that is typed. Traces are written here. See also
-    /// `gapii-ctl pair`, run where the daemon is.
+    /// Takes precedence over --connect, unless only --connect is given on the command line. Traces are
+    /// written on this machine. Run `gapii-ctl pair` on the daemon's machine to create credentials for tls://.
     #[arg(long, env = VIA_VARIABLE, value_name = "URL", global = true)]
     pub via: Option<Via>,
 
-    /// What admits us to the daemon of --via tls:// [default: gapii/hosts/HOST.json in $XDG_CONFIG_HOME
-    /// or ~/.config]
+    /// Credentials for --via tls:// [default: gapii/hosts/HOST.json in $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "FILE", global = true)]
     pub credentials: Option<PathBuf>,
 }
@@ -66,21 +66,22 @@ pub struct Json {
     pub json: bool,
 }
 
-/// How much to record, and what to do when a ring is full.
+/// Limits of a capture, and what happens when a ring or the output is full.
 #[derive(Args, Clone, Debug)]
 pub struct Limits {
     /// End the capture after N frames of each process
     #[arg(long, value_name = "N", value_parser = whole_frames)]
     pub frames: Option<NonZeroU64>,
 
-    /// End the capture after N submits of each process, whether or not it shows frames, too
+    /// End the capture after N submits of each process, even if the process also presents frames
     ///
-    /// What is given to a queue of a compute API's, as by zeCommandQueueExecuteCommandLists, then counts as a
-    /// frame for everything. Without this it does in processes that show nothing.
+    /// A submit is work that a compute API passes to a queue, for example zeCommandQueueExecuteCommandLists.
+    /// With this option every submit ends a frame; without it, submits end frames only in processes that
+    /// present none.
     #[arg(long, value_name = "N", value_parser = whole_frames, conflicts_with = "frames")]
     pub submits: Option<NonZeroU64>,
 
-    /// Let K frames pass before the first that is recorded
+    /// Skip K frames before recording begins
     #[arg(long, value_name = "K", default_value_t = 0)]
     pub skip_frames: u64,
 
@@ -88,61 +89,63 @@ pub struct Limits {
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 
-    /// End the capture once its trace has SIZE bytes, with K, M or G, and what is under way
+    /// End the capture when its trace reaches SIZE bytes (suffix K, M or G); data in transit is still written
     #[arg(long, value_name = "SIZE", value_parser = size)]
     pub bytes: Option<u64>,
 
-    /// What becomes of what the output does not take: put aside in a file of the daemon's, up to its limit,
-    /// and missing beyond; or the program waits; or it is missing
+    /// When the output is too slow: spill to a file of the daemon (data beyond the daemon's limit is dropped
+    /// and counted), let the program wait, or drop and count
     #[arg(long, value_enum, default_value_t = IfSlow::Spill)]
     pub if_slow: IfSlow,
 
-    /// What a thread does when its ring is full: wait for the daemon, or drop and count
+    /// When a thread's ring is full: wait for the daemon, or drop records and count them
     #[arg(long, value_enum, default_value_t = Overflow::Wait)]
     pub overflow: Overflow,
 
-    /// How long a thread waits for a daemon that takes nothing before it leaves the capture
+    /// Time in ms that a thread waits on a full ring before its process leaves the capture
     #[arg(long, value_name = "MS", default_value_t = control::STALL_MS_DEFAULT)]
     pub stall_ms: u64,
 
-    /// Read back every Nth frame just before it is shown, and keep its hash for `replay --verify`
+    /// Read back every Nth frame just before it is presented, and record its hash for `replay --verify`
     #[arg(long, value_name = "N", value_parser = every_nth)]
     pub observe_frames: Option<NonZeroU32>,
 
-    /// Keep the pixels of observed frames, too, and not only their hash
+    /// Record the pixels of observed frames as well as their hash
     #[arg(long, requires = "observe_frames")]
     pub frame_pixels: bool,
 
-    /// Measure how long the driver takes for each command; each then costs the program more
+    /// Record the time that each command spends in the driver; adds about 50 ns to each command
     #[arg(long)]
     pub timing: bool,
 
     #[command(flatten)]
     pub filter: Filter,
 
-    /// Record nothing until the program does this: function=NAME|GLOB, gl-error, frame-longer=20ms or frame=N
+    /// Begin recording on an event: function=NAME|GLOB, gl-error, frame-longer=20ms or frame=N
     ///
-    /// Begins at the next frame, with a description of all there is; what led to it is not recorded. Until then
-    /// the program is slowed as by a capture, and --frames and --seconds do not count.
+    /// Recording begins at the frame after the event, with a snapshot of the program's state; the event itself
+    /// is not recorded. While waiting, the program runs as slowly as during a capture, and --frames and
+    /// --seconds do not count yet.
     #[arg(long, value_name = "TRIGGER", conflicts_with = "skip_frames")]
     pub when: Option<Trigger>,
 }
 
-/// What of the program's commands is recorded.
+/// Selection of the commands that are recorded.
 #[derive(Args, Clone, Debug)]
 pub struct Filter {
-    /// Record only what this thread calls, by its id or its name, with * and ? in it; may be repeated
+    /// Record only commands of this thread, by thread id or name (* and ? match); may be repeated
     ///
-    /// As for --api and --function: commands are left out that fit none of the words of an option. Swaps are
-    /// recorded always, and so is what describes a program that was running. Such a trace is not for `replay`.
+    /// --thread, --api and --function combine: a command is recorded if it matches one value of each option
+    /// that is given. Swaps and the snapshot of an attached program are always recorded. A filtered trace
+    /// cannot be replayed.
     #[arg(long = "thread", value_name = "TID|NAME")]
     pub threads: Vec<String>,
 
-    /// Record only commands of this API
+    /// Record only commands of this API; may be repeated
     #[arg(long = "api", value_name = "API", value_enum)]
     pub apis: Vec<Api>,
 
-    /// Record only this function, by its name, with * and ? in it; may be repeated
+    /// Record only this function, by name (* and ? match); may be repeated
     #[arg(long = "function", value_name = "NAME|GLOB")]
     pub functions: Vec<String>,
 }
@@ -184,7 +187,7 @@ pub enum Overflow {
 }
 
 impl Limits {
-    /// A request to capture `target` within these limits.
+    /// Builds the request to capture `target` within these limits.
     pub fn request(&self, target: Target) -> StartRequest {
         StartRequest {
             target,
@@ -213,24 +216,25 @@ impl Limits {
     }
 }
 
-/// What is kept in memory rather than written.
+/// Options of frames that are kept in the daemon's memory instead of being written.
 #[derive(Args, Clone, Debug)]
 pub struct Keep {
-    /// Write nothing yet: keep at least the last N frames in the daemon's memory, for `gapii-ctl save`
+    /// Keep at least the last N frames in the daemon's memory, for `gapii-ctl save`; write nothing yet
     ///
-    /// Also after the program has ended, or was killed. Once it has ended they are saved by itself into the
-    /// file of -o; with a daemon of this run's own, since nobody could ask it later, without -o too.
+    /// The frames stay available after the program has ended or was killed. With -o, they are saved to that
+    /// file when the program ends. If this run started its own daemon, they are saved even without -o, because
+    /// that daemon ends with the run.
     #[arg(long, value_name = "N", value_parser = whole_frames,
           conflicts_with_all = ["frames", "skip_frames", "seconds", "bytes", "threads", "apis",
                                 "functions", "when"])]
     pub keep_frames: Option<NonZeroU64>,
 
-    /// Keep no more than so many bytes of each process, compressed, with K, M or G
+    /// Keep at most SIZE compressed bytes for each process (suffix K, M or G)
     #[arg(long, value_name = "SIZE", requires = "keep_frames", default_value = "256M",
           value_parser = size)]
     pub keep_bytes: u64,
 
-    /// Describe all there is every M frames: what is saved begins there. The program is held meanwhile
+    /// Take a snapshot (keyframe) every M frames; saved traces begin at one. The program pauses for each
     #[arg(long, value_name = "M", requires = "keep_frames", default_value = "100",
           value_parser = every_nth)]
     pub keyframe_every: NonZeroU32,
@@ -246,22 +250,22 @@ impl Keep {
 
 #[derive(Args, Clone, Debug)]
 pub struct Output {
-    /// The trace file, or - for standard output [default: the program's name and the time]
+    /// Trace file, or - for standard output [default: PROGRAM-DATE-TIME.gapii]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }
 
 #[derive(Args, Clone, Debug)]
 pub struct App {
-    /// The application, by process id or name
+    /// Application, by process id or name
     #[arg(long, value_name = "PID|NAME")]
     pub app: Option<String>,
 }
 
-/// A capture that runs.
+/// Selects running captures.
 #[derive(Args, Clone, Debug)]
 pub struct Running {
-    /// The capture, by its name or number, as `gapii-ctl list` has them
+    /// Capture, by its name or number as shown by `gapii-ctl list` [default: all captures]
     #[arg(value_name = "NAME")]
     pub capture: Option<String>,
 
@@ -270,7 +274,7 @@ pub struct Running {
 }
 
 impl Running {
-    /// The captures that are meant; all where nothing is said.
+    /// Builds the request; without a name and an application it selects all captures.
     pub fn request(&self) -> StopRequest {
         let target = self.app.app.clone().map_or(Target::All, Target::App);
         let number = self.capture.as_deref().and_then(|capture| capture.parse().ok());
@@ -281,14 +285,14 @@ impl Running {
 
 #[derive(Args, Clone, Debug)]
 pub struct Trace {
-    /// The trace file
+    /// Trace file
     #[arg(value_name = "FILE")]
     pub trace: PathBuf,
 }
 
 #[derive(Args, Clone, Debug)]
 pub struct Frames {
-    /// Frames A up to, not including, B; either side may be left out
+    /// Frames from A up to, not including, B; either bound may be omitted
     #[arg(long, value_name = "A..B", value_parser = frame_range)]
     pub frames: Option<Range<u64>>,
 }
@@ -296,23 +300,23 @@ pub struct Frames {
 fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
     let frames: u64 = text.parse().map_err(|_| "a number of frames is expected".to_string())?;
     NonZeroU64::new(frames).ok_or_else(|| {
-        "a capture of 0 frames records nothing; leave --frames out to record until the program ends"
+        "a capture of 0 frames records nothing; omit --frames to record until the program ends"
             .into()
     })
 }
 
-/// What a capture may be called.
+/// Parses a capture's name; a number is not a name.
 pub fn capture_name(text: &str) -> Result<String, String> {
     match control::is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!(
-            "a name is of 1 to {} letters, digits, dots, dashes and underlines, and no number",
+            "a name has 1 to {} letters, digits, dots, dashes and underscores, and is not a number",
             control::NAME_LEN_MAX
         )),
     }
 }
 
-/// Bytes, at least enough for a block or two.
+/// Parses a size in bytes with an optional suffix K, M or G; rejects sizes below [`KEEP_BYTES_MIN`].
 fn size(text: &str) -> Result<u64, String> {
     let (number, unit) = match text.char_indices().last() {
         Some((at, 'K' | 'k')) => (&text[..at], 10),
@@ -320,19 +324,18 @@ fn size(text: &str) -> Result<u64, String> {
         Some((at, 'G' | 'g')) => (&text[..at], 30),
         _ => (text, 0),
     };
-    let number: u64 =
-        number.parse().map_err(|_| "a size is a number, with K, M or G behind it".to_owned())?;
+    let number: u64 = number
+        .parse()
+        .map_err(|_| "a size is a whole number with an optional suffix K, M or G".to_owned())?;
     match number.checked_mul(1 << unit) {
         Some(bytes) if bytes >= KEEP_BYTES_MIN => Ok(bytes),
-        Some(_) => {
-            Err(format!("at least {} MiB are needed for a frame or two", KEEP_BYTES_MIN >> 20))
-        }
-        None => Err("that is more than any machine has".to_owned()),
+        Some(_) => Err(format!("the smallest size is {} MiB", KEEP_BYTES_MIN >> 20)),
+        None => Err("the size exceeds 2^64 bytes".to_owned()),
     }
 }
 
 fn every_nth(text: &str) -> Result<NonZeroU32, String> {
-    text.parse().map_err(|_| "every Nth frame, where N is 1 or more, is expected".to_string())
+    text.parse().map_err(|_| "N is a whole number, 1 or more".to_string())
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
@@ -340,7 +343,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if seconds.is_finite() && seconds > 0.0 {
         Ok(seconds)
     } else {
-        Err("a capture lasts longer than 0 seconds; leave --seconds out for no limit".into())
+        Err("the time must be greater than 0 seconds; omit --seconds for no limit".into())
     }
 }
 
@@ -353,7 +356,7 @@ fn frame_range(text: &str) -> Result<Range<u64>, String> {
     };
     let range = bound(start, 0)?..bound(end, u64::MAX)?;
     if range.is_empty() {
-        return Err(format!("no frame is in {text}, since B is the first that is left out"));
+        return Err(format!("{text} contains no frame: B is exclusive"));
     }
     Ok(range)
 }

@@ -1,4 +1,4 @@
-//! The command line: one definition from which parser, help, completions and man pages come.
+//! Definition of the command line. Parser, help, completions and man pages are derived from it.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -10,7 +10,7 @@ use crate::commands::{
 };
 use crate::failure::Failure;
 
-/// Record what a program issues to EGL and OpenGL ES, and look at the recording
+/// Record the EGL, OpenGL ES and Level Zero commands of a program, and inspect the recording
 #[derive(Parser, Debug)]
 #[command(name = "gapii-ctl", version, max_term_width = 100, after_help = AFTER_HELP)]
 pub struct Cli {
@@ -22,8 +22,8 @@ pub struct Cli {
 }
 
 const AFTER_HELP: &str = "\
-Exit status: that of the program for `run`; else 0 done, 1 the answer is no, 2 wrong usage, \
-3 can't reach or not allowed";
+Exit status: `run` returns the program's own; all other commands return 0 for success, 1 for a negative \
+answer (for example, a trace with damage), 2 for wrong usage, 3 if something can't be reached or is not allowed";
 
 #[derive(Subcommand, Debug)]
 enum Command {
@@ -31,64 +31,65 @@ enum Command {
     Run(run::Run),
     /// Attach to a running application and capture it from its next frame
     Start(start::Start),
-    /// Write the last frames of a program that was started with `run --keep-frames`
+    /// Write the kept frames of a program that was started with `run --keep-frames`
     Save(save::Save),
-    /// End captures
+    /// End running captures
     Stop(stop::Stop),
-    /// Leave out what comes in captures that run, as a gap
+    /// Pause running captures: commands issued meanwhile are left out and counted as a gap
     Pause(stop::Pause),
-    /// Go on with captures that were paused; all there is is described anew
+    /// Resume paused captures: each continues with a fresh snapshot of the program's state
     Resume(stop::Resume),
-    /// List the captures that run
+    /// List the running captures
     List(list::List),
-    /// Show how the daemon is
+    /// Show the state of the daemon
     Status(status::Status),
     /// List the connected applications
     Apps(apps::Apps),
-    /// Show what the connected applications do, again and again: frames, commands, bytes, waits, losses
+    /// Show rates of the connected applications, refreshed: frames, commands, bytes, waits, losses
     ///
-    /// First the averages since each one connected, then what came since the last refresh; LOST is since it
-    /// connected always. Commands are those that captures take; who is not captured has frames alone. A table
-    /// on a terminal, else a line for each application.
+    /// The first refresh shows averages since each application connected; later ones show the time since the
+    /// previous refresh. LOST always counts from the connection. Only captured applications have command
+    /// counts; the others have frames alone. Prints a table on a terminal, otherwise one line per application.
+    /// Default interval: 1 s.
     Watch(watch::Watch),
-    /// Describe a trace
+    /// Summarize a trace
     Info(info::Info),
     /// List the commands of a trace
     Dump(dump::Dump),
-    /// Show what the program had set up behind a command of a trace
+    /// Show the state that the program had set up after a given command of a trace
     State(state::State),
-    /// Count what a trace consists of: functions, frames, threads, memory, needless changes, and the
-    /// driver's time where it was recorded with --timing
+    /// Print statistics of a trace: functions, frames, threads, memory, redundant state changes, and
+    /// driver times if it was recorded with --timing
     Stats(stats::Stats),
-    /// Compare two traces: where they begin to differ, and what occurs how often
+    /// Compare two traces: the first difference, and how often each function is called in each
     Diff(diff::Diff),
-    /// Play a trace, and put its frames on a contact sheet
+    /// Replay a trace and write a contact sheet of its frames
     Montage(montage::Montage),
-    /// Write a trace in the format of another tool
+    /// Convert a trace to the format of another tool
     Export(export::Export),
-    /// Play a trace against the driver of this machine
+    /// Replay a trace on the driver of this machine
     Replay(replay::Replay),
-    /// Write out memory that a trace holds, by its hash
+    /// Write a blob (memory that a trace holds) to a file, by its hash
     Blob(blob::Blob),
-    /// Check a trace: structure, checksums, emitted + lost = produced
+    /// Check a trace: structure, checksums, and that emitted + lost = produced records
     Verify(verify::Verify),
-    /// Make, show, renew and revoke what admits clients of other machines to this one's daemon
+    /// Create, list, renew and revoke credentials for remote clients of this machine's daemon
     Pair(pair::Pair),
-    /// Say what is wrong with this set-up, and the command that mends it
+    /// Diagnose this installation: each problem with the command that fixes it
     Doctor(doctor::Doctor),
-    /// Pass on what a client of another machine says: what `--via ssh://` runs there
+    /// Relay a remote client to the daemon over standard input and output; `--via ssh://` runs this
     #[command(hide = true)]
     Relay,
-    /// Print the completions for a shell
+    /// Print shell completions
     #[command(hide = true)]
     Completions(completions::Completions),
-    /// Write the man pages into a folder
+    /// Write the man pages to a folder
     #[command(hide = true)]
     Man(man::Man),
 }
 
 impl Cli {
-    /// What this process' command line and environment say; ends the process where that makes no sense.
+    /// Parses this process' command line and environment; on an error, prints it and exits with status 2.
     pub fn of_process() -> Cli {
         Cli::of(&Cli::command().get_matches()).unwrap_or_else(|error| error.exit())
     }
@@ -96,14 +97,14 @@ impl Cli {
     fn of(matches: &ArgMatches) -> Result<Cli, clap::Error> {
         let mut cli = Cli::from_arg_matches(matches)?;
         let is_typed = |id| matches.value_source(id) == Some(ValueSource::CommandLine);
-        // What is typed comes before what the environment says.
+        // A typed --connect overrides a GAPII_VIA from the environment.
         if is_typed("connect") && !is_typed("via") {
             cli.connect.via = None;
         }
         Ok(cli)
     }
 
-    /// Does what the command line says; the exit status.
+    /// Runs the chosen command and returns its exit status.
     pub fn run(&self) -> Result<u8, Failure> {
         let connect = &self.connect;
         match &self.command {
@@ -130,8 +131,8 @@ impl Cli {
             Command::Doctor(args) => doctor::run(args, connect),
             Command::Pair(args) => pair::run(args),
             Command::Relay => relay::run(connect),
-            Command::Completions(args) => completions::run(args),
-            Command::Man(args) => man::run(args),
+            Command::Completions(args) => completions::run(args, Cli::command()),
+            Command::Man(args) => man::run(args, Cli::command()),
         }
     }
 }

@@ -33,7 +33,7 @@ pub fn run(args: &Apps, connect: &Connect) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The applications as lines of text.
+/// Formats the applications as a table.
 pub fn rows(apps: &[AppInfo]) -> String {
     if apps.is_empty() {
         return "no application is connected\n".to_owned();

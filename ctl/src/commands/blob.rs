@@ -1,4 +1,4 @@
-//! `blob`: memory that a trace holds, written out by its hash.
+//! `blob`: writes a blob of a trace (recorded memory) to a file, selected by its hash.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::failure::Failure;
 use crate::text;
 use crate::trace_file::{self, unreadable};
 
-/// Names that are listed when a prefix fits more than one.
+/// Largest number of hashes that are listed when a prefix is ambiguous.
 const LISTED_MAX: usize = 4;
 
 #[derive(Args, Debug)]
@@ -24,25 +24,25 @@ pub struct Blob {
     #[command(flatten)]
     trace: Trace,
 
-    /// Its hash as `dump` shows it, or enough of the first digits
+    /// Hash of the blob as `dump` shows it, or a unique prefix
     #[arg(value_name = "HASH")]
     hash: NamePrefix,
 
-    /// Where to write it; - is standard output
+    /// File to write, or - for standard output
     #[arg(short, long, value_name = "FILE", default_value = "-")]
     output: PathBuf,
 
-    /// Print what it is as JSON, and write it only where -o says
+    /// Print a description as JSON; write the bytes only if -o is given
     #[command(flatten)]
     json: Json,
 }
 
-/// A blob, without its bytes.
+/// Description of a blob, without its bytes.
 #[derive(Serialize)]
 struct Described {
     hash: BlobName,
     size: u64,
-    /// Index of the block in which it begins.
+    /// Index of the block in which the blob begins.
     block: u32,
 }
 
@@ -72,7 +72,7 @@ pub fn run(args: &Blob) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The blob that is meant.
+/// Returns the blob that a hash or prefix selects.
 fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
     let (name, hash) = (args.trace.trace.display(), &args.hash);
     match found {

@@ -1,21 +1,21 @@
-//! `completions`: prints what a shell needs to complete our command lines.
+//! `completions`: prints the completion script for a shell.
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 use clap_complete::Shell;
 
-use crate::cli::Cli;
 use crate::failure::Failure;
 use crate::text;
 
 #[derive(Args, Debug)]
 pub struct Completions {
-    /// The shell to complete in
+    /// Shell to generate completions for
     shell: Shell,
 }
 
-pub fn run(args: &Completions) -> Result<u8, Failure> {
+/// Prints the script for `command_line`.
+pub fn run(args: &Completions, mut command_line: Command) -> Result<u8, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "gapii-ctl", &mut script);
+    clap_complete::generate(args.shell, &mut command_line, "gapii-ctl", &mut script);
     text::print(|out| out.write_all(&script))?;
     Ok(0)
 }

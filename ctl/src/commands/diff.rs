@@ -1,4 +1,4 @@
-//! `diff`: where two traces begin to differ. The status is 1 if they do.
+//! `diff`: finds the first difference between two traces. Exits with status 1 if they differ.
 
 use std::path::{Path, PathBuf};
 
@@ -17,20 +17,20 @@ use crate::table::aligned;
 use crate::text::{self, counted};
 use crate::trace_file::{self, unreadable};
 
-/// Most lines about frames.
+/// Largest number of lines about differing frames.
 const LISTED_MAX: usize = 100;
 
 #[derive(Args, Debug)]
 pub struct Diff {
-    /// The first trace
+    /// First trace
     #[arg(value_name = "A")]
     a: PathBuf,
 
-    /// The second trace
+    /// Second trace
     #[arg(value_name = "B")]
     b: PathBuf,
 
-    /// Compare commands only: don't play traces that differ to compare their frames
+    /// Compare commands only; do not replay differing traces to compare their frames
     #[arg(long)]
     no_frames: bool,
 
@@ -38,12 +38,12 @@ pub struct Diff {
     json: Json,
 }
 
-/// What is found, as JSON has it.
+/// Result of the comparison, in the form of the JSON output.
 #[derive(Serialize)]
 struct Differences {
     #[serde(flatten)]
     commands: Found,
-    /// Frames that differ, where they were compared.
+    /// Frames that differ; `None` if frames were not compared.
     frames: Option<Vec<FrameDifference>>,
 }
 
@@ -67,7 +67,7 @@ pub fn run(args: &Diff) -> Result<u8, Failure> {
     Ok(u8::from(!is_same))
 }
 
-/// Reads both traces, a command of each in turn.
+/// Reads both traces in step, one command of each at a time.
 fn compare(args: &Diff, stop: &Stop) -> Result<Found, Failure> {
     let (mut a, mut b) = (trace_file::open(&args.a)?, trace_file::open(&args.b)?);
     let info = Info::of(&mut a).map_err(|error| unreadable(&args.a, &error))?;
@@ -151,7 +151,7 @@ fn describe_frames(frames: &[FrameDifference]) -> String {
     text
 }
 
-/// The command of this number, as `dump` has it.
+/// Returns the command with this number as `dump` prints it.
 fn command_line(path: &Path, seq: Option<u64>) -> Result<String, Failure> {
     let Some(seq) = seq else { return Ok("no more commands of the thread\n".to_owned()) };
     let mut reader = trace_file::open(path)?;

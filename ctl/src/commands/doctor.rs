@@ -1,6 +1,6 @@
-//! `doctor`: what is wrong with this set-up, and the command that mends it.
+//! `doctor`: diagnoses the installation, with a command that fixes each problem.
 //!
-//! Looks only; mends nothing itself.
+//! Changes nothing itself.
 
 use std::io::{self, Write};
 

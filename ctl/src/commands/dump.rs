@@ -29,13 +29,13 @@ pub struct Dump {
     #[command(flatten)]
     json: Json,
 
-    /// Instead of listing, play the trace up to --at, and write what its context then has into this
-    /// folder: textures as PNG, buffers as they are, shaders as text
+    /// Instead of listing commands, replay the trace up to --at and write the current context's resources to
+    /// this folder: textures as PNG, buffers as raw bytes, shaders as text
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, requires = "at")]
     #[arg(conflicts_with_all = ["frames", "json"])]
     resources: Option<PathBuf>,
 
-    /// The command behind which resources are looked at
+    /// Command after which the resources are written, by its number in `dump`
     #[arg(long, value_name = "SEQ", requires = "resources")]
     at: Option<u64>,
 }

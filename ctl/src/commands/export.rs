@@ -1,6 +1,6 @@
-//! `export`: a trace in the format of another tool.
+//! `export`: converts a trace to the format of another tool.
 //!
-//! Of a damaged trace it exports what can be read, and then says that it is damaged.
+//! Exports the readable part of a damaged trace, then reports the damage.
 
 use std::io::{self, BufWriter, Write};
 use std::path::PathBuf;
@@ -22,15 +22,15 @@ pub struct Export {
     #[command(flatten)]
     trace: Trace,
 
-    /// What to write: a .trace of apitrace, or a line of JSON for each command
+    /// Output format: apitrace's .trace, or JSON with one line per command
     #[arg(long, value_enum)]
     format: Format,
 
-    /// The file to write, or - for standard output
+    /// File to write, or - for standard output
     #[arg(short, long, value_name = "OUT")]
     output: PathBuf,
 
-    /// The process to export, if the trace has several and the format is of one
+    /// Process to export; required if the trace has several processes and the format holds only one
     #[arg(long, value_name = "PID")]
     process: Option<u32>,
 }
@@ -65,7 +65,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// The process to export; None for all of them.
+/// Returns the process to export; `None` means all processes.
 fn process<'p>(
     args: &Export,
     processes: &'p [ProcessEntry],
@@ -119,7 +119,7 @@ fn write_apitrace(
     Ok(())
 }
 
-/// Whether the format has words for what tracers did: if not, it has what the driver got.
+/// Whether the format can express what tracers did. If not, the export has the commands as the driver got them.
 #[derive(PartialEq, Eq)]
 enum Tracers {
     Told,
@@ -148,7 +148,7 @@ fn each_command(
     Ok(())
 }
 
-/// Says what is not in the export, and does not hold it against it.
+/// Reports what the export leaves out, without failing.
 fn warn(summary: &Summary) {
     if summary.skipped > 0 {
         let commands = counted(summary.skipped, "command");

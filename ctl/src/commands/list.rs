@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::table;
 use crate::text;
 
-/// Programs of a capture that are named in its line.
+/// Largest number of programs that a capture's line names.
 const PROGRAMS_MAX: usize = 3;
 
 #[derive(Args, Debug)]

@@ -2,19 +2,19 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory};
+use clap::{Args, Command};
 
-use crate::cli::Cli;
 use crate::failure::Failure;
 
 #[derive(Args, Debug)]
 pub struct Man {
-    /// The folder, which is there already
+    /// Existing folder to write to
     folder: PathBuf,
 }
 
-pub fn run(args: &Man) -> Result<u8, Failure> {
-    clap_mangen::generate_to(Cli::command(), &args.folder).map_err(|error| {
+/// Writes one page for `command_line` and one for each of its subcommands.
+pub fn run(args: &Man, command_line: Command) -> Result<u8, Failure> {
+    clap_mangen::generate_to(command_line, &args.folder).map_err(|error| {
         Failure::unreachable(format!("can't write man pages to {}: {error}", args.folder.display()))
     })?;
     Ok(0)

@@ -1,6 +1,6 @@
-//! `montage`: a contact sheet of a trace: small pictures of its frames, with their numbers.
+//! `montage`: writes a contact sheet of a trace: thumbnails of its frames with their numbers.
 //!
-//! Plays the trace for it, once, up to the last frame that is shown.
+//! Replays the trace once, up to the last frame on the sheet.
 
 use std::io::{self, Write};
 use std::ops::Range;
@@ -26,19 +26,19 @@ pub struct Montage {
     #[command(flatten)]
     frames: Frames,
 
-    /// The picture to write, a PNG, or - for standard output
+    /// PNG file to write, or - for standard output
     #[arg(short, long, value_name = "SHEET", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// How many frames it shows, spread evenly over those there are
+    /// Number of frames on the sheet, evenly spaced over the trace
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=400))]
     count: u16,
 
-    /// How many of them are side by side
+    /// Number of frames in a row
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=20))]
     columns: u16,
 
-    /// Width of each, in pixels
+    /// Width of each thumbnail, in pixels
     #[arg(long, value_name = "PIXELS", default_value_t = 240, value_parser = clap::value_parser!(u16).range(16..=1024))]
     width: u16,
 }
@@ -88,7 +88,7 @@ pub fn run(args: &Montage) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Frames that are shown, evenly spread over those that are wanted of each process.
+/// Chooses the frames to show, evenly spaced over the requested frames of each process.
 fn chosen(info: &Info, wanted: &Range<u64>, most: u64) -> Vec<FrameOf> {
     let parts: Vec<(u32, Range<u64>)> = (0..)
         .zip(&info.processes)
@@ -110,7 +110,7 @@ fn chosen(info: &Info, wanted: &Range<u64>, most: u64) -> Vec<FrameOf> {
     spread(0..total, most).into_iter().filter_map(nth).collect()
 }
 
-/// Which process is which, where frames of several are shown.
+/// Prints which process is which, if the sheet shows several.
 fn key(info: &Info) -> Option<String> {
     let named = (0u32..).zip(&info.processes).filter(|(_, process)| process.frames > 0);
     let words: Vec<String> =

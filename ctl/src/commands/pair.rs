@@ -1,4 +1,4 @@
-//! `pair`: makes, shows, renews and revokes what admits remote clients to this machine's daemon.
+//! `pair`: creates, lists, renews and revokes credentials for remote clients of this machine's daemon.
 
 use std::path::{Path, PathBuf};
 
@@ -14,12 +14,12 @@ use crate::local_time::day;
 use crate::pairing::{Pairing, PairingError};
 use crate::{table, text};
 
-/// Longest lifetime.
+/// Longest lifetime of credentials.
 const LIFETIME_MAX: Duration = Duration::days(20 * 365);
 
 #[derive(Args, Debug)]
 pub struct Pair {
-    /// The daemon's folder of credentials [default: /etc/gapii/remote for root, else gapii/remote in
+    /// Folder of the daemon's credentials [default: /etc/gapii/remote for root, otherwise gapii/remote in
     /// $XDG_CONFIG_HOME or ~/.config]
     #[arg(long, value_name = "DIR", global = true)]
     folder: Option<PathBuf>,
@@ -30,22 +30,22 @@ pub struct Pair {
 
 #[derive(Subcommand, Debug)]
 enum Action {
-    /// Admit a client: write the file that it needs
+    /// Admit a client and write its credentials file
     New(New),
-    /// List the clients that are admitted
+    /// List the admitted clients
     List(Json),
-    /// Give a client new credentials, or the daemon a new certificate
+    /// Renew the credentials of a client, or the daemon's certificate
     Renew(Renew),
-    /// Admit a client no more
+    /// Revoke a client's credentials
     Revoke(Revoke),
 }
 
 #[derive(Args, Debug)]
 struct New {
-    /// What the daemon calls the client, in its log and in lists
+    /// Name of the client in the daemon's log and in lists
     name: String,
 
-    /// A token instead of a certificate
+    /// Create a token instead of a certificate
     #[arg(long)]
     token: bool,
 
@@ -55,7 +55,7 @@ struct New {
 
 #[derive(Args, Debug)]
 struct Renew {
-    /// The client; without a name the daemon itself, whose clients need nothing new
+    /// Client to renew; without a name, renews the daemon's own certificate (clients need no new files)
     name: Option<String>,
 
     #[command(flatten)]
@@ -64,11 +64,11 @@ struct Renew {
 
 #[derive(Args, Debug)]
 struct File {
-    /// Let it expire after so long: a number with s, m, h or d
+    /// Lifetime: a number with s, m, h or d
     #[arg(long = "for", value_name = "TIME", default_value = "365d", value_parser = lifetime)]
     lifetime: Duration,
 
-    /// The file to write, which must not be there [default: NAME.gapii.json]
+    /// File to write; must not exist yet [default: NAME.gapii.json]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -78,23 +78,23 @@ struct File {
 
 #[derive(Args, Debug)]
 struct Revoke {
-    /// The client
+    /// Client to revoke
     name: String,
 }
 
-/// What was made.
+/// Result of creating or renewing credentials.
 #[derive(Serialize)]
 struct Made<'a> {
     name: &'a str,
     kind: Kind,
     expires: String,
-    /// The client's file.
+    /// Path of the client's credentials file.
     file: &'a Path,
-    /// The daemon's folder.
+    /// Path of the daemon's folder of credentials.
     folder: &'a Path,
 }
 
-/// A client of the list.
+/// One client in the list.
 #[derive(Serialize)]
 struct Listed<'a> {
     name: &'a str,
@@ -107,7 +107,7 @@ struct Listed<'a> {
 #[derive(Serialize)]
 struct List<'a> {
     folder: &'a Path,
-    /// None where the daemon has no certificate yet.
+    /// `None` if the daemon has no certificate yet.
     daemon_expires: Option<String>,
     clients: Vec<Listed<'a>>,
 }
@@ -153,7 +153,7 @@ pub fn run(args: &Pair) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// A file that is not there: what is in it would be lost.
+/// Checks that the file does not exist, so that no credentials are overwritten.
 fn free_file(File { output, .. }: &File, name: &str) -> Result<PathBuf, Failure> {
     let file = output.clone().unwrap_or_else(|| PathBuf::from(format!("{name}.gapii.json")));
     match file.symlink_metadata() {

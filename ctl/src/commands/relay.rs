@@ -1,6 +1,6 @@
-//! `relay`: passes on, over its standard streams, what a client of another machine and the daemon say.
+//! `relay`: copies bytes between its standard streams and the daemon's socket.
 //!
-//! Runs at the other end of ssh. Understands none of it.
+//! `--via ssh://` runs it on the daemon's machine. It does not parse what it copies.
 
 use std::fs::File;
 use std::io::{self, Write};

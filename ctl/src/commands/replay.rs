@@ -1,6 +1,6 @@
-//! `replay`: plays a trace against the driver of this machine.
+//! `replay`: replays a trace on the driver of this machine.
 //!
-//! What is played is `gapii_replay`'s; here are the flags and the report.
+//! Defines the flags and prints the report; the crate `gapii_replay` does the work.
 
 use std::path::PathBuf;
 
@@ -23,31 +23,31 @@ pub struct Replay {
     #[command(flatten)]
     frames: Frames,
 
-    /// Compare what the driver answers with what it answered when the program was recorded
+    /// Compare the driver's answers and observed frames with the recorded ones
     #[arg(long)]
     verify: bool,
 
-    /// Write a PNG of each frame into this folder, as it is just before it is shown
+    /// Write each frame as a PNG to this folder, as it is just before it is presented
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     images: Option<PathBuf>,
 
-    /// Leave alpha out of pictures of frames, as windows do
+    /// Omit the alpha channel from pictures of frames
     #[arg(long, requires = "images", conflicts_with = "at")]
     opaque: bool,
 
-    /// Play up to this command, and write pictures of the framebuffer that it drew to
+    /// With --images: replay up to this command and write the framebuffer that it drew to
     #[arg(long, value_name = "SEQ", requires = "images")]
     at: Option<u64>,
 
-    /// With --at, also what the framebuffer has of depth
+    /// With --at: also write the depth attachment
     #[arg(long, requires = "at")]
     depth: bool,
 
-    /// With --at, also what the framebuffer has of stencil
+    /// With --at: also write the stencil attachment
     #[arg(long, requires = "at")]
     stencil: bool,
 
-    /// Show windows where the program had windows
+    /// Open a window for each window of the program
     #[arg(long)]
     window: bool,
 
@@ -101,7 +101,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What somebody may wonder about who sees the report.
+/// Prints notes that explain the report.
 fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
     if report.played + report.skipped == 0 && !report.cancelled {
         return Some(
@@ -119,7 +119,7 @@ fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
     )
 }
 
-/// Whether there are pictures of a command.
+/// Whether pictures of one command were requested.
 pub fn judge_pictures(report: &Report, seq: u64) -> Result<(), Failure> {
     match (report.images.missed, report.images.files) {
         (Some(_), _) => {
@@ -130,7 +130,7 @@ pub fn judge_pictures(report: &Report, seq: u64) -> Result<(), Failure> {
     }
 }
 
-/// Whether all of it was played.
+/// Whether the whole trace was replayed.
 fn judge(report: &Report) -> Result<(), Failure> {
     if report.cancelled {
         let frames = counted(report.frames, "frame");

@@ -26,21 +26,20 @@ use crate::watch::Watch;
 
 #[derive(Args, Debug)]
 pub struct Run {
-    /// Load the shim and capture nothing yet; `gapii-ctl start` can attach later
+    /// Load the shim without capturing; attach later with `gapii-ctl start`
     #[arg(long, conflicts_with_all = ["frames", "submits", "skip_frames", "seconds", "observe_frames", "timing", "quit", "output", "keep_frames", "threads", "apis", "functions", "when"])]
     idle: bool,
 
-    /// With --idle: follow nothing of the program's state until a capture begins. A program then runs
-    /// as if gapii were not there, and a later capture lacks all that was there before it began
+    /// With --idle: do not track the program's state until a capture begins. The program runs at native speed,
+    /// and a later capture lacks all state that was set up before it began
     #[arg(long, requires = "idle")]
     no_monitor: bool,
 
-    /// End the program once the capture is complete: SIGTERM, and SIGKILL 5 s later
+    /// End the program when the capture is complete: SIGTERM, then SIGKILL after 5 s
     #[arg(long, conflicts_with = "keep_frames")]
     quit: bool,
 
-    /// Load this library into the program too, behind the shim: a tool with tracers. May be given several
-    /// times
+    /// Load this library into the program after the shim: a tool that registers tracers. May be repeated
     #[arg(long = "tool", value_name = "FILE")]
     tools: Vec<PathBuf>,
 
@@ -53,7 +52,7 @@ pub struct Run {
     #[command(flatten)]
     output: Output,
 
-    /// The program and its arguments
+    /// Program and its arguments
     #[arg(
         value_name = "CMD",
         required = true,
@@ -63,7 +62,7 @@ pub struct Run {
     command: Vec<OsString>,
 }
 
-/// The exit status is the program's, or 0 where `--quit` ended it after a complete capture.
+/// Returns the program's exit status, or 0 if `--quit` ended it after a complete capture.
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(via) = &connect.via {
         return Err(Failure::usage(format!(
@@ -99,11 +98,11 @@ pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     Watch::new(program, Some(capture), &signals, args.quit).until_the_end()
 }
 
-/// The daemon of this run: the user's, or one that lives as long as the run.
+/// The daemon of this run: the user's, or a private one that ends with the run.
 struct Daemon {
     app_socket: PathBuf,
     client_socket: PathBuf,
-    /// Ended when it is dropped.
+    /// A private daemon ends when this is dropped.
     private: Option<RefCell<PrivateDaemon>>,
 }
 
@@ -128,7 +127,7 @@ impl Daemon {
     }
 }
 
-/// Where applications find the daemon whose clients use `client_socket`.
+/// Returns the path of the socket for applications that belongs to `client_socket`.
 fn app_socket_beside(client_socket: &Path) -> PathBuf {
     match std::env::var_os("GAPII_SOCKET") {
         Some(path) if !path.is_empty() => PathBuf::from(path),
@@ -147,7 +146,7 @@ fn start_capture<'a>(args: &Run, daemon: &Daemon, launch: &Launch) -> Result<Cap
     Capture::start(connection, request, output)
 }
 
-/// Keeps the program's last frames, and saves them at its end where somebody wants them.
+/// Keeps the program's last frames, and saves them when the program ends if that was requested.
 fn keep(
     args: &Run,
     daemon: &Daemon,

@@ -18,7 +18,7 @@ pub struct Save {
     #[command(flatten)]
     app: App,
 
-    /// At least the last N frames, from the keyframe before them on [default: all that are kept]
+    /// Save at least the last N frames, beginning at the keyframe before them [default: all kept frames]
     #[arg(long, value_name = "N")]
     last: Option<NonZeroU64>,
 
@@ -47,7 +47,7 @@ pub fn run(args: &Save, connect: &Connect) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What a file is named after that nobody named.
+/// Name from which the default file name is made.
 fn name_of<'a>(kept: &'a [KeptInfo], wanted: Option<&'a str>) -> &'a str {
     let named = |app: &&KeptInfo| wanted.is_none_or(|wanted| app.pid.to_string() == wanted);
     kept.iter().rev().find(named).map_or(wanted.unwrap_or_default(), |app| &app.name)

@@ -22,11 +22,11 @@ pub struct Start {
     #[command(flatten)]
     app: App,
 
-    /// Every application that is connected, in one trace
+    /// Capture every connected application into one trace
     #[arg(long, conflicts_with = "app")]
     all: bool,
 
-    /// Call the capture so, for `gapii-ctl list`, `stop`, `pause` and `resume`
+    /// Name of the capture, for `gapii-ctl list`, `stop`, `pause` and `resume`
     #[arg(long, value_name = "NAME", value_parser = capture_name)]
     name: Option<String>,
 
@@ -60,7 +60,7 @@ pub fn run(args: &Start, connect: &Connect) -> Result<u8, Failure> {
     follow(&mut capture, &signals)
 }
 
-/// The one application that `wanted` names, or the only one there is.
+/// Returns the application that `wanted` names, or the only connected one.
 fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, Failure> {
     let fits = |app: &&AppInfo| wanted.is_none_or(|wanted| is_named(app, wanted));
     let candidates: Vec<_> = apps.iter().filter(fits).collect();

@@ -24,11 +24,11 @@ pub struct State {
     #[command(flatten)]
     trace: Trace,
 
-    /// The command behind which to look, by its number in `dump` [default: the last one]
+    /// Command after which the state is shown, by its number in `dump` [default: the last one]
     #[arg(long, value_name = "SEQ")]
     at: Option<u64>,
 
-    /// Show also what is as it was in the beginning
+    /// Also show state that still has its initial value
     #[arg(long)]
     all: bool,
 
@@ -75,7 +75,7 @@ pub fn run(args: &State) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// All there is behind one command, in the order in which it is shown.
+/// The state after one command, in the order of the output.
 struct Picture {
     processes: Vec<ProcessPicture>,
 }
@@ -96,7 +96,7 @@ struct ThreadPicture {
 
 struct ContextPicture {
     handle: u64,
-    /// The thread where it is current.
+    /// Index of the thread on which the context is current, if any.
     thread: Option<u32>,
     version: (u8, u8),
     /// Index of its share group.
@@ -209,7 +209,7 @@ impl ProcessPicture {
     }
 }
 
-/// What there is before the first command.
+/// The initial state, before the first command.
 struct Fresh {
     process: Value,
     thread: Value,

@@ -1,4 +1,4 @@
-//! `stats`: what a trace consists of, as a table or as one JSON object.
+//! `stats`: prints statistics of a trace as tables or as one JSON object.
 
 use std::cmp::Reverse;
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub struct Stats {
     #[command(flatten)]
     trace: Trace,
 
-    /// What to list functions by [default: time where the trace has it, else count]
+    /// Sort order of functions [default: time if the trace has timing, otherwise count]
     #[arg(long, value_enum, value_name = "BY", conflicts_with = "json")]
     sort: Option<Sort>,
 
@@ -32,9 +32,9 @@ pub struct Stats {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Sort {
-    /// How many commands of it there are
+    /// Number of calls
     Count,
-    /// How long the driver took for all of them, as recorded with --timing
+    /// Total time in the driver, from a trace recorded with --timing
     Time,
 }
 
@@ -148,7 +148,7 @@ fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
     format!("{total}; a frame {min} to {max}, half of them up to {median}")
 }
 
-/// A time with its unit, in four digits at most.
+/// Formats a time with its unit, with at most four digits.
 fn time(ns: u64) -> String {
     match ns {
         0..1_000 => format!("{ns} ns"),
@@ -162,7 +162,7 @@ fn counted_frames(frames: &[FrameStats]) -> String {
     counted(frames.len() as u64, "frame")
 }
 
-/// Least, middle and most of a figure over the frames.
+/// Minimum, median and maximum of a figure over the frames.
 fn spread(frames: &[FrameStats], figure: impl Fn(&FrameStats) -> u64) -> String {
     let mut figures: Vec<u64> = frames.iter().map(figure).collect();
     figures.sort_unstable();

@@ -1,6 +1,6 @@
-//! `verify`: whether a trace is what it says it is.
+//! `verify`: checks a trace for damage and for unaccounted records.
 //!
-//! Answers with the exit status; what is wrong is listed on standard output.
+//! The exit status is the answer; problems are listed on standard output.
 
 use clap::Args;
 use gapii_protocol::trace::{self, Verification};

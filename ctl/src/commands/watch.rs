@@ -24,16 +24,16 @@ use crate::table;
 use crate::text;
 use crate::wait;
 
-/// Time from one refresh to the next, in seconds.
+/// Parses the refresh interval, in seconds.
 const INTERVALS: RangeInclusive<f64> = 0.1..=86_400.0;
 
 #[derive(Args, Debug)]
 pub struct Watch {
-    /// Seconds from one refresh to the next
+    /// Seconds between refreshes
     #[arg(long, value_name = "S", default_value = "1", value_parser = interval)]
     interval: Duration,
 
-    /// End after N refreshes [default: at Ctrl-C]
+    /// Exit after N refreshes [default: run until Ctrl-C]
     #[arg(long, value_name = "N")]
     count: Option<NonZeroU64>,
 
@@ -41,7 +41,7 @@ pub struct Watch {
     json: Json,
 }
 
-/// A line of `--json`.
+/// One line of `--json` output.
 #[derive(Serialize)]
 struct Refresh<'a> {
     apps: &'a [Rates],
@@ -102,7 +102,7 @@ fn interval(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// The programs as a table.
+/// Formats the applications as a table.
 fn rows(rates: &[Rates]) -> String {
     if rates.is_empty() {
         return format!("{}\n", apps::NO_APP);
@@ -127,7 +127,7 @@ fn rows(rates: &[Rates]) -> String {
     table::aligned(std::iter::once(head.map(str::to_owned)).chain(rows))
 }
 
-/// The programs, a line each.
+/// Formats the applications, one line each.
 fn lines(rates: &[Rates]) -> String {
     if rates.is_empty() {
         return format!("{}\n", apps::NO_APP);
@@ -155,7 +155,7 @@ fn lines(rates: &[Rates]) -> String {
     text
 }
 
-/// How often threads waited, and for how long.
+/// Formats how often threads waited for ring space, and for how long.
 fn waits(since: &AppCounts) -> String {
     match since.waits {
         0 => "0".to_owned(),
