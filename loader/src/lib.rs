@@ -1,8 +1,13 @@
-//! Where this system's loader finds a library: on the library path, in the loader's cache, and in
-//! the system's folders.
+//! Finds libraries as this system's dynamic loader does: on `LD_LIBRARY_PATH`, in the loader's cache, and in the
+//! system's folders.
 //!
-//! Loads nothing. Knows which files are the interceptor's, so that whoever looks for the drivers
-//! below it finds those.
+//! Never loads a library. It skips the shim's own files, so that a search for a driver finds the driver below the shim.
+//!
+//! ```
+//! let libraries = gapii_loader::find("libc.so.6");
+//! assert!(libraries.iter().all(|path| path.exists()));
+//! ```
+
 #![forbid(unsafe_code)]
 
 mod ld_cache;
@@ -31,7 +36,7 @@ const SYSTEM_FOLDERS: [&str; 6] = [
     "/usr/lib",
 ];
 
-/// Files of that name that the loader may take, in its order; not the interceptor's.
+/// Returns the files named `soname` that the loader would consider, in its order, without the shim's own.
 pub fn find(soname: &str) -> Vec<PathBuf> {
     let path = std::env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
     let on_path = std::env::split_paths(&path).map(|folder| folder.join(soname));
@@ -41,7 +46,7 @@ pub fn find(soname: &str) -> Vec<PathBuf> {
     all.filter(|path| path.exists() && !is_gapii_file(path)).collect()
 }
 
-/// Whether a path leads to a file named like the interceptor's library.
+/// Whether `path` resolves to a file named like the shim's library.
 pub fn is_gapii_file(path: &Path) -> bool {
     let file = path.canonicalize().unwrap_or_default();
     file.file_name().is_some_and(|name| name.as_bytes().starts_with(b"libgapii.so"))

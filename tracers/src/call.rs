@@ -1,4 +1,4 @@
-//! `Call`: one traced call, from before its first prologue to after its last epilogue.
+//! `Call`: one traced call, from its first prologue to its last epilogue.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -7,39 +7,39 @@ use crate::roster::{Callback, Hook, Roster};
 use crate::thread::Inside;
 use crate::tracers::Tracers;
 
-/// Holds the roster that the call began with; while it lives, no other call of this thread is traced.
+/// Holds the roster that was current when the call began. While it lives, no other call of this thread is traced.
 ///
-/// Stays in the thread that began it.
+/// Not `Send`: it stays on the thread that began it.
 #[derive(Debug)]
 pub struct Call<'a> {
     hooks: &'a [Hook],
-    /// One for each hook, of this thread's seat.
+    /// One pointer per hook, in this thread's seat.
     instances: *mut *mut c_void,
-    /// When it is dropped, the roster is not held any more.
+    /// Releases the roster when it is dropped.
     _inside: Inside,
 }
 
 impl<'a> Call<'a> {
-    /// None where nothing is traced: no tracer is enabled, or the thread is inside a traced call.
+    /// Begins a call of `function`; `None` if no tracer is enabled or the thread is inside a traced call.
     #[inline(always)]
     pub fn begin(tracers: &'a Tracers, function: usize) -> Option<Self> {
         let inside = Inside::enter()?;
         let seat = inside.seat;
         let roster = tracers.current().hold(seat, function)?;
-        // SAFETY: held by this thread's seat until `inside` is dropped.
+        // SAFETY: this thread's seat holds it until `inside` is dropped.
         let roster: &'a Roster = unsafe { roster.as_ref() };
         let hooks = roster.hooks(function);
         if hooks.is_empty() {
-            // Still inside, but nobody need wait for this call.
+            // The thread is still inside a call, but no other thread needs to wait for it.
             seat.release();
         }
-        // SAFETY: this thread's seat, and a thread is inside one call only.
+        // SAFETY: this thread owns the seat, and is inside only one call.
         let instances = unsafe { seat.instances(hooks.len()) };
         Some(Self { hooks, instances, _inside: inside })
     }
 
-    /// Has `run` called with each prologue, its tracer's user data, and the place for what the tracer
-    /// keeps for the epilogue; in the order in which the tracers were enabled.
+    /// Calls `run` for each prologue, in the order in which the tracers were enabled, with the tracer's user data and
+    /// a pointer that the prologue can set for the epilogue; it is null at first.
     #[inline]
     pub fn prologues(&mut self, mut run: impl FnMut(Callback, *mut c_void, &mut *mut c_void)) {
         self.each(|hook, instance| {
@@ -50,7 +50,8 @@ impl<'a> Call<'a> {
         });
     }
 
-    /// The same with each epilogue, in the same order; after the prologues.
+    /// Calls `run` for each epilogue, in the same order, with the pointer that the prologue left. Call it after
+    /// [`Self::prologues`].
     #[inline]
     pub fn epilogues(&mut self, mut run: impl FnMut(Callback, *mut c_void, &mut *mut c_void)) {
         self.each(|hook, instance| {
@@ -63,9 +64,9 @@ impl<'a> Call<'a> {
     #[inline]
     fn each(&mut self, mut run: impl FnMut(&Hook, &mut *mut c_void)) {
         for (at, hook) in self.hooks.iter().enumerate() {
-            // SAFETY: there is one for each hook.
+            // SAFETY: the seat has one pointer per hook.
             let instance = unsafe { self.instances.add(at) };
-            // SAFETY: the seat's own, which nobody else touches during the call.
+            // SAFETY: only this call accesses the seat's pointers.
             run(hook, unsafe { &mut *instance });
         }
     }

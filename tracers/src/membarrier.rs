@@ -1,23 +1,24 @@
-//! A sequentially consistent fence in two halves: the half that every call passes costs nothing where
-//! the kernel puts the barrier there, when the other half asks for it.
+//! An asymmetric sequentially consistent fence on top of `membarrier(2)`.
 //!
-//! A thread that calls is at one place of its order when the kernel's barrier reaches it. What it did
-//! before is seen by whoever asked, and what it does afterwards sees what was done before asking.
+//! The frequent half, which every traced call executes, is only a compiler fence. The rare half asks the kernel to
+//! execute a barrier in all running threads of the process. When that barrier interrupts a thread, everything that
+//! the thread did before is visible to the rare half's caller, and everything that it does afterwards sees what the
+//! caller did before.
 
 use std::sync::atomic::{AtomicBool, Ordering, compiler_fence, fence};
 use std::thread;
 use std::time::Duration;
 
-/// How long is waited where the kernel no longer helps.
+/// Sleep that replaces the kernel's barrier if `membarrier` starts to fail.
 const FOR_SURE: Duration = Duration::from_millis(10);
 
-/// The kernel knows of this process' wish.
+/// Whether the process is registered for expedited private barriers.
 static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
 
-/// The half of threads that call.
+/// The frequent half of the fence, executed by each traced call.
 #[inline]
 pub fn frequent_fence() {
-    // Relaxed: who finds it not set makes a full fence, which is right at all times.
+    // Relaxed: a thread that sees it unset executes a full fence, which is always correct.
     if IS_REGISTERED.load(Ordering::Relaxed) {
         compiler_fence(Ordering::SeqCst);
     } else {
@@ -25,18 +26,18 @@ pub fn frequent_fence() {
     }
 }
 
-/// The other half, of one thread at a time.
+/// The rare half of the fence. Called by one thread at a time.
 pub fn rare_fence() {
     if !IS_REGISTERED.load(Ordering::Relaxed) {
-        // From the next fence on: who made this one in full is met by the ones below.
+        // Applies from the next fence on: threads that executed a full fence so far pair with the fences below.
         let registered = membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
         IS_REGISTERED.store(registered, Ordering::Relaxed);
     }
     fence(Ordering::SeqCst);
     let asked = IS_REGISTERED.load(Ordering::Relaxed);
     if asked && !membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED) {
-        // A filter of system calls came since. No store stays in a processor's buffer for so long, and
-        // who is interrupted before it is out passes a barrier then.
+        // A seccomp filter was installed since. No store stays in a processor's store buffer for 10 ms, and a thread
+        // that is interrupted meanwhile executes a barrier.
         IS_REGISTERED.store(false, Ordering::Relaxed);
         thread::sleep(FOR_SURE);
     }
@@ -44,6 +45,6 @@ pub fn rare_fence() {
 }
 
 fn membarrier(command: i32) -> bool {
-    // SAFETY: takes no memory of ours.
+    // SAFETY: the system call accesses no memory of this process.
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }

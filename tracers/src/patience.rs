@@ -1,6 +1,6 @@
-//! `Patience`: how to wait for calls to end that have no means to say so.
+//! `Patience`: back-off while polling for calls of other threads to end.
 //!
-//! A call that told who waits for it would need another fence, in every call; destroying is rare.
+//! Calls do not notify a waiter, because that would need another fence in every call, and destroying a tracer is rare.
 
 use std::thread;
 use std::time::Duration;
@@ -9,6 +9,7 @@ const YIELDS: u32 = 16;
 const SHORTEST: Duration = Duration::from_micros(20);
 const LONGEST: Duration = Duration::from_millis(1);
 
+/// Back-off: 16 yields, then sleeps from 20 µs to 1 ms.
 #[derive(Debug)]
 pub struct Patience {
     yields_left: u32,
@@ -20,7 +21,7 @@ impl Patience {
         Self { yields_left: YIELDS, pause: SHORTEST }
     }
 
-    /// Returns after a while, a longer one each time.
+    /// Yields or sleeps; each sleep is twice as long as the previous one, up to 1 ms.
     pub fn pause(&mut self) {
         if self.yields_left > 0 {
             self.yields_left -= 1;

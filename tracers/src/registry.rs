@@ -1,5 +1,6 @@
-//! `Registry`: the tracers there are, which are enabled in which order, and rosters that calls may
-//! still hold. Under the lock of [`crate::Tracers`].
+//! `Registry`: all tracers, the order of the enabled ones, and replaced rosters that calls may still hold.
+//!
+//! [`crate::Tracers`] protects it with its lock.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
@@ -25,11 +26,11 @@ struct Tracer {
     pairs: BTreeMap<usize, Pair>,
 }
 
-/// A roster that is not the current one any more. Came out of a box.
+/// A roster that was replaced, allocated as a box.
 #[derive(Debug)]
 struct Retired(*mut Roster);
 
-// SAFETY: the roster is only read, and freed by who has the registry.
+// SAFETY: the roster is only read, and only the owner of the registry frees it.
 unsafe impl Send for Retired {}
 
 impl Registry {
@@ -49,7 +50,7 @@ impl Registry {
         if known { Ok(self.enabled.contains(&tracer)) } else { Err(Refusal::Unknown) }
     }
 
-    /// The callbacks of a tracer that is neither enabled nor draining.
+    /// Returns the callbacks of a tracer; refused while it is enabled or draining.
     pub fn pairs_mut(&mut self, tracer: TracerId) -> Result<&mut BTreeMap<usize, Pair>, Refusal> {
         if self.is_enabled(tracer)? {
             return Err(Refusal::Enabled);
@@ -61,7 +62,7 @@ impl Registry {
         Ok(&mut tracer.pairs)
     }
 
-    /// Changes the order of enabled tracers; true where it is not what it was.
+    /// Enables or disables a tracer; returns whether that changed anything.
     pub fn set_enabled(&mut self, tracer: TracerId, enable: bool) -> Result<bool, Refusal> {
         let is_enabled = self.is_enabled(tracer)?;
         if !is_enabled && self.is_in_flight(tracer, |_| true) {
@@ -75,7 +76,7 @@ impl Registry {
         Ok(true)
     }
 
-    /// Forgets a tracer that is not enabled; calls may still run its callbacks.
+    /// Removes a tracer; refused while it is enabled. Calls may still run its callbacks.
     pub fn remove(&mut self, tracer: TracerId) -> Result<(), Refusal> {
         if self.is_enabled(tracer)? {
             return Err(Refusal::Enabled);
@@ -84,7 +85,7 @@ impl Registry {
         Ok(())
     }
 
-    /// What is enabled now; none where nothing is.
+    /// Builds the roster of the enabled tracers; `None` if no tracer is enabled.
     pub fn roster(&self, functions: usize) -> Option<Roster> {
         let hook = |id: TracerId, function: usize| {
             let tracer = self.tracers.get(&id)?;
@@ -95,7 +96,7 @@ impl Registry {
         (!self.enabled.is_empty()).then(|| Roster::new(functions, hooks_of))
     }
 
-    /// Takes over `roster`, which was replaced and came out of a box, or is null.
+    /// Takes ownership of a replaced `roster`, which is null or was allocated as a box.
     pub fn retire(&mut self, roster: *mut Roster) {
         if !roster.is_null() {
             self.retired.push(Retired(roster));
@@ -103,12 +104,11 @@ impl Registry {
         self.free();
     }
 
-    /// Whether a call runs callbacks of `tracer`, in a seat that matters; of a tracer that is not
-    /// enabled.
+    /// Whether a call in a seat for which `matters` returns true runs callbacks of `tracer`, which is not enabled.
     pub fn is_in_flight(&mut self, tracer: TracerId, matters: impl Fn(&Seat) -> bool) -> bool {
         self.free();
         self.retired.iter().any(|retired| {
-            // SAFETY: retired rosters are freed by `free` alone, which has them no longer then.
+            // SAFETY: only `free` frees retired rosters, and removes them from the list.
             let roster = unsafe { &*retired.0 };
             let mut holders = seats().iter().filter(|seat| seat.held() == retired.0.cast());
             holders.any(|seat| roster.concerns(seat.function(), tracer) && matters(seat))
@@ -120,7 +120,7 @@ impl Registry {
         self.retired.retain(|retired| {
             let held = is_held(seats(), retired.0);
             if !held {
-                // SAFETY: it came out of a box, was replaced, and no call holds it or ever will.
+                // SAFETY: allocated as a box and replaced; no call holds it, and no later call can (HOLD).
                 drop(unsafe { Box::from_raw(retired.0) });
             }
             held

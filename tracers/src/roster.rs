@@ -1,29 +1,31 @@
-//! `Roster`: the enabled tracers' callbacks at one moment, by function. Never changes.
+//! `Roster`: an immutable list of the enabled tracers' callbacks, by function.
 
 use std::ffi::c_void;
 
 use crate::tracers::TracerId;
 
-/// A callback of some type; whoever registers it knows which.
+/// A callback with its type erased; the code that registers it knows the type.
 pub type Callback = unsafe extern "C" fn();
 
-/// When a callback runs.
+/// When a callback runs, relative to the traced call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Moment {
+    /// Before the call.
     Prologue,
+    /// After the call.
     Epilogue,
 }
 
-/// What a tracer gets back in every callback.
+/// The pointer that every callback of a tracer receives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct UserData(pub *mut c_void);
 
-// SAFETY: the pointer is handed on and never followed.
+// SAFETY: this crate passes the pointer on and never dereferences it.
 unsafe impl Send for UserData {}
 // SAFETY: as above.
 unsafe impl Sync for UserData {}
 
-/// A tracer's callbacks of one function; at least one of them where it stands in a roster.
+/// A tracer's callbacks for one function. In a roster, at least one of them is set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pair {
     pub prologue: Option<Callback>,
@@ -43,7 +45,7 @@ impl Pair {
     }
 }
 
-/// What one tracer does around one function.
+/// One tracer's callbacks around one function.
 #[derive(Debug)]
 pub(crate) struct Hook {
     pub tracer: TracerId,
@@ -58,12 +60,12 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// `hooks_of` says what is done around a function, in order.
+    /// Builds a roster; `hooks_of` yields the hooks of a function in the order in which they run.
     pub fn new<I: Iterator<Item = Hook>>(functions: usize, hooks_of: impl Fn(usize) -> I) -> Self {
         Self { hooks: (0..functions).map(|function| hooks_of(function).collect()).collect() }
     }
 
-    /// What is done around a call of `function`.
+    /// Returns the hooks of `function`, in the order in which they run; empty for an unknown function.
     #[inline(always)]
     pub fn hooks(&self, function: usize) -> &[Hook] {
         self.hooks.get(function).map_or(&[], |hooks| hooks)

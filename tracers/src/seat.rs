@@ -1,7 +1,7 @@
-//! `Seat`: where a thread says what its call holds; and the list of all seats.
+//! `Seat`: a hazard pointer of one thread, which announces the roster that its call holds; and the list of all seats.
 //!
-//! A seat is written by the thread that has it, and read by whoever wants to free or to destroy. Seats
-//! are never freed while their list lives; a thread that ends leaves its seat to the next one.
+//! Only the owning thread writes a seat. Threads that free rosters or destroy tracers read it. Seats are not
+//! freed while their list lives; a new thread takes over the seat of a thread that has ended.
 
 #![cfg_attr(loom, allow(dead_code))] // Models run no callbacks.
 
@@ -11,49 +11,50 @@ use std::ptr;
 
 use crate::sync::{AtomicBool, AtomicPtr, AtomicUsize, Ordering};
 
-/// What one thread holds.
+/// The hazard pointer of one thread.
 #[derive(Debug)]
 pub struct Seat {
-    /// What the call in flight holds; null without one.
+    /// The roster that the call in flight holds; null without such a call.
     held: AtomicPtr<()>,
-    /// Which function that call is of; of no meaning while `held` is null.
+    /// The function of that call; meaningless while `held` is null.
     function: AtomicUsize,
-    /// The thread is inside a traced call and waits there for other calls to end.
+    /// Whether the thread is inside a traced call and waits there for other calls to end.
     waits: AtomicBool,
+    /// Whether a thread owns the seat.
     taken: AtomicBool,
-    /// What prologues of the call in flight leave for its epilogues; touched by the seat's thread alone.
+    /// Pointers that prologues of the call in flight leave for its epilogues. Only the seat's thread accesses it.
     instances: UnsafeCell<Vec<*mut c_void>>,
-    /// The rest of the list; does not change once the seat is in it.
+    /// The next seat in the list; constant once this seat is in the list.
     next: *const Seat,
 }
 
-// SAFETY: all that changes is atomic, or touched by the seat's thread alone; `next` points at a seat, which
-// may itself be shared.
+// SAFETY: mutable fields are atomic, or accessed by the seat's thread only; `next` points at a seat, which may
+// itself be shared.
 unsafe impl Send for Seat {}
 // SAFETY: as above.
 unsafe impl Sync for Seat {}
 
 impl Seat {
-    /// Says that a call of `function` is about to hold `what`.
+    /// Announces that a call of `function` is about to hold `what`.
     #[inline]
     pub(crate) fn announce(&self, what: *mut (), function: usize) {
-        // Relaxed: read only by who has read the `held` that is stored next.
+        // Relaxed: only read after the `held` that is stored next has been acquired.
         self.function.store(function, Ordering::Relaxed);
-        // LEAVE: who reads this knows that the calls before have ended. Pairs with the acquire in `held`.
+        // LEAVE: a reader of this value knows that earlier calls have ended. Pairs with the acquire in `held`.
         self.held.store(what, Ordering::Release);
     }
 
     /// Ends the hold.
     #[inline]
     pub fn release(&self) {
-        // LEAVE: all that the call read was read before. Pairs with the acquire in `held`.
+        // LEAVE: all reads of the call come before. Pairs with the acquire in `held`.
         self.held.store(ptr::null_mut(), Ordering::Release);
     }
 
-    /// A place for each of `count` tracers, until the next call.
+    /// Returns an array of `count` pointers, one per tracer, valid until the next call of this function.
     ///
     /// # Safety
-    /// The caller is the thread that has the seat, and uses none that it got before.
+    /// The caller is the thread that owns the seat, and no longer uses arrays that it got before.
     #[inline(always)]
     pub(crate) unsafe fn instances(&self, count: usize) -> *mut *mut c_void {
         // SAFETY: the caller's duty.
@@ -64,24 +65,26 @@ impl Seat {
         instances.as_mut_ptr()
     }
 
-    /// What the seat's call holds, or is about to.
+    /// Returns the roster that the seat's call holds or is about to hold; null without such a call.
     pub fn held(&self) -> *mut () {
         // LEAVE: pairs with the releases in `announce` and `release`.
         self.held.load(Ordering::Acquire)
     }
 
-    /// The function of the call that holds what [`Seat::held`] has just returned. Of another call, if
-    /// that one has ended since.
+    /// Returns the function of the call that held what [`Seat::held`] has just returned. If that call has ended
+    /// since, returns the function of a later call.
     pub fn function(&self) -> usize {
-        // Relaxed: it was stored before what `held` acquired.
+        // Relaxed: it was stored before the value that `held` acquired.
         self.function.load(Ordering::Relaxed)
     }
 
+    /// Sets whether the thread waits, inside a traced call, for other calls to end.
     pub fn set_waits(&self, waits: bool) {
-        // Relaxed: tells of nothing else, and whoever cares looks again.
+        // Relaxed: publishes no other data, and readers poll it.
         self.waits.store(waits, Ordering::Relaxed);
     }
 
+    /// Whether the thread waits, inside a traced call, for other calls to end.
     pub fn waits(&self) -> bool {
         // Relaxed: as above.
         self.waits.load(Ordering::Relaxed)
@@ -93,28 +96,30 @@ fn grow(instances: &mut Vec<*mut c_void>, count: usize) {
     instances.resize(count, ptr::null_mut());
 }
 
-/// All seats.
+/// The list of all seats.
 #[derive(Debug)]
 pub struct Seats {
     first: AtomicPtr<Seat>,
 }
 
 impl Seats {
+    /// Creates an empty list.
     #[cfg(not(loom))]
     pub const fn new() -> Self {
         Self { first: AtomicPtr::new(ptr::null_mut()) }
     }
 
+    /// Creates an empty list.
     #[cfg(loom)]
     pub fn new() -> Self {
         Self { first: AtomicPtr::new(ptr::null_mut()) }
     }
 
-    /// A seat for this thread: one that was left, or a new one.
+    /// Claims a seat for this thread: a free one if there is any, otherwise a new one.
     pub fn claim(&self) -> &Seat {
         let left = self.iter().find(|seat| {
-            // SEAT: what the last thread left is complete. Pairs with the release in `give_back`.
-            // Relaxed where it fails: it is somebody else's.
+            // SEAT: the previous owner's writes are visible. Pairs with the release in `give_back`.
+            // Relaxed on failure: the seat belongs to another thread.
             let claimed =
                 seat.taken.compare_exchange(false, true, Ordering::Acquire, Ordering::Relaxed);
             claimed.is_ok()
@@ -122,7 +127,7 @@ impl Seats {
         left.unwrap_or_else(|| self.add())
     }
 
-    /// Leaves `seat`, which holds nothing any more, to another thread.
+    /// Releases `seat` and makes it free for another thread.
     pub fn give_back(&self, seat: &Seat) {
         seat.release();
         seat.set_waits(false);
@@ -130,8 +135,9 @@ impl Seats {
         seat.taken.store(false, Ordering::Release);
     }
 
+    /// Iterates over all seats, free ones included.
     pub fn iter(&self) -> impl Iterator<Item = &Seat> {
-        // LIST: a seat in the list is initialised. Pairs with the release in `add`.
+        // LIST: seats in the list are initialised. Pairs with the release in `add`.
         let mut next = self.first.load(Ordering::Acquire).cast_const();
         std::iter::from_fn(move || {
             // SAFETY: seats in the list are freed only with it, and `self` is borrowed.
@@ -142,7 +148,7 @@ impl Seats {
     }
 
     fn add(&self) -> &Seat {
-        // LIST: what this points at is behind `next` when the seat is in the list.
+        // LIST: this seat is reachable through `next` once the new seat is in the list.
         let mut first = self.first.load(Ordering::Acquire);
         let seat = Box::into_raw(Box::new(Seat {
             held: AtomicPtr::new(ptr::null_mut()),
@@ -157,10 +163,10 @@ impl Seats {
             let put = self.first.compare_exchange(first, seat, Ordering::AcqRel, Ordering::Acquire);
             let Err(found) = put else { break };
             first = found;
-            // SAFETY: nobody else has seen the seat yet.
+            // SAFETY: no other thread has seen the seat yet.
             unsafe { (*seat).next = first };
         }
-        // SAFETY: just made, and freed only with the list, which `self` borrows.
+        // SAFETY: just allocated, and freed only with the list, which `self` borrows.
         unsafe { &*seat }
     }
 }
@@ -173,10 +179,10 @@ impl Default for Seats {
 
 impl Drop for Seats {
     fn drop(&mut self) {
-        // Relaxed: whoever drops the list has it alone.
+        // Relaxed: dropping has exclusive access to the list.
         let mut next = self.first.load(Ordering::Relaxed);
         while !next.is_null() {
-            // SAFETY: every seat came out of a box, is in the list once, and nobody borrows the list.
+            // SAFETY: every seat was allocated as a box, is in the list once, and nothing borrows the list.
             let seat = unsafe { Box::from_raw(next) };
             next = seat.next.cast_mut();
         }

@@ -1,5 +1,4 @@
-//! The atomics of this crate: the standard library's, or loom's when a model runs. And the two sides of
-//! a fence of which one side is passed all the time, and the other seldom.
+//! Atomics of this crate: the standard library's, or loom's in models; and the two sides of an asymmetric fence.
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence};
@@ -9,12 +8,13 @@ pub use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicUsize, Ordering, fence}
 #[cfg(not(loom))]
 pub use crate::membarrier::{frequent_fence, rare_fence};
 
-/// The models have a full fence on both sides.
+/// In models both sides are full fences.
 #[cfg(loom)]
 pub fn frequent_fence() {
     fence(Ordering::SeqCst);
 }
 
+/// In models both sides are full fences.
 #[cfg(loom)]
 pub fn rare_fence() {
     fence(Ordering::SeqCst);

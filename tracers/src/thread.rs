@@ -1,7 +1,7 @@
-//! What a thread is to tracers: its seat, and whether it is inside a traced call.
+//! Per-thread state of tracers: the thread's seat, and whether the thread is inside a traced call.
 //!
-//! That is so for whichever API the call is of: what callbacks and drivers call meanwhile is not
-//! traced.
+//! The state is shared by all APIs: commands of any API that callbacks and drivers call inside a traced call are
+//! not traced.
 
 use std::ptr::{self, NonNull};
 use std::sync::Once;
@@ -17,7 +17,7 @@ thread_local! {
     static AT_EXIT: AtExit = const { AtExit };
 }
 
-/// Leaves the thread's seat to others when the thread ends.
+/// Gives back the thread's seat when the thread ends.
 struct AtExit;
 
 impl Drop for AtExit {
@@ -31,12 +31,12 @@ impl Drop for AtExit {
     }
 }
 
-/// Has forked children forget the calls of the parent's other threads, which they do not have. Once a
-/// process.
+/// Installs, once per process, a fork handler: in a forked child it releases the seats of threads that exist only
+/// in the parent.
 pub fn guard_forks() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
-        // SAFETY: the handler does nothing but store.
+        // SAFETY: the handler only performs atomic stores.
         unsafe { libc::pthread_atfork(None, None, Some(forget_others)) };
     });
 }
@@ -44,19 +44,19 @@ pub fn guard_forks() {
 extern "C" fn forget_others() {
     let own = own_seat(words());
     let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
-    // Nobody takes one of these seats again: its thread may have been at work on it.
+    // These seats stay taken: their threads may have been in the middle of changing them.
     SEATS.iter().filter(is_other).for_each(|seat| {
         seat.release();
         seat.set_waits(false);
     });
 }
 
-/// The seats of all threads that have or had one.
+/// Returns the seats of all threads that have or had one.
 pub fn seats() -> &'static Seats {
     &SEATS
 }
 
-/// The seat that this thread keeps, whose words these are.
+/// Returns the seat that the thread with these words keeps, if any.
 #[inline(always)]
 fn own_seat(words: NonNull<Words>) -> Option<&'static Seat> {
     // SAFETY: this thread's own words.
@@ -65,7 +65,7 @@ fn own_seat(words: NonNull<Words>) -> Option<&'static Seat> {
     unsafe { seat.as_ref() }
 }
 
-/// This thread is inside a traced call.
+/// Guard: the thread is inside a traced call while it lives.
 #[derive(Debug)]
 pub struct Inside {
     words: NonNull<Words>,
@@ -73,17 +73,17 @@ pub struct Inside {
 }
 
 impl Inside {
-    /// None where the thread is inside already.
+    /// Enters a traced call; `None` if the thread is inside one already.
     #[inline(always)]
     pub fn enter() -> Option<Self> {
         let words = words();
-        // SAFETY: this thread's own words; nobody has a reference to them.
+        // SAFETY: this thread's own words; no other reference to them exists.
         let is_inside = unsafe { &mut (*words.as_ptr()).is_inside };
         if *is_inside != 0 {
             return None;
         }
         *is_inside = 1;
-        // A signal's handler finds the thread inside before the seat says anything, ...
+        // A signal handler sees the thread as inside before the seat announces anything, ...
         compiler_fence(Ordering::SeqCst);
         Some(Self { words, seat: own_seat(words).unwrap_or_else(sit_down) })
     }
@@ -96,14 +96,14 @@ impl Drop for Inside {
         if own_seat(self.words).is_none() {
             SEATS.give_back(self.seat);
         }
-        // ... and until it says nothing any more.
+        // ... and until the seat announces nothing any more.
         compiler_fence(Ordering::SeqCst);
         // SAFETY: this thread's own words.
         unsafe { (*self.words.as_ptr()).is_inside = 0 };
     }
 }
 
-/// A seat for this thread until it ends; for a thread that is ending already, for this call.
+/// Claims a seat for this thread until it ends; for a thread that is ending already, for this call only.
 #[cold]
 fn sit_down() -> &'static Seat {
     let seat = SEATS.claim();
@@ -114,13 +114,14 @@ fn sit_down() -> &'static Seat {
     seat
 }
 
-/// This thread waits for calls of others to end.
+/// Guard: the thread waits for calls of other threads to end.
 #[derive(Debug)]
 pub struct Waiting {
     seat: Option<&'static Seat>,
 }
 
 impl Waiting {
+    /// Announces that this thread waits, if it is inside a traced call.
     pub fn begin() -> Self {
         let seat = own_seat(words()).filter(|seat| !seat.held().is_null());
         if let Some(seat) = seat {
@@ -129,8 +130,8 @@ impl Waiting {
         Self { seat }
     }
 
-    /// Whether the call of `other` is one to wait for: not this thread's own, and, from inside a call,
-    /// none that waits in the same way. So nobody waits for who waits for them.
+    /// Whether to wait for the call of `other`. From inside a traced call this excludes the thread's own call and
+    /// calls that wait in the same way, so that no two threads wait for each other.
     pub fn is_for(&self, other: &Seat) -> bool {
         self.seat.is_none_or(|own| !ptr::eq(own, other) && !other.waits())
     }

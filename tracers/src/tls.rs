@@ -1,17 +1,18 @@
-//! The thread-local words of this crate, in the initial-exec model: two loads, no call into the loader.
+//! Thread-local words of this crate in the initial-exec TLS model: an access is two loads, without a call into the
+//! dynamic loader.
 //!
-//! Plain words, zero at first, without a destructor: they are there to the thread's very end.
+//! The words are zero-initialised and have no destructor, so they are valid until the thread's very end.
 
 use core::arch::{asm, global_asm};
 use std::ptr::NonNull;
 
 use crate::seat::Seat;
 
-/// What is remembered of a thread; only that thread has a pointer to it.
+/// State of one thread; only that thread has a pointer to it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct Words {
-    /// The thread's seat, null until it has one that it keeps.
+    /// The seat that the thread keeps; null before it has one.
     pub seat: *const Seat,
     /// Not 0 while the thread is inside a traced call.
     pub is_inside: usize,
@@ -33,7 +34,7 @@ global_asm!(
     bytes = const WORDS_BYTES,
 );
 
-/// This thread's words.
+/// Returns a pointer to this thread's words.
 #[inline(always)]
 pub fn words() -> NonNull<Words> {
     let words: *mut Words;

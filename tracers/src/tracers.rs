@@ -1,4 +1,4 @@
-//! `Tracers`: the tracers of one API, and what tools do with them.
+//! `Tracers`: the tracers of one API, and the operations of tools on them.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -11,34 +11,38 @@ use crate::registry::Registry;
 use crate::roster::{Callback, Moment, Roster};
 use crate::thread::{Waiting, guard_forks};
 
-/// Names a tracer; never given twice.
+/// Identifies a tracer; never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct TracerId(usize);
 
 impl TracerId {
-    /// What [`TracerId::number`] gave; of a number that none gave, nothing is known.
+    /// Wraps a number that [`TracerId::number`] returned. Operations on any other number report
+    /// [`Refusal::Unknown`].
     pub fn new(number: usize) -> Self {
         Self(number)
     }
 
-    /// Not zero.
+    /// Returns the number of the tracer; never 0.
     pub fn number(self) -> usize {
         self.0
     }
 }
 
-/// Why something can't be done with a tracer.
+/// Why an operation on a tracer was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
+    /// The tracer was destroyed or never existed.
     #[error("there is no such tracer")]
     Unknown,
+    /// The operation needs a disabled tracer.
     #[error("the tracer is enabled")]
     Enabled,
+    /// Calls that began while the tracer was enabled have not ended.
     #[error("calls that began while the tracer was enabled have not ended")]
     Draining,
 }
 
-/// What calls that begin from now on are traced of.
+/// The functions that are traced in calls that begin from now on.
 #[derive(Debug)]
 pub struct Traced<'a>(Option<&'a Roster>);
 
@@ -54,31 +58,32 @@ impl Traced<'_> {
     }
 }
 
-/// Functions are numbers below the count that it was made for. Meant to live as long as the process:
-/// what is current is not freed with it.
+/// The tracers of one API. Functions are numbers below the count passed to [`Tracers::new`].
+///
+/// Lives as long as the process: dropping it does not free the current roster.
 #[derive(Debug)]
 pub struct Tracers {
     functions: usize,
-    /// Told what is traced, whenever that may have changed; one call at a time.
+    /// Called whenever the set of traced functions may have changed; never concurrently.
     switch: fn(&Traced<'_>),
     current: Current<Roster>,
-    /// Held for a moment only: never while anybody waits, in a callback, or in a call.
+    /// Never held while waiting, in a callback, or during a traced call.
     registry: Mutex<Registry>,
 }
 
 impl Tracers {
-    /// `switch` must not use these tracers.
+    /// Creates an empty set of tracers. `switch` must not use this value.
     pub const fn new(functions: usize, switch: fn(&Traced<'_>)) -> Self {
         Self { functions, switch, current: Current::none(), registry: Mutex::new(Registry::new()) }
     }
 
-    /// A tracer that is disabled and has no callbacks.
+    /// Creates a disabled tracer without callbacks.
     pub fn create(&self, user_data: *mut c_void) -> TracerId {
         guard_forks();
         self.registry().add(user_data)
     }
 
-    /// Sets what runs around `function`; none for nothing.
+    /// Sets the callback of `tracer` at `moment` of calls of `function`; `None` removes it.
     pub fn register(
         &self,
         tracer: TracerId,
@@ -89,7 +94,7 @@ impl Tracers {
         self.register_all(tracer, moment, [(function, callback)])
     }
 
-    /// The same for several functions; others keep what they have.
+    /// Sets the callbacks of several functions; callbacks of other functions are unchanged.
     pub fn register_all(
         &self,
         tracer: TracerId,
@@ -104,14 +109,14 @@ impl Tracers {
         Ok(())
     }
 
-    /// Takes back all callbacks.
+    /// Removes all callbacks of `tracer`.
     pub fn reset(&self, tracer: TracerId) -> Result<(), Refusal> {
         self.registry().pairs_mut(tracer)?.clear();
         Ok(())
     }
 
-    /// Enables or disables; a tracer that is so already stays so, and keeps its place in the order. One
-    /// that is disabled here drains, and can be enabled again when the calls that hold it have ended.
+    /// Enables or disables `tracer`. Does nothing if it is in that state already; its place in the order is kept.
+    /// A tracer that is disabled here drains: it can be enabled again when the calls that hold it have ended.
     pub fn set_enabled(&self, tracer: TracerId, enable: bool) -> Result<(), Refusal> {
         let mut registry = self.registry();
         if !registry.set_enabled(tracer, enable)? {
@@ -120,17 +125,17 @@ impl Tracers {
         let roster = registry.roster(self.functions);
         let new = roster.map_or(ptr::null_mut(), |roster| Box::into_raw(Box::new(roster)));
         let old = self.current.replace(new);
-        // SAFETY: null, or just made; who would replace and free it waits for the registry.
+        // SAFETY: null, or just allocated; replacing and freeing it needs the registry's lock, which is held here.
         (self.switch)(&Traced(unsafe { new.as_ref() }));
         registry.retire(old);
         Ok(())
     }
 
-    /// Forgets a tracer. When this returns, no callback of it runs any more or ever will.
+    /// Destroys a tracer. After it returns, no callback of the tracer runs any more, with the exception below.
     ///
-    /// It waits for the calls that run this tracer's callbacks, and for no others. From inside a traced
-    /// call two kinds are excepted, which could not end before this returns: that call itself, and calls
-    /// that wait in here as well. Their epilogues, this tracer's among them, run afterwards.
+    /// Waits for the calls that run this tracer's callbacks, and for no others. When called from inside a traced
+    /// call, it does not wait for that call itself, nor for calls that also wait in `destroy`: neither could end
+    /// before this returns. Their epilogues, including this tracer's, run afterwards.
     pub fn destroy(&self, tracer: TracerId) -> Result<(), Refusal> {
         self.registry().remove(tracer)?;
         let waiting = Waiting::begin();
@@ -141,7 +146,7 @@ impl Tracers {
         Ok(())
     }
 
-    /// Begins a call of `function`; none where nothing is traced.
+    /// Begins a traced call of `function`; `None` if the call is not traced.
     #[inline(always)]
     pub fn begin(&self, function: usize) -> Option<Call<'_>> {
         Call::begin(self, function)
@@ -153,7 +158,7 @@ impl Tracers {
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry> {
-        // Nothing in here panics half-way through a change.
+        // A poisoned lock is usable: no code panics half-way through a change.
         self.registry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

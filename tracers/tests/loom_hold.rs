@@ -1,4 +1,4 @@
-//! Model of holding and replacing: nothing is freed that a call holds, and what no call holds is freed.
+//! Loom model of HOLD: a roster that a call holds is not freed, and a replaced roster that no call holds is freed.
 //!
 //! `RUSTFLAGS="--cfg loom" cargo test -p gapii-tracers --release --test 'loom_*'`
 
@@ -15,7 +15,7 @@ use loom::thread;
 const ALIVE: u32 = 0x600d;
 const FREED: u32 = 0xdead;
 
-/// Stays in memory when it is freed, so that a model that goes wrong reads what is there.
+/// Stays allocated after it was freed, so that a failing model reads defined memory.
 struct Value(UnsafeCell<u32>);
 
 impl Value {
