@@ -1,23 +1,23 @@
-//! Records of one ring that were copied out and checked, oldest first, cut into runs of one stamp.
+//! Records of one ring, copied out and checked, oldest first, in runs of equal stamp.
 //!
-//! Holds only what [`Consumer::drain_into`](crate::Consumer::drain_into) has checked, or what a
-//! test pushes. Padding never gets here.
+//! Holds only records that [`Consumer::drain_into`](crate::Consumer::drain_into) has checked, or that a test
+//! pushes, and never PAD.
 
-/// Which of the two readings of a round saw a record first. See docs/memory-model.md.
+/// The reading of a round in which a record was first seen. See docs/memory-model.md.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reading {
-    /// Its head was read before any head of the second reading.
+    /// Its ring's head was loaded before any head of the second reading.
     First,
-    /// Its head was read after all heads of the first reading.
+    /// Its ring's head was loaded after all heads of the first reading.
     Second,
 }
 
-/// Records of one ring that wait to be merged.
+/// Records of one ring that are waiting to be merged.
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     pub(crate) bytes: Vec<u8>,
     pub(crate) runs: Vec<Run>,
-    /// Runs of the first reading; those after them are only in the second.
+    /// Number of runs of the first reading; the runs after them are only in the second.
     pub(crate) first_runs: usize,
 }
 
@@ -25,7 +25,7 @@ pub struct Batch {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Run {
     pub(crate) stamp: u64,
-    /// Where the run ends in the batch's bytes; it starts where the one before it ends.
+    /// Offset of the run's end in the batch's bytes; it starts at the end of the run before it.
     pub(crate) end: usize,
     pub(crate) records: u64,
     /// Ring index just past the run.
@@ -33,30 +33,30 @@ pub(crate) struct Run {
 }
 
 impl Batch {
-    /// Adds one record of `stamp` whose bytes, padded to 8, are `record`; in its ring it ends at
-    /// `end_index`. Stamps of one batch do not fall, and nothing of the first reading comes after
-    /// something of the second.
+    /// Adds one record with stamp `stamp`, whose bytes, padded to a multiple of 8, are `record` and which
+    /// ends at ring index `end_index`. Stamps of one batch must not fall, and no record of the first reading
+    /// may follow one of the second.
     pub fn push(&mut self, reading: Reading, stamp: u64, record: &[u8], end_index: u64) {
         self.bytes.extend_from_slice(record);
         self.extend_run(reading, Run { stamp, end: self.bytes.len(), records: 1, end_index });
     }
 
-    /// Bytes held.
+    /// Number of bytes held.
     pub fn len_bytes(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Records held.
+    /// Number of records held.
     pub fn len_records(&self) -> u64 {
         self.runs.iter().map(|run| run.records).sum()
     }
 
-    /// Whether nothing is held.
+    /// Whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.runs.is_empty()
     }
 
-    /// Adds a run whose bytes are already there.
+    /// Adds a run whose bytes are already in `bytes`.
     pub(crate) fn extend_run(&mut self, reading: Reading, run: Run) {
         let of_this_reading = match reading {
             Reading::First => {
@@ -83,7 +83,7 @@ impl Batch {
         self.runs.get(self.first_runs).map(|run| run.stamp)
     }
 
-    /// Forgets the oldest `runs` runs; what is left belongs to the next round's first reading.
+    /// Removes the oldest `runs` runs. The rest belongs to the next round's first reading.
     pub(crate) fn carry_over(&mut self, runs: usize) {
         if let Some(last) = runs.checked_sub(1) {
             let bytes = self.runs[last].end;

@@ -1,8 +1,8 @@
 //! Consumer half of a ring: copies whole records out, oldest first.
 //!
-//! Never blocks and never believes the ring: a word is read once, a record is copied before it is
-//! checked, and only what passed the checks leaves. A ring that breaks a rule is refused for ever;
-//! what was lawful before that is kept. See docs/threat-model.md.
+//! Never blocks and never trusts the ring: it reads a word once, copies a record before it checks it, and
+//! passes on only records that passed the checks. A ring that breaks a rule is refused for ever; the records
+//! before the violation are kept. See docs/threat-model.md.
 
 use crate::batch::{Batch, Reading, Run};
 use crate::futex;
@@ -12,39 +12,40 @@ use crate::refusal::Refusal;
 use crate::storage::{Ring, RingBytes};
 use crate::sync::{Ordering, fence};
 
-/// The consuming half of one ring, over all threads that ever have its slot.
+/// The consuming half of one ring, over all successive owners of its slot.
 #[derive(Debug)]
 pub struct Consumer<R> {
     ring: R,
     /// Index of the next record to copy.
     read: u64,
-    /// What the producer may reuse: our own copy of the slot's word.
+    /// Index below which the producer may overwrite: the private copy of the slot's `release`.
     released: u64,
     /// Records copied out, padding not counted.
     consumed: u64,
-    /// Stamp of the last record, of whatever thread.
+    /// Stamp of the last record of any owner.
     stamp: u64,
-    /// Whether the next record must have a stamp of its own.
+    /// Whether the next record must carry a stamp.
     wants_stamp: bool,
-    /// The head at which a dead thread's last record was adopted, and where that record ends.
+    /// The head at which the last record of a dead process was adopted, and the index at which that record
+    /// ends.
     adopted: Option<(u64, u64)>,
     refused: Option<Refusal>,
-    /// More records were read than it has counted.
+    /// Some records were lost unseen, so `consumed` undercounts.
     lacks_records: bool,
 }
 
-/// How far another consumer was with a ring.
+/// How far another consumer had read a ring.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Standing {
-    /// Ring index of the next record to copy, or of padding before it.
+    /// Ring index of the next record to copy, or of the PAD before it.
     pub index: u64,
-    /// Records below it, padding not counted.
+    /// Records below that index, PAD not counted.
     pub records: u64,
-    /// Some of them are not known of, so that `records` is too few.
+    /// Some records were lost unseen, so `records` undercounts.
     pub lacks_records: bool,
-    /// Stamp of the last of them.
+    /// Stamp of the last record below that index.
     pub stamp: u64,
-    /// Whether the next one is of the same thread, and need not have a stamp of its own.
+    /// Whether the next record belongs to the same owner, so that it need not carry a stamp.
     pub goes_on: bool,
 }
 
@@ -55,7 +56,7 @@ enum Checked {
 }
 
 impl<R: Ring> Consumer<R> {
-    /// Reads a ring from its beginning: nobody has claimed its slot yet.
+    /// A consumer of a ring whose slot was never claimed: reads from the beginning.
     pub fn new(ring: R) -> Self {
         Self {
             ring,
@@ -70,8 +71,8 @@ impl<R: Ring> Consumer<R> {
         }
     }
 
-    /// Goes on where another consumer was: all below that is safe, and may be written over. Before anything
-    /// is read. False, and the ring is refused: that can't be, by what the ring says was released.
+    /// Continues where another consumer stopped, and releases everything below. Call it before anything is
+    /// read. False, and the ring refused, if `standing` contradicts the ring's `release` word.
     pub fn go_on(&mut self, standing: Standing) -> bool {
         let released = self.slot().released_untrusted();
         let unread = standing.index.checked_sub(released);
@@ -79,7 +80,7 @@ impl<R: Ring> Consumer<R> {
             && [released, standing.index].iter().all(|at| at.is_multiple_of(RECORD_ALIGN as u64));
         if !is_lawful {
             self.refused = Some(Refusal::HeadBackwards);
-            // Relaxed: a hint to the producer that waiting is no use.
+            // Relaxed: a hint to the producer that waiting is useless.
             self.slot().refused.store(1, Ordering::Relaxed);
             return false;
         }
@@ -96,36 +97,35 @@ impl<R: Ring> Consumer<R> {
         self.ring.slot()
     }
 
-    /// Index up to which records were copied out.
+    /// Ring index up to which records were copied out.
     pub fn read_index(&self) -> u64 {
         self.read
     }
 
-    /// Index below which the producer may write again.
+    /// Ring index below which the producer may overwrite.
     pub fn released_index(&self) -> u64 {
         self.released
     }
 
-    /// Records copied out so far, padding not counted: what the slot has as `produced` once all is
-    /// read.
+    /// Records copied out so far, PAD not counted. Equals the slot's `produced` once everything is read.
     pub fn consumed(&self) -> u64 {
         self.consumed
     }
 
-    /// Why the ring is not read any more, if it is not.
+    /// Why the ring was refused, if it was.
     pub fn refusal(&self) -> Option<Refusal> {
         self.refused
     }
 
-    /// The head as the producer says it: what a reading of the merge collects.
+    /// The head as the producer claims it. A reading of the merge loads the heads of all rings.
     pub fn head_untrusted(&self) -> u64 {
         // PUBLISH: pairs with the release in Producer::publish.
         self.slot().head.load(Ordering::Acquire)
     }
 
-    /// The head of a ring whose process is gone: once all before it is read, with the record that
-    /// was counted and not published any more. Call it again after [`Self::drain_into`] until it
-    /// stays where it is.
+    /// The head of a ring whose process is dead. Once everything below the head is read, it includes a record
+    /// that was counted in `produced` but not published. Call it again after [`Self::drain_into`] until it no
+    /// longer changes.
     pub fn head_of_dead_untrusted(&mut self) -> u64 {
         let head = self.head_untrusted();
         if let Some((adopted_at, end)) = self.adopted
@@ -147,15 +147,16 @@ impl<R: Ring> Consumer<R> {
         end
     }
 
-    /// Index just past the last record whose driver call has returned, as the producer says it: a
-    /// command whose records end above it is in flight.
+    /// Ring index just past the last record whose driver call has returned, as the producer claims. A command
+    /// whose records end above it is in flight.
     pub fn finished_untrusted(&self) -> u64 {
-        // Relaxed: exact once the process is gone, a hint before.
+        // Relaxed: exact once the process is dead, a hint before.
         self.slot().finished.load(Ordering::Relaxed)
     }
 
-    /// Copies out the records below `head_untrusted`, which was read in `reading`, and appends them
-    /// to `out` once checked. On a refusal what was lawful is in `out`, and nothing more will come.
+    /// Copies the records below `head_untrusted`, which was loaded in `reading`, checks them, and appends
+    /// them to `out`. On a refusal the records before the violation are in `out`, and the ring is never read
+    /// again.
     pub fn drain_into(
         &mut self,
         head_untrusted: u64,
@@ -167,14 +168,13 @@ impl<R: Ring> Consumer<R> {
         }
         self.drain(head_untrusted, reading, out).inspect_err(|&refusal| {
             self.refused = Some(refusal);
-            // Relaxed: a hint to the producer that waiting is no use.
+            // Relaxed: a hint to the producer that waiting is useless.
             self.slot().refused.store(1, Ordering::Relaxed);
         })
     }
 
-    /// Lets the producer write below `index` again, and wakes it if it waits. `index` is one that a
-    /// merge emitted; anything outside what was read and not yet released is taken as the nearest
-    /// that is.
+    /// Releases the space below ring index `index` to the producer, and wakes a waiting producer. `index` is
+    /// one that a merge emitted; it is clamped to the range that was read and not yet released.
     pub fn release(&mut self, index: u64) {
         let index = index.clamp(self.released, self.read);
         if index == self.released {
@@ -194,18 +194,18 @@ impl<R: Ring> Consumer<R> {
         }
     }
 
-    /// Frees the slot if its thread has retired it and all it published is read and released. True
-    /// if it did; the next record must then have a stamp.
+    /// Frees the slot if its owner has retired it and everything published is read and released. Returns
+    /// whether it did; the next record must then carry a stamp.
     pub fn free_retired(&mut self) -> bool {
-        // CLAIM, in `state`: pairs with the release in Slot::retire, so the head read next is the
-        // owner's last.
+        // CLAIM, in `state`: pairs with the release in Slot::retire, so the head read next is the owner's
+        // last.
         if self.refused.is_some() || self.slot().state() != Some(SlotState::Retired) {
             return false;
         }
         let drained = self.read == self.head_untrusted() && self.read == self.released;
         if drained {
             self.wants_stamp = true;
-            // Lawful stamps rise from owner to owner; after a lie about the counter they do not.
+            // Stamps rise from owner to owner, unless a hostile application has set the counter back.
             self.stamp = 0;
             // CLAIM: pairs with the acquire in Slot::claim.
             self.slot().state.store(SlotState::Free as u32, Ordering::Release);
@@ -241,8 +241,8 @@ impl<R: Ring> Consumer<R> {
         let mut at = out.bytes.len();
         out.bytes.resize(at + (end - self.read) as usize, 0);
         let position = self.read & (self.ring.capacity_bytes() - 1);
-        // SAFETY: masked, and the piece ends with the lap at the latest; multiples of 8, because
-        // `drain` checked the head and records keep `read` aligned; `ring` keeps the bytes.
+        // SAFETY: masked, and the piece ends with the lap at the latest; multiples of 8, because `drain`
+        // checked the head and records keep `read` aligned; `ring` keeps the bytes.
         unsafe { self.ring.bytes().read_words(position, &mut out.bytes[at..]) };
 
         let mut result = Ok(());
@@ -287,8 +287,8 @@ impl<R: Ring> Consumer<R> {
         result
     }
 
-    /// Checks the record at the start of `rest`, the copied bytes up to the head or, if
-    /// `to_lap_end`, to the end of the lap.
+    /// Checks the record at the start of `rest`, the copied bytes up to the head or, if `to_lap_end`, to the
+    /// end of the lap.
     #[inline(always)]
     fn check(&self, rest: &[u8], to_lap_end: bool) -> Result<Checked, Refusal> {
         let word = |at: usize| -> Option<u64> {

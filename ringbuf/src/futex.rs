@@ -1,8 +1,7 @@
-//! Sleeping on a word of shared memory until another process changes it.
+//! Sleeps on a word of shared memory until another process changes it.
 //!
-//! The futexes are shared ones: the word may be mapped at different addresses. Reports nothing: a
-//! wait that was interrupted, came late or was not needed looks the same, and the caller looks at
-//! its condition again.
+//! The futexes are process-shared: the word may be mapped at different addresses. Waiting reports nothing: an
+//! interrupted, a late and an unnecessary wait look the same, and the caller checks its condition again.
 
 #[cfg(loom)]
 pub use modelled::{wait, wake_all};
@@ -21,8 +20,7 @@ mod real {
             tv_sec: timeout.as_secs().min(i32::MAX as u64) as libc::time_t,
             tv_nsec: timeout.subsec_nanos() as libc::c_long,
         };
-        // SAFETY: the kernel only reads the word and the timespec, and both references outlive the
-        // call.
+        // SAFETY: the kernel only reads the word and the timespec, and both references outlive the call.
         unsafe {
             libc::syscall(
                 libc::SYS_futex,
@@ -36,16 +34,15 @@ mod real {
         };
     }
 
-    /// Wakes everyone who sleeps on `word`. Changes `errno`.
+    /// Wakes all threads that sleep on `word`. Changes `errno`.
     pub fn wake_all(word: &AtomicU32) {
         // SAFETY: FUTEX_WAKE uses the address as a key and touches no memory.
         unsafe { libc::syscall(libc::SYS_futex, word.as_ptr(), libc::FUTEX_WAKE, i32::MAX) };
     }
 }
 
-/// What the kernel promises, in loom's terms: the comparison and the falling asleep are one step
-/// under the lock that a wake takes too. No timeouts, so that a lost wake-up is a deadlock, which
-/// loom reports.
+/// The kernel's guarantee in loom's terms: comparing and falling asleep are one step, under a lock that a
+/// wake-up takes too. Without timeouts, so that a lost wake-up is a deadlock, which loom reports.
 #[cfg(loom)]
 mod modelled {
     use std::time::Duration;
@@ -66,7 +63,7 @@ mod modelled {
         }
     }
 
-    /// Wakes everyone who sleeps.
+    /// Wakes all sleeping threads.
     pub fn wake_all(_word: &AtomicU32) {
         let _guard = BUCKET.0.lock().expect("a model does not panic under the lock");
         BUCKET.1.notify_all();

@@ -1,68 +1,86 @@
-//! The segment: what lies where in the memory that an application shares with its daemon.
+//! The layout of all memory that an application and its daemon share. This file is the specification: every
+//! structure is `repr(C)`, fields stand in offset order, and offsets and sizes are asserted at compile time.
+//!
+//! Each field says what it means, who writes it, who reads it, and with which ordering. A name in capitals is
+//! an edge of docs/memory-model.md; `Relaxed` means that the value orders nothing. *Application* is any
+//! thread of the recorded process (its shim), *producer* is the thread that owns a slot, *consumer* is the
+//! daemon's drain. The code that works on the words is in `slot`, `counter_page` and `mode_page`.
+//!
+//! Three memory files, all made by the daemon and sealed so that their length cannot change (`F_SEAL_SHRINK`,
+//! `F_SEAL_GROW`, `F_SEAL_SEAL`):
+//!
+//! | file | one per | begins with | application maps it |
+//! |---|---|---|---|
+//! | counter | session | [`CounterPage`] | for reading and writing |
+//! | mode | process | [`ModePage`] | for reading; also sealed with `F_SEAL_FUTURE_WRITE` |
+//! | segment | process | [`SegmentHeader`] | for reading and writing |
+//!
+//! The segment:
 //!
 //! ```text
-//! 0          SegmentHeader                     one page
-//! 4096       Slot 0, Slot 1, ...               256 bytes each
-//! rings_at   ring 0, ring 1, ...               ring_bytes each, a power of two
+//! 0          SegmentHeader                     one page, 4096 bytes
+//! 4096       Slot 0, Slot 1, ...               slot_count slots of 256 bytes
+//! rings_at   ring 0, ring 1, ...               slot_count rings of ring_bytes, a power of two;
+//!                                              rings_at is the next multiple of 64 KiB
 //! ```
+//!
+//! A ring; an index counts bytes since the segment was made, never goes back, and is not reset when a slot
+//! gets another owner. The place of an index in the ring is `index mod ring_bytes`:
 //!
 //! ```text
-//! Slot          word             written by        read by
-//!   0  line 0   head             producer          consumer     PUBLISH
-//!   8           finished         producer          consumer
-//!  16           produced         producer          consumer     ADOPT
-//!  64  line 1   state            both (CAS)        both         CLAIM
-//!  68           tid              producer          consumer
-//!  72           name             producer          consumer
-//!  88           waits            producer          consumer
-//!  96           wait_ns          producer          consumer
-//! 104           dropped_records  producer          consumer
-//! 112           dropped_calls    producer          consumer
-//! 120           dropped_bytes    producer          consumer
-//! 128  line 2   release          consumer          producer     RELEASE
-//! 136           release_word     consumer          producer     futex
-//! 140           refused          consumer          producer
-//! 144           begun            consumer          the next daemon
-//! 192  line 3   waiting          producer          consumer
-//! 200           joined           consumer          the next daemon
+//!        release                     head              release + ring_bytes
+//!           |  published records       |  the producer's    |
+//! ----------+---------+-------+--------+--------------------+--------
+//!           | record  | record|  PAD   | record being written
+//! ----------+---------+-------+--------+--------------------+--------
+//!                             lap end = a multiple of ring_bytes
 //! ```
 //!
-//! Every word is an atomic and the whole segment is writable by the application, so a word says
-//! only what its writer wanted it to say. docs/memory-model.md names the edges.
+//! Bytes in [`head`, `release + ring_bytes`) are the producer's, all others the consumer's. A record is a
+//! multiple of 8 bytes, at most [`record_len_max`] bytes, and ends in the lap in which it began. Where a
+//! record would not fit, the producer fills the lap with a PAD record first. PAD is published by itself, is
+//! not counted, and never leaves the ring.
+//!
+//! A peer can write every word of the counter and of the segment at any time. No side takes a size, an index
+//! or a length from shared memory without checking it against its own copy.
 
 use crate::record::RECORD_LEN_MAX;
-use crate::sync::{AtomicU32, AtomicU64, Ordering};
+use crate::sync::{AtomicU32, AtomicU64};
 
 /// First word of a segment: `GAPIISEG`.
 pub const SEGMENT_MAGIC: u64 = u64::from_le_bytes(*b"GAPIISEG");
-/// The layout described here.
+/// Version of the layout in this file.
 pub const SEGMENT_VERSION: u32 = 1;
-/// Slots in a segment unless the daemon is told otherwise.
+/// Default number of slots in a segment.
 pub const SLOT_COUNT_DEFAULT: u32 = 256;
-/// Bytes in a ring unless the daemon is told otherwise: 4 MiB.
+/// Default size of a ring, in bytes: 4 MiB.
 pub const RING_BYTES_DEFAULT: u64 = 4 << 20;
-/// Most slots in a segment.
+/// Largest number of slots in a segment.
 pub const SLOT_COUNT_MAX: u32 = 1 << 16;
 /// Smallest ring, in bytes.
 pub const RING_BYTES_MIN: u64 = 4096;
-/// Largest ring, in bytes.
+/// Largest ring, in bytes: 1 GiB.
 pub const RING_BYTES_MAX: u64 = 1 << 30;
+/// Bytes in the memory file of a [`CounterPage`] and of a [`ModePage`].
+pub const PAGE_BYTES: u64 = 4096;
 
-/// Where the slot table starts.
+/// Offset of the slot table in a segment.
 const SLOTS_AT: u64 = 4096;
-/// The rings start at a multiple of this, a page on every machine.
+/// The rings start at a multiple of this: a multiple of the page size of every supported machine.
 const RINGS_ALIGN: u64 = 1 << 16;
-/// Bytes a slot takes in the table.
+/// Bytes that a slot takes in the table.
 const SLOT_BYTES: u64 = 256;
 
-/// Longest record a ring of `ring_bytes` takes, stamp included.
+/// Longest record that a ring of `ring_bytes` takes, in bytes, stamp included: a quarter of the ring, at most
+/// 1 MiB.
 #[inline(always)]
 pub const fn record_len_max(ring_bytes: u64) -> u64 {
     let quarter = ring_bytes / 4;
     if quarter < RECORD_LEN_MAX as u64 { quarter } else { RECORD_LEN_MAX as u64 }
 }
 
-/// The sizes of a segment, checked. Both sides keep their own copy and never ask the memory again.
+/// The checked sizes of a segment. Each side keeps its own copy and never reads them from shared memory
+/// again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SegmentLayout {
     slot_count: u32,
@@ -70,7 +88,7 @@ pub struct SegmentLayout {
 }
 
 impl SegmentLayout {
-    /// `None` unless `slot_count` is 1 to [`SLOT_COUNT_MAX`] and `ring_bytes` a power of two from
+    /// `None` unless `slot_count` is 1 to [`SLOT_COUNT_MAX`] and `ring_bytes` is a power of two from
     /// [`RING_BYTES_MIN`] to [`RING_BYTES_MAX`].
     pub const fn new(slot_count: u32, ring_bytes: u64) -> Option<Self> {
         let slots_fit = slot_count >= 1 && slot_count <= SLOT_COUNT_MAX;
@@ -82,7 +100,7 @@ impl SegmentLayout {
         }
     }
 
-    /// Slots in the table.
+    /// Number of slots in the table, and of rings.
     pub const fn slot_count(self) -> u32 {
         self.slot_count
     }
@@ -97,12 +115,12 @@ impl SegmentLayout {
         self.rings_at() + self.slot_count as u64 * self.ring_bytes
     }
 
-    /// Offset of slot `index`, which is below [`Self::slot_count`].
+    /// Offset in bytes of slot `index`, which must be below [`Self::slot_count`].
     pub const fn slot_at(self, index: u32) -> u64 {
         SLOTS_AT + index as u64 * SLOT_BYTES
     }
 
-    /// Offset of ring `index`, which is below [`Self::slot_count`].
+    /// Offset in bytes of ring `index`, which must be below [`Self::slot_count`].
     pub const fn ring_at(self, index: u32) -> u64 {
         self.rings_at() + index as u64 * self.ring_bytes
     }
@@ -118,51 +136,79 @@ impl Default for SegmentLayout {
     }
 }
 
-/// First page of a segment. The sizes are written by the daemon before anyone else has the memory;
-/// the counters are the application's, and plain claims to the daemon.
+/// First page of a segment.
+///
+/// `magic` to `ring_bytes` are written by the daemon before it sends the descriptor (`Relaxed`: a system call
+/// orders them), and checked once by the application when it maps the segment. The counters after them are
+/// claims of the application, which the daemon uses for reports, and for nothing that another application
+/// depends on. All are `Relaxed` unless a field says otherwise.
 #[repr(C)]
 pub struct SegmentHeader {
+    /// Offset 0. [`SEGMENT_MAGIC`].
     pub(crate) magic: AtomicU64,
+    /// Offset 8. [`SEGMENT_VERSION`].
     pub(crate) version: AtomicU32,
+    /// Offset 12. Number of slots.
     pub(crate) slot_count: AtomicU32,
+    /// Offset 16. Size of a ring in bytes.
     pub(crate) ring_bytes: AtomicU64,
     reserved: [u64; 5],
-    /// Frames ended so far in this process.
+    /// Offset 64. Frames that have ended in this process since it connected. Application: at each frame end.
+    /// Daemon: reports, and conditions on frames.
     pub frames: AtomicU64,
-    /// Generation of the mode page whose capture has put its hooks back.
+    /// Offset 72. Newest generation of the mode page whose capture has put its hooks back: the process
+    /// records no more for it. Application: when a capture ends, with `Release` (ENDED). Daemon: with
+    /// `Acquire`, to learn that the heads which it reads next are the last ones.
     pub ended_generation: AtomicU64,
-    /// Calls made from inside the shim, handed straight to the driver.
+    /// Offset 80. Commands that came from inside a recorded command (the driver or the shim called them) and
+    /// went straight to the driver. Application. Daemon: reports.
     pub reentrant_calls: AtomicU64,
-    /// Calls that were not recorded because no slot was free for their thread.
+    /// Offset 88. Calls that were not recorded because no slot was free for their thread. Application; the
+    /// daemon counts them as lost.
     pub unslotted_calls: AtomicU64,
-    /// Contexts that the process has.
+    /// Offset 96. Number of contexts that exist in the process now. Application. Daemon: reports.
     pub contexts: AtomicU64,
-    /// Bytes of blobs that were sent for the daemon's store, ever: counted before the first is sent.
+    /// Offset 104. Bytes of blobs ever sent for the daemon's store. Application: adds a blob's size before
+    /// its first piece is sent, subtracts it again if a piece finds no room. Daemon: reads it when a capture
+    /// begins and compares it with what arrived; (K) in docs/memory-model.md says why `Relaxed` is enough.
     pub stored_bytes: AtomicU64,
-    /// Bytes of blobs that would have been, had there been room.
+    /// Offset 112. Bytes of blobs that were not sent for the store because
+    /// [`StoreTerms::end`](crate::StoreTerms::end) left no room. Application. Daemon: when a capture begins,
+    /// to decide whether the store should be emptied.
     pub unstored_bytes: AtomicU64,
-    /// Nanoseconds of the longest frame that has ended since the daemon took the number away.
+    /// Offset 120. Duration in nanoseconds of the longest frame that ended since the daemon last reset this
+    /// word to 0. Application: maximum (`fetch_max`). Daemon: `swap` with 0.
     pub longest_frame_ns: AtomicU64,
-    /// The consumer's: [`Self::unslotted_calls`] when the process' part of a capture began.
+    /// Offset 128. The value of [`Self::unslotted_calls`] when the process joined the first of its concurrent
+    /// captures. Daemon: a note to a later daemon, written before the settings that begin the capture.
     pub begun_unslotted_calls: AtomicU64,
-    /// Bits of the APIs that the process has called so far.
+    /// Offset 136. APIs that the process has called so far: one bit each, as in its hello. Application.
+    /// Daemon: reports.
     pub apis: AtomicU64,
 }
 
-/// Who has a slot.
+/// Value of [`Slot::state`].
+///
+/// | transition | by | in | ordering |
+/// |---|---|---|---|
+/// | `Free` to `Active` | a thread of the application that needs a ring | [`Slot::claim`] | compare-exchange, `Acquire` (CLAIM) |
+/// | `Active` to `Retired` | the owner, at its thread's end, after its last record | [`Slot::retire`] | store, `Release` (CLAIM) |
+/// | `Retired` to `Free` | the consumer, once all is read and released | `Consumer::free_retired` | store, `Release` (CLAIM) |
+///
+/// No other transition exists. A slot whose process died stays as it was.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u32)]
 pub enum SlotState {
-    /// Nobody; a thread may claim it.
+    /// No thread owns the slot; any thread of the application may claim it.
     Free = 0,
-    /// A thread publishes into it.
+    /// A thread owns the slot and publishes into its ring.
     Active = 1,
-    /// Its thread is gone; the consumer frees it once all is released.
+    /// The owner has ended; the consumer frees the slot once all its records are read and released.
     Retired = 2,
 }
 
 impl SlotState {
-    const fn of_word(word: u32) -> Option<Self> {
+    pub(crate) const fn of_word(word: u32) -> Option<Self> {
         match word {
             0 => Some(Self::Free),
             1 => Some(Self::Active),
@@ -172,221 +218,261 @@ impl SlotState {
     }
 }
 
-/// One ring's words: see the table at the top of this file for who writes which.
+/// The words of one ring: four cache lines of 64 bytes, each written by one side, except for `state` and the
+/// notes in line 3.
+///
+/// ```text
+///   0  line 0, producer   head      finished   produced   (40 bytes reserved)
+///  64  line 1, producer   state tid name       waits      wait_ns    dropped_records  _calls  _bytes
+/// 128  line 2, consumer   release   release_word refused  begun
+/// 192  line 3, producer   waiting   joined (consumer's)              (40 bytes reserved)
+/// ```
 #[repr(C, align(64))]
 pub struct Slot {
+    /// Offset 0. Ring index: all records below it are published. Producer: after each record, with `Release`
+    /// (PUBLISH). Consumer: with `Acquire` (PUBLISH).
     pub(crate) head: AtomicU64,
+    /// Offset 8. Ring index: the driver has returned from all commands whose records are below it. Producer:
+    /// when a command ends. Consumer: exact once the process is dead, a hint before. `Relaxed`.
     pub(crate) finished: AtomicU64,
+    /// Offset 16. Records ever written into this ring, over all owners, PAD not counted. Producer: before
+    /// `head`, with `Release` (ADOPT). Consumer: with `Acquire` (ADOPT) once the process is dead.
     pub(crate) produced: AtomicU64,
-    line_0: [u64; 5],
+    pub(crate) line_0: [u64; 5],
+    /// Offset 64. A [`SlotState`]; its table says who changes it.
     pub(crate) state: AtomicU32,
-    tid: AtomicU32,
-    name: [AtomicU64; 2],
+    /// Offset 68. Kernel thread id of the last owner. Producer: when it claims the slot. For reports.
+    /// `Relaxed`.
+    pub(crate) tid: AtomicU32,
+    /// Offset 72. Name of the last owner: 16 bytes, padded with NUL. As `tid`.
+    pub(crate) name: [AtomicU64; 2],
+    /// Offset 88. Times that an owner waited for room. Producer. Final once the process is dead. `Relaxed`.
     pub(crate) waits: AtomicU64,
+    /// Offset 96. Nanoseconds that these waits took. As `waits`.
     pub(crate) wait_ns: AtomicU64,
+    /// Offset 104. Records that were not written because the ring was full. As `waits`.
     pub(crate) dropped_records: AtomicU64,
+    /// Offset 112. Commands among them. As `waits`.
     pub(crate) dropped_calls: AtomicU64,
+    /// Offset 120. Ring bytes that these records would have taken. As `waits`.
     pub(crate) dropped_bytes: AtomicU64,
+    /// Offset 128. Ring index: the producer may overwrite all bytes below it. Consumer: with `Release`
+    /// (RELEASE). Producer: with `Acquire` (RELEASE).
     pub(crate) release: AtomicU64,
+    /// Offset 136. Changes with every change of `release`: the futex on which the producer sleeps. Consumer:
+    /// `fetch_add`, `Release` (WAIT). Producer: with `Acquire` (WAIT).
     pub(crate) release_word: AtomicU32,
+    /// Offset 140. 0, or 1 once the consumer has refused the ring and will never read it again. Consumer: 0
+    /// to 1, once. Producer: a hint that waiting is useless. `Relaxed`.
     pub(crate) refused: AtomicU32,
-    begun: [AtomicU64; 6],
+    /// Offset 144. [`SlotCounts`], in the order of its fields, as they were when the present owner's part of
+    /// the capture began. Consumer: a note that the next daemon reads, written when the process joins the
+    /// first of its concurrent captures, and before a slot is freed for its next owner. `Relaxed`.
+    pub(crate) begun: [AtomicU64; 6],
+    /// Offset 192. 1 while the owner sleeps, or is about to sleep, on `release_word`; else 0. Producer:
+    /// `Relaxed`, 1 before a `SeqCst` fence (WAIT), 0 when it has woken. Consumer: `Relaxed`, after a
+    /// `SeqCst` fence (WAIT).
     pub(crate) waiting: AtomicU32,
-    joined: [AtomicU64; 2],
-    line_3: [u64; 5],
+    /// Offset 200. [`Joined`], in the order of its fields. Consumer: a note that the next daemon reads,
+    /// written when the process joins the first of its concurrent captures, before the producer has a reason
+    /// to wait. `Relaxed`.
+    pub(crate) joined: [AtomicU64; 2],
+    pub(crate) line_3: [u64; 5],
 }
 
 /// Where a ring was when its process joined a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Joined {
-    /// Ring index of the first record that could be in the capture.
+    /// Ring index of the first record that can be in the capture.
     pub index: u64,
-    /// Records below it, ever.
+    /// Number of records ever written below that index.
     pub produced: u64,
 }
 
-/// What a producer says it has done through a slot, over all threads that ever had it.
+/// What producers claim to have done through a slot, summed over all threads that ever owned it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct SlotCounts {
-    /// Records written into the ring, padding not counted.
+    /// Records written into the ring, PAD not counted.
     pub produced: u64,
-    /// Times a thread waited for room.
+    /// Times that a thread waited for room.
     pub waits: u64,
-    /// Nanoseconds those waits took.
+    /// Nanoseconds that these waits took.
     pub wait_ns: u64,
     /// Records that were not written.
     pub dropped_records: u64,
     /// Commands that were not written.
     pub dropped_calls: u64,
-    /// Bytes those records would have taken.
+    /// Ring bytes that these records would have taken.
     pub dropped_bytes: u64,
 }
 
-impl Slot {
-    /// Takes the slot for the calling thread, if it is free.
-    pub fn claim(&self, tid: u32, name: [u8; 16]) -> bool {
-        let (free, active) = (SlotState::Free as u32, SlotState::Active as u32);
-        // Relaxed: only spares other threads' slots the exchange, which would take their line away.
-        if self.state.load(Ordering::Relaxed) != free {
-            return false;
+/// The stamp counter and the doorbell of a session. Every application of the session can write it; the daemon
+/// maps it, rings and sleeps with it, and relies on no value in it.
+///
+/// ```text
+///   0  line 0   stamp     (56 bytes reserved)
+///  64  line 1   doorbell
+/// ```
+#[repr(C)]
+pub struct CounterPage {
+    /// Offset 0. The newest stamp. Any producer: `fetch_add` of 1 (STAMP). Any producer: load. `Relaxed`
+    /// (STAMP).
+    pub(crate) stamp: AtomicU64,
+    pub(crate) line_0: [u64; 7],
+    /// Offset 64. Changes with every ring of the bell: the futex on which the drain sleeps, 20 ms at most.
+    /// Any application: `fetch_add` of 1 when [`ModePage::drain_sleeps`]. Drain: read before its last look at
+    /// the rings. `Relaxed`: a missed ring costs 20 ms.
+    pub(crate) doorbell: AtomicU32,
+}
+
+/// Value of the word `mode`: what the daemon wants of a process. The daemon enters any value from any other,
+/// in [`ModeWriter::set`](crate::ModeWriter::set), under MODE. The shim acts on a change at its next safe
+/// point.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Mode {
+    /// Record nothing. Also any value that is not listed here.
+    #[default]
+    Idle = 0,
+    /// Record.
+    Capturing = 1,
+    /// Block the process' first command until the value is another one, or the daemon is gone.
+    Wait = 2,
+}
+
+impl Mode {
+    pub(crate) const fn of_word(word: u32) -> Self {
+        match word {
+            1 => Self::Capturing,
+            2 => Self::Wait,
+            _ => Self::Idle,
         }
-        // CLAIM: pairs with the release in Consumer::free_retired, so that the last owner's indices are
-        // seen here. Relaxed on failure: nothing was learnt.
-        let claimed =
-            self.state.compare_exchange(free, active, Ordering::Acquire, Ordering::Relaxed);
-        if claimed.is_err() {
-            return false;
-        }
-        let (low, high) = name.split_at(8);
-        // Relaxed: names are for people, and the thread's first record says them again.
-        self.tid.store(tid, Ordering::Relaxed);
-        for (word, half) in self.name.iter().zip([low, high]) {
-            let half = half.try_into().unwrap_or_default();
-            word.store(u64::from_le_bytes(half), Ordering::Relaxed);
-        }
-        true
-    }
-
-    /// Gives the slot back after the thread's last record. Only its owner may call this.
-    pub fn retire(&self) {
-        // CLAIM: pairs with the acquire in Consumer::free_retired, so that the consumer sees the last head.
-        self.state.store(SlotState::Retired as u32, Ordering::Release);
-    }
-
-    /// Who has the slot; `None` if the word is none of the three.
-    pub fn state(&self) -> Option<SlotState> {
-        // CLAIM: pairs with the release in Slot::retire.
-        SlotState::of_word(self.state.load(Ordering::Acquire))
-    }
-
-    /// Thread id of the last claimant, as it says.
-    pub fn tid_untrusted(&self) -> u32 {
-        // Relaxed: for people only.
-        self.tid.load(Ordering::Relaxed)
-    }
-
-    /// Name of the last claimant, as it says: NUL-padded, any bytes.
-    pub fn name_untrusted(&self) -> [u8; 16] {
-        let mut name = [0; 16];
-        for (half, word) in name.chunks_exact_mut(8).zip(&self.name) {
-            // Relaxed: for people only.
-            half.copy_from_slice(&word.load(Ordering::Relaxed).to_le_bytes());
-        }
-        name
-    }
-
-    /// What the producer says it did.
-    pub fn counts_untrusted(&self) -> SlotCounts {
-        // Relaxed: six independent counters, final once the process is gone.
-        let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
-        SlotCounts {
-            produced: read(&self.produced),
-            waits: read(&self.waits),
-            wait_ns: read(&self.wait_ns),
-            dropped_records: read(&self.dropped_records),
-            dropped_calls: read(&self.dropped_calls),
-            dropped_bytes: read(&self.dropped_bytes),
-        }
-    }
-
-    /// Bytes that were ever written into the ring, as the producer says, padding included.
-    pub fn written_untrusted(&self) -> u64 {
-        // Relaxed: a number for people; who reads records asks the consumer.
-        self.head.load(Ordering::Relaxed)
-    }
-
-    /// What the counts were when the present owner's part of a capture began, as the memory says: a note
-    /// of the consumer's to one that takes its place.
-    pub fn begun_untrusted(&self) -> SlotCounts {
-        // Relaxed: numbers on their own, written by a daemon that is gone.
-        let [produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes] =
-            self.begun.each_ref().map(|word| word.load(Ordering::Relaxed));
-        SlotCounts { produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes }
-    }
-
-    /// Notes them. Only the slot's consumer may call this.
-    pub fn note_begun(&self, counts: SlotCounts) {
-        let SlotCounts { produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes } =
-            counts;
-        let counts = [produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes];
-        for (word, count) in self.begun.iter().zip(counts) {
-            // Relaxed: as above.
-            word.store(count, Ordering::Relaxed);
-        }
-    }
-
-    /// Where the ring was when its process joined a capture, as the memory says: a note as above.
-    pub fn joined_untrusted(&self) -> Joined {
-        // Relaxed: as above.
-        let [index, produced] = self.joined.each_ref().map(|word| word.load(Ordering::Relaxed));
-        Joined { index, produced }
-    }
-
-    /// Notes it. Only the slot's consumer may call this.
-    pub fn note_joined(&self, Joined { index, produced }: Joined) {
-        for (word, value) in self.joined.iter().zip([index, produced]) {
-            // Relaxed: as above. Seldom: the line is the producer's when it waits.
-            word.store(value, Ordering::Relaxed);
-        }
-    }
-
-    /// Index below which the consumer says that ring space is free again.
-    pub fn released_untrusted(&self) -> u64 {
-        // Relaxed: tells a waiter that there is progress; make_room takes the edge.
-        self.release.load(Ordering::Relaxed)
-    }
-
-    /// Counts what the owner did not write. Only the slot's owner may call this.
-    pub fn count_dropped(&self, records: u64, calls: u64, bytes: u64) {
-        add(&self.dropped_records, records);
-        add(&self.dropped_calls, calls);
-        add(&self.dropped_bytes, bytes);
-    }
-
-    /// Counts time the owner waited for room. Only the slot's owner may call this.
-    pub(crate) fn count_wait(&self, waits: u64, ns: u64) {
-        add(&self.waits, waits);
-        add(&self.wait_ns, ns);
     }
 }
 
-/// Adds to a counter that has one writer: no locked instruction is needed.
-fn add(counter: &AtomicU64, amount: u64) {
-    // Relaxed: the caller is the only writer, and readers want a number, not an order.
-    let sum = counter.load(Ordering::Relaxed).wrapping_add(amount);
-    counter.store(sum, Ordering::Relaxed);
+/// Value of the word `overflow`: what a thread does when its ring is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u32)]
+pub enum Overflow {
+    /// Wait for room. Also any value that is not listed here.
+    #[default]
+    Wait = 0,
+    /// Drop records and count them.
+    Drop = 1,
 }
 
-#[cfg(loom)]
-impl Default for Slot {
-    fn default() -> Self {
-        Self {
-            head: AtomicU64::new(0),
-            finished: AtomicU64::new(0),
-            produced: AtomicU64::new(0),
-            line_0: [0; 5],
-            state: AtomicU32::new(0),
-            tid: AtomicU32::new(0),
-            name: [AtomicU64::new(0), AtomicU64::new(0)],
-            waits: AtomicU64::new(0),
-            wait_ns: AtomicU64::new(0),
-            dropped_records: AtomicU64::new(0),
-            dropped_calls: AtomicU64::new(0),
-            dropped_bytes: AtomicU64::new(0),
-            release: AtomicU64::new(0),
-            release_word: AtomicU32::new(0),
-            refused: AtomicU32::new(0),
-            begun: std::array::from_fn(|_| AtomicU64::new(0)),
-            waiting: AtomicU32::new(0),
-            joined: std::array::from_fn(|_| AtomicU64::new(0)),
-            line_3: [0; 5],
+impl Overflow {
+    pub(crate) const fn of_word(word: u32) -> Self {
+        match word {
+            1 => Self::Drop,
+            _ => Self::Wait,
         }
     }
+}
+
+/// What the daemon tells one process. Only the daemon writes it; the application cannot map it for writing.
+///
+/// The *settings* are the words marked S: they change together, under the sequence lock in `generation`
+/// (MODE). The reader takes the value of `generation`, then the settings, then checks that `generation` is
+/// still the same:
+///
+/// | `generation` | meaning | entered by the daemon | ordering |
+/// |---|---|---|---|
+/// | 0 | the page has just been made; nobody else has it | | |
+/// | odd | the settings are changing: keep the old ones | from the even value below, [`ModeWriter::set`](crate::ModeWriter::set) | `Relaxed`, then a `Release` fence (MODE) |
+/// | even, from 2 | the settings are those of this generation | from the odd value below, after the settings | `Release` (MODE) |
+///
+/// ```text
+///   0  generation u64                        64  drain_sleeping u32   68  (reserved)
+///   8  mode u32         12  overflow u32     72  go u32               76  (reserved)
+///  16  frames u64                            80  store u64
+///  24  skip_frames u64                       88  store_end u64
+///  32  stall_ns u64                          96  unlimited u64
+///  40  blob_epoch u32   44  observe_frames  104  session [u64; 2]
+///  48  observe_pixels   52  times_driver    120  capture u64
+///  56  keyframe_every   60  keyframes_asked 128  takers u32          132  counts_submits u32
+/// ```
+///
+/// All words are read by the application, and by a daemon that takes the place of a dead one.
+#[repr(C)]
+pub struct ModePage {
+    /// Offset 0. Number of the settings; the table above.
+    pub(crate) generation: AtomicU64,
+    /// Offset 8. S. A [`Mode`].
+    pub(crate) mode: AtomicU32,
+    /// Offset 12. S. An [`Overflow`].
+    pub(crate) overflow: AtomicU32,
+    /// Offset 16. S. Frames to record; 0 for no limit.
+    pub(crate) frames: AtomicU64,
+    /// Offset 24. S. Frames to let pass before the capture begins.
+    pub(crate) skip_frames: AtomicU64,
+    /// Offset 32. S. Nanoseconds that a producer waits for a daemon which releases nothing, before the
+    /// process leaves the capture.
+    pub(crate) stall_ns: AtomicU64,
+    /// Offset 40. Number under which blobs count as sent. Raised by 1 before the settings that begin a
+    /// capture, and never lowered. `Relaxed`: MODE and then BEGIN order it for every thread that records.
+    pub(crate) blob_epoch: AtomicU32,
+    /// Offset 44. S. The first of every so many frames is observed; 0 for none.
+    pub(crate) observe_frames: AtomicU32,
+    /// Offset 48. S. 1: the pixels of observed frames are kept; 0: only their hash.
+    pub(crate) observe_pixels: AtomicU32,
+    /// Offset 52. S. 1: the time of each command in the driver is measured.
+    pub(crate) times_driver: AtomicU32,
+    /// Offset 56. S. Frames from one keyframe to the next; 0 for no keyframes.
+    pub(crate) keyframe_every: AtomicU32,
+    /// Offset 60. Keyframes that the daemon has asked for under the present settings: reset to 0 with the
+    /// settings, else raised by 1, with `Release` (KEYFRAME). Application: with `Acquire` (KEYFRAME), at the
+    /// end of a frame.
+    pub(crate) keyframes_asked: AtomicU32,
+    /// Offset 64. 1 while the drain sleeps on the doorbell. `Relaxed`: a hint; a missed wake-up costs 20 ms.
+    pub(crate) drain_sleeping: AtomicU32,
+    pub(crate) line_1: u32,
+    /// Offset 72. Changes after every change of the settings, `fetch_add` with `Release` (MODE): the futex of
+    /// a process in [`Mode::Wait`], which reads it with `Acquire` (MODE).
+    pub(crate) go: AtomicU32,
+    pub(crate) line_2: u32,
+    /// Offset 80. Number of the daemon's store for this process: blobs that were sent under another number
+    /// are gone. 0: the daemon has no store. Written before the settings that begin a capture; also before a
+    /// keyframe that another capture begins with. `Relaxed`: MODE, KEYFRAME.
+    pub(crate) store: AtomicU64,
+    /// Offset 88. Value that [`SegmentHeader::stored_bytes`] must not exceed. As `store`.
+    pub(crate) store_end: AtomicU64,
+    /// Offset 96. Generation whose frame limit is lifted because a second capture has joined. `Relaxed`: a
+    /// number on its own.
+    pub(crate) unlimited: AtomicU64,
+    /// Offset 104. Id of the session in which the capture of the process began: 16 bytes. Written before the
+    /// settings that begin the capture. For a daemon that takes over. `Relaxed`.
+    pub(crate) session: [AtomicU64; 2],
+    /// Offset 120. Number of that capture in its session; 0 for none. As `session`.
+    pub(crate) capture: AtomicU64,
+    /// Offset 128. Captures of the process that could continue in their files if the daemon died.
+    /// Application: where it is 0, no thread waits for another daemon. `Relaxed`.
+    pub(crate) takers: AtomicU32,
+    /// Offset 132. S. 1: a frame is a submission to a Level Zero queue, also in a process that swaps buffers.
+    pub(crate) counts_submits: AtomicU32,
 }
 
 #[cfg(not(loom))]
 const _: () = {
     use std::mem::{align_of, offset_of, size_of};
+
+    assert!(offset_of!(SegmentHeader, magic) == 0);
+    assert!(offset_of!(SegmentHeader, version) == 8);
+    assert!(offset_of!(SegmentHeader, slot_count) == 12);
+    assert!(offset_of!(SegmentHeader, ring_bytes) == 16);
+    assert!(offset_of!(SegmentHeader, frames) == 64);
+    assert!(offset_of!(SegmentHeader, ended_generation) == 72);
+    assert!(offset_of!(SegmentHeader, reentrant_calls) == 80);
+    assert!(offset_of!(SegmentHeader, unslotted_calls) == 88);
+    assert!(offset_of!(SegmentHeader, contexts) == 96);
+    assert!(offset_of!(SegmentHeader, stored_bytes) == 104);
+    assert!(offset_of!(SegmentHeader, unstored_bytes) == 112);
+    assert!(offset_of!(SegmentHeader, longest_frame_ns) == 120);
+    assert!(offset_of!(SegmentHeader, begun_unslotted_calls) == 128);
+    assert!(offset_of!(SegmentHeader, apis) == 136);
+    assert!(size_of::<SegmentHeader>() == 144);
+    assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
+
     assert!(size_of::<Slot>() as u64 == SLOT_BYTES && align_of::<Slot>() == 64);
     assert!(offset_of!(Slot, head) == 0);
     assert!(offset_of!(Slot, finished) == 8);
@@ -405,21 +491,35 @@ const _: () = {
     assert!(offset_of!(Slot, begun) == 144);
     assert!(offset_of!(Slot, waiting) == 192);
     assert!(offset_of!(Slot, joined) == 200);
-    assert!(offset_of!(SegmentHeader, magic) == 0);
-    assert!(offset_of!(SegmentHeader, version) == 8);
-    assert!(offset_of!(SegmentHeader, slot_count) == 12);
-    assert!(offset_of!(SegmentHeader, ring_bytes) == 16);
-    assert!(offset_of!(SegmentHeader, frames) == 64);
-    assert!(offset_of!(SegmentHeader, ended_generation) == 72);
-    assert!(offset_of!(SegmentHeader, reentrant_calls) == 80);
-    assert!(offset_of!(SegmentHeader, unslotted_calls) == 88);
-    assert!(offset_of!(SegmentHeader, contexts) == 96);
-    assert!(offset_of!(SegmentHeader, stored_bytes) == 104);
-    assert!(offset_of!(SegmentHeader, unstored_bytes) == 112);
-    assert!(offset_of!(SegmentHeader, longest_frame_ns) == 120);
-    assert!(offset_of!(SegmentHeader, begun_unslotted_calls) == 128);
-    assert!(offset_of!(SegmentHeader, apis) == 136);
-    assert!(size_of::<SegmentHeader>() as u64 <= SLOTS_AT);
+
+    assert!(offset_of!(CounterPage, stamp) == 0);
+    assert!(offset_of!(CounterPage, doorbell) == 64);
+    assert!(size_of::<CounterPage>() == 72);
+    assert!(size_of::<CounterPage>() as u64 <= PAGE_BYTES);
+
+    assert!(offset_of!(ModePage, generation) == 0);
+    assert!(offset_of!(ModePage, mode) == 8);
+    assert!(offset_of!(ModePage, overflow) == 12);
+    assert!(offset_of!(ModePage, frames) == 16);
+    assert!(offset_of!(ModePage, skip_frames) == 24);
+    assert!(offset_of!(ModePage, stall_ns) == 32);
+    assert!(offset_of!(ModePage, blob_epoch) == 40);
+    assert!(offset_of!(ModePage, observe_frames) == 44);
+    assert!(offset_of!(ModePage, observe_pixels) == 48);
+    assert!(offset_of!(ModePage, times_driver) == 52);
+    assert!(offset_of!(ModePage, keyframe_every) == 56);
+    assert!(offset_of!(ModePage, keyframes_asked) == 60);
+    assert!(offset_of!(ModePage, drain_sleeping) == 64);
+    assert!(offset_of!(ModePage, go) == 72);
+    assert!(offset_of!(ModePage, store) == 80);
+    assert!(offset_of!(ModePage, store_end) == 88);
+    assert!(offset_of!(ModePage, unlimited) == 96);
+    assert!(offset_of!(ModePage, session) == 104);
+    assert!(offset_of!(ModePage, capture) == 120);
+    assert!(offset_of!(ModePage, takers) == 128);
+    assert!(offset_of!(ModePage, counts_submits) == 132);
+    assert!(size_of::<ModePage>() == 136);
+    assert!(size_of::<ModePage>() as u64 <= PAGE_BYTES);
 };
 
 #[cfg(all(test, not(loom)))]

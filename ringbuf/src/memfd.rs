@@ -1,4 +1,4 @@
-//! Memory files: made, sealed and checked. Gives them no meaning.
+//! Creates, seals and checks memory files. Does not know what they hold.
 
 use std::ffi::CStr;
 use std::io;
@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use crate::segment::MapError;
 
-/// Neither shorter nor longer, ever again: a mapping of it cannot fault.
+/// Seals that fix the length for ever, so that a mapping of the file cannot fault.
 pub(crate) const SEALS_SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
 /// An empty memory file of `len_bytes`, all zero, not yet sealed.
@@ -17,10 +17,10 @@ pub(crate) fn create(name: &CStr, len_bytes: u64) -> io::Result<OwnedFd> {
     if fd < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call above made the descriptor, and nobody else knows it.
+    // SAFETY: the call above created the descriptor, and no other code knows it.
     let fd = unsafe { OwnedFd::from_raw_fd(fd) };
     let len = libc::off_t::try_from(len_bytes).map_err(io::Error::other)?;
-    // SAFETY: a system call on a descriptor that we own.
+    // SAFETY: a system call on a descriptor that this function owns or borrows.
     match unsafe { libc::ftruncate(fd.as_raw_fd(), len) } {
         0 => Ok(fd),
         _ => Err(io::Error::last_os_error()),
@@ -29,14 +29,14 @@ pub(crate) fn create(name: &CStr, len_bytes: u64) -> io::Result<OwnedFd> {
 
 /// Adds `seals`.
 pub(crate) fn seal(fd: &OwnedFd, seals: i32) -> io::Result<()> {
-    // SAFETY: a system call on a descriptor that we own.
+    // SAFETY: a system call on a descriptor that this function owns or borrows.
     match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
 }
 
-/// Refuses a descriptor that is not a memory file of exactly `len_bytes`, sealed against shrinking.
+/// Checks that a descriptor is a memory file of exactly `len_bytes`, sealed against shrinking.
 pub(crate) fn check(fd: BorrowedFd<'_>, len_bytes: u64) -> Result<(), MapError> {
     // SAFETY: a system call on a descriptor that the caller keeps open.
     let seals = unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) };
@@ -53,14 +53,14 @@ pub(crate) fn check(fd: BorrowedFd<'_>, len_bytes: u64) -> Result<(), MapError> 
     Ok(())
 }
 
-/// Whether the file is of pages that are there when they are touched: those of huge pages may run out.
+/// Whether the file consists of normal pages. Huge pages may run out, and touching one would then fault.
 fn is_of_plain_pages(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut stat = std::mem::MaybeUninit::<libc::statfs>::uninit();
     // SAFETY: the kernel fills in the structure, which is as large as it expects.
     if unsafe { libc::fstatfs(fd.as_raw_fd(), stat.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so all of it is written.
+    // SAFETY: the call succeeded, so the whole structure is written.
     let stat = unsafe { stat.assume_init() };
     Ok(stat.f_type == libc::TMPFS_MAGIC)
 }
@@ -71,7 +71,7 @@ fn len_of(fd: BorrowedFd<'_>) -> io::Result<u64> {
     if unsafe { libc::fstat(fd.as_raw_fd(), stat.as_mut_ptr()) } != 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: the call succeeded, so all of it is written.
+    // SAFETY: the call succeeded, so the whole structure is written.
     let stat = unsafe { stat.assume_init() };
     Ok(stat.st_size as u64)
 }

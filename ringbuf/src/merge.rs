@@ -1,19 +1,19 @@
 //! The merge of many rings into one order that keeps every happens-before.
 //!
-//! A round reads all heads, then reads them all again. It emits, in stamp order, the records of the
-//! first reading stamped below the lowest stamp that only the second reading holds, and of that very
-//! ring also the earlier records of equal stamp; the rest is carried over. Stamps may fall from one
-//! round to the next: the order is the order of emission. docs/memory-model.md has the proof.
+//! A round reads all heads, then reads them all again. Let `m` be the lowest stamp that only the second
+//! reading holds, and `R` its ring. The round emits, in stamp order, the records of the first reading with a
+//! stamp below `m`, and those of `R` with stamp `m`; it carries over the rest. Stamps may fall from one round
+//! to the next: the order of the stream is the order of emission. docs/memory-model.md has the proof.
 //!
-//! Pure: reads no shared memory, and does not ask where its batches come from. It refuses nothing:
-//! lying stamps put the liar's records in a wrong place and can hold other records back, no more.
+//! Pure: reads no shared memory and does not know where its batches come from. Refuses nothing: a wrong stamp
+//! puts records in a wrong place and can hold back other rings, and has no other effect.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use crate::batch::Batch;
 
-/// Merges the batches of many rings; `K` is what the caller calls a ring.
+/// Merges the batches of many rings. `K` is the caller's name for a ring.
 #[derive(Debug)]
 pub struct Merger<K> {
     lanes: Vec<Option<Lane<K>>>,
@@ -28,26 +28,26 @@ pub struct LaneId(usize);
 /// Consecutive records of one ring, in their place in the merged order.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Emitted<'a, K> {
-    /// Whose they are.
+    /// The ring that they come from.
     pub ring: K,
-    /// Whole records, each padded to 8.
+    /// Whole records, each padded to a multiple of 8 bytes.
     pub bytes: &'a [u8],
-    /// Stamp of the first of them, which need not say it itself.
+    /// Stamp of the first record, which need not carry it itself.
     pub stamp: u64,
-    /// Stamp of the last of them.
+    /// Stamp of the last record.
     pub last_stamp: u64,
-    /// How many they are.
+    /// Number of records.
     pub records: u64,
-    /// Ring index just past them: what to release when they are safe.
+    /// Ring index just past the records: release up to here once they are safe.
     pub end_index: u64,
 }
 
-/// What a round did.
+/// Result of a round.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Merged {
     /// Records emitted.
     pub emitted: u64,
-    /// Whether something of the first reading had to wait for the next round.
+    /// Whether records of the first reading had to wait for the next round.
     pub held_back: bool,
 }
 
@@ -81,22 +81,22 @@ impl<K: Copy> Merger<K> {
         LaneId(id)
     }
 
-    /// Takes a ring out, with what it still held.
+    /// Removes a ring and returns the records that it still held.
     pub fn remove(&mut self, lane: LaneId) -> Option<Batch> {
         self.lanes.get_mut(lane.0)?.take().map(|lane| lane.batch)
     }
 
-    /// Where the lane's next records go; `None` if the lane was removed.
+    /// The batch for the lane's next records; `None` if the lane was removed.
     pub fn batch_mut(&mut self, lane: LaneId) -> Option<&mut Batch> {
         Some(&mut self.lanes.get_mut(lane.0)?.as_mut()?.batch)
     }
 
-    /// Whether nothing is carried over.
+    /// Whether no records are carried over.
     pub fn is_empty(&self) -> bool {
         self.lanes.iter().flatten().all(|lane| lane.batch.is_empty())
     }
 
-    /// Ends a round: emits all that may be emitted, and carries over the rest.
+    /// Ends a round: emits all records that the rule allows, and carries over the rest.
     pub fn merge(&mut self, mut emit: impl FnMut(Emitted<'_, K>)) -> Merged {
         let mut merged = Merged { held_back: self.find_ready(), ..Merged::default() };
         while let Some(Reverse((_, index))) = self.next.pop() {
@@ -115,7 +115,7 @@ impl<K: Copy> Merger<K> {
         merged
     }
 
-    /// Applies the rule: how much of each lane may go. Says whether something has to wait.
+    /// Applies the rule: sets how many runs of each lane may be emitted. Returns whether any has to wait.
     fn find_ready(&mut self) -> bool {
         let lanes = || self.lanes.iter().enumerate();
         let barrier = lanes()
@@ -148,12 +148,12 @@ impl<K: Copy> Default for Merger<K> {
 }
 
 impl<K: Copy> Lane<K> {
-    /// Stamp of the next run that may go.
+    /// Stamp of the next run that may be emitted.
     fn next_stamp(&self) -> Option<u64> {
         self.batch.runs[self.taken..self.ready].first().map(|run| run.stamp)
     }
 
-    /// Takes the next run, which there is, and all after it that sort before `bound`.
+    /// Takes the next run, which must exist, and all following runs that sort before `bound`.
     fn take_before(&mut self, index: usize, bound: Option<(u64, usize)>) -> Emitted<'_, K> {
         let ready = &self.batch.runs[self.taken..self.ready];
         let more = ready[1..]

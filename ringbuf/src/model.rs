@@ -1,14 +1,13 @@
-//! A ring on the heap for loom: every word is a cell whose uses loom orders and checks.
+//! A ring on the heap for loom: every word is a cell, and loom checks that accesses to it are ordered.
 //!
-//! Only for models. A record here is a header and perhaps a stamp: there are no bytes for payloads.
+//! Only for models. A record here is a header and perhaps a stamp; payloads have no bytes.
 
 use std::ptr::NonNull;
 
 use loom::cell::UnsafeCell;
 use loom::sync::Arc;
 
-use crate::layout::Slot;
-use crate::pages::{CounterPage, ModePage};
+use crate::layout::{CounterPage, ModePage, Slot};
 use crate::producer::Producer;
 use crate::storage::{Ring, RingBytes};
 
@@ -18,7 +17,7 @@ pub struct ModelRing {
     cells: Vec<UnsafeCell<u64>>,
 }
 
-// SAFETY: the cells are shared on purpose: loom reports every access to them that is not ordered.
+// SAFETY: the cells are shared on purpose: loom reports every access that is not ordered.
 unsafe impl Sync for ModelRing {}
 // SAFETY: as above.
 unsafe impl Send for ModelRing {}
@@ -39,8 +38,8 @@ impl ModelRing {
     pub fn producer(&self, counter: &CounterPage, mode: &ModePage) -> Producer<ModelBytes> {
         let mut producer = Producer::detached_at(ModelBytes(self));
         let capacity = self.cells.len() as u64 * 8;
-        // SAFETY: models keep the ring and the pages in `Arc`s that outlive their producers, and
-        // claim the slot first.
+        // SAFETY: models keep the ring and the pages in `Arc`s that outlive their producers, and claim the
+        // slot first.
         let attached =
             unsafe { producer.attach_at(ModelBytes(self), capacity, &self.slot, counter, mode) };
         assert!(attached, "a model's indices are in order");
@@ -62,14 +61,14 @@ impl ModelBytes {
 
 impl RingBytes for ModelBytes {
     unsafe fn write_word(self, position: u64, word: u64) {
-        // SAFETY: loom checks that nobody else uses the cell now.
+        // SAFETY: loom checks that no other thread uses the cell now.
         self.cell(position).with_mut(|cell| unsafe { *cell = word });
     }
 
     unsafe fn read_words(self, position: u64, out: &mut [u8]) {
         for (index, chunk) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             let cell = self.cell(position + index as u64 * 8);
-            // SAFETY: loom checks that nobody writes the cell now.
+            // SAFETY: loom checks that no other thread writes the cell now.
             *chunk = cell.with(|cell| unsafe { *cell }).to_ne_bytes();
         }
     }

@@ -1,51 +1,51 @@
-//! Producer half of a ring: writes records and publishes them, one thread alone.
+//! Producer half of a ring: writes records and publishes them. Belongs to one thread.
 //!
-//! The hot path is [`Producer::reserve`], [`Producer::publish`] and [`Producer::finish`]: no system
-//! call, no allocation, no panic. It believes nothing that would let it write outside its ring: the
-//! position is masked and no record crosses the end of a lap, whatever the shared words say.
+//! The hot path is [`Producer::reserve`], [`Producer::publish`] and [`Producer::finish`]: no system call, no
+//! allocation, no panic. Whatever the shared words say, the producer writes only inside its ring: the
+//! position is masked, and no record crosses the end of a lap.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
 
 use crate::futex;
-use crate::layout::{Slot, record_len_max};
-use crate::pages::{CounterPage, ModePage};
+use crate::layout::{CounterPage, ModePage, Slot, record_len_max};
 use crate::record::{HEADER_LEN, Header, PAD, RECORD_ALIGN};
 use crate::storage::{MappedBytes, RingBytes};
 use crate::sync::{Ordering, fence};
 
-/// A stamp that the counter never takes: with it as the last stamp, the next record says its own.
+/// A stamp that the counter never reaches. While it is the last stamp, the next record carries its own stamp.
 const NO_STAMP: u64 = u64::MAX;
-/// Bytes a stamp adds to a record.
+/// Bytes that a stamp adds to a record.
 const STAMP_LEN: u64 = 8;
-/// Indices are below this, so that sums of an index and a few ring lengths do not overflow.
+/// Indices are below this limit, so that the sum of an index and a few ring lengths cannot overflow.
 const INDEX_MAX: u64 = 1 << 62;
 
 /// The producing half of one ring. All bytes zero is a valid value: detached, no room for anything.
 ///
-/// Plain private memory: it may lie in a page that `fork` wipes, and then a child is detached.
+/// Private memory of the process. It may lie in a page that `fork` wipes; the child's producer is then
+/// detached.
 #[repr(C)]
 pub struct Producer<B: RingBytes = MappedBytes> {
     /// Index of the next record.
     write: u64,
-    /// Index that a record may reach without asking again.
+    /// Ring index that a record may reach without another [`Self::make_room`].
     limit: u64,
     bytes: B,
-    /// Ring size less one.
+    /// Ring size in bytes, minus one.
     mask: u64,
-    /// The slot, or null while the producer is on hold.
+    /// The slot; null while the producer is on hold or detached.
     open: *const Slot,
     counter: *const CounterPage,
     mode: *const ModePage,
     /// Stamp of the last record, or [`NO_STAMP`].
     last_stamp: u64,
-    /// The highest stamp said. The counter goes back only if somebody who may write to it lies, and then
-    /// it costs the order, and not the ring.
+    /// The highest stamp in this ring. If a hostile application sets the counter back, the order suffers, but
+    /// stamps in this ring still never fall, so the ring is not refused.
     floor: u64,
-    /// One more than `write` was when the last wait began; 0 before the first.
+    /// `write + 1` as of the beginning of the last wait; 0 before the first wait.
     waited: u64,
     slot: *const Slot,
-    /// What `limit` is to be when the producer is no longer on hold.
+    /// Value of `limit` after [`Self::resume`].
     held_limit: u64,
 }
 
@@ -55,21 +55,22 @@ const _: () = assert!(size_of::<Producer>() <= 128);
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a reservation that is not published is lost"]
 pub struct Reservation {
-    /// Where the payload goes; aligned to 8, and as long as the header said. Never null, so that what may
-    /// be no reservation is returned in registers: a handler waits for what it has just put on its stack.
+    /// Where the payload goes: aligned to 8 bytes, and as long as the header said. `NonNull`, so that
+    /// `Option<Reservation>` is returned in registers; a handler would stall on a value that was just stored
+    /// on its stack.
     pub payload: NonNull<u8>,
     /// Index just past the record.
     pub end: u64,
 }
 
-/// Whether a record fits.
+/// Answer of [`Producer::make_room`]: whether a record fits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Room {
-    /// It fits: reserve again.
+    /// It fits: call [`Producer::reserve`] again.
     Ready,
-    /// Not before the consumer releases some: wait, or drop it.
+    /// It does not fit until the consumer releases space: wait, or drop the record.
     Full,
-    /// Never: the producer is detached, the ring was refused, or the record is too long.
+    /// It will never fit: the producer is detached, the ring was refused, or the record is too long.
     Never,
 }
 
@@ -99,14 +100,14 @@ impl<B: RingBytes> Producer<B> {
         }
     }
 
-    /// Goes on where the slot's last owner stopped; the first record will be stamped. False, and
-    /// detached as before, if the slot's indices are nonsense.
+    /// Attaches to a ring where the slot's last owner stopped; the first record will carry a stamp. False,
+    /// and nothing changed, if the slot's head is misaligned or out of range.
     ///
     /// # Safety
     ///
-    /// `bytes` are the `capacity_bytes` (a power of two) of the slot's ring; the caller has claimed
-    /// the slot and is its only producer; ring, slot and both pages stay mapped until the producer
-    /// is detached or never used again.
+    /// `bytes` are the `capacity_bytes` (a power of two) of the slot's ring; the caller has claimed the slot
+    /// and is its only producer; ring, slot and both pages stay mapped until the producer is detached or
+    /// never used again.
     pub unsafe fn attach_at(
         &mut self,
         bytes: B,
@@ -120,7 +121,7 @@ impl<B: RingBytes> Producer<B> {
         if write >= INDEX_MAX || !write.is_multiple_of(RECORD_ALIGN as u64) {
             return false;
         }
-        // Relaxed: the consumer looks at it when the process is gone.
+        // Relaxed: the consumer relies on it only once the process is dead.
         slot.finished.store(write, Ordering::Relaxed);
         *self = Self {
             write,
@@ -139,12 +140,12 @@ impl<B: RingBytes> Producer<B> {
         true
     }
 
-    /// Leaves the ring; the slot stays claimed.
+    /// Detaches from the ring; the slot stays claimed.
     pub fn detach(&mut self) {
         *self = Self::detached_at(self.bytes);
     }
 
-    /// Leaves the ring and gives the slot back.
+    /// Retires the slot and detaches from the ring.
     pub fn retire(&mut self) {
         if let Some(slot) = self.slot() {
             slot.retire();
@@ -152,7 +153,7 @@ impl<B: RingBytes> Producer<B> {
         self.detach();
     }
 
-    /// Whether there is a ring.
+    /// Whether the producer has a ring.
     #[inline(always)]
     pub fn is_attached(&self) -> bool {
         !self.slot.is_null()
@@ -165,30 +166,29 @@ impl<B: RingBytes> Producer<B> {
         unsafe { self.slot.as_ref() }
     }
 
-    /// Longest payload a record of this ring takes; 0 while detached.
+    /// Longest payload that a record of this ring takes, in bytes; 0 while detached.
     pub fn payload_len_max(&self) -> u64 {
         record_len_max(self.mask + 1).saturating_sub(HEADER_LEN as u64 + STAMP_LEN)
     }
 
-    /// Stamp of the last record of this ring; `None` before the first and after
-    /// [`Self::forget_stamp`].
+    /// Stamp of the last record of this ring; `None` before the first and after [`Self::forget_stamp`].
     pub fn last_stamp(&self) -> Option<u64> {
         (self.is_attached() && self.last_stamp != NO_STAMP).then_some(self.last_stamp)
     }
 
-    /// Makes the next record say its stamp, newest or not: after a gap, at the start of a capture.
+    /// Makes the next record carry its stamp: after a gap, and at the start of a capture.
     pub fn forget_stamp(&mut self) {
         self.last_stamp = NO_STAMP;
     }
 
-    /// Makes the next [`Self::reserve`] miss, so that [`Self::make_room`] decides first.
+    /// Makes the next [`Self::reserve`] fail, so that [`Self::make_room`] is called first.
     pub fn forget_room(&mut self) {
         (self.limit, self.held_limit) = (0, 0);
     }
 
-    /// Makes [`Self::reserve`], [`Self::publish`] and [`Self::finish`] refuse until
-    /// [`Self::resume`]: whoever has more to do at each of them does so where they are refused, and
-    /// all others do not pay for it.
+    /// Makes [`Self::reserve`], [`Self::publish`] and [`Self::finish`] refuse until [`Self::resume`]. A
+    /// caller that has extra work at each of them does it on the refusal path; callers without extra work pay
+    /// nothing.
     #[inline]
     pub fn hold(&mut self) {
         if !self.is_on_hold() {
@@ -206,28 +206,27 @@ impl<B: RingBytes> Producer<B> {
         }
     }
 
-    /// Whether the producer is on hold; one that is detached is not.
+    /// Whether the producer is on hold. A detached producer is not.
     #[inline]
     pub fn is_on_hold(&self) -> bool {
         self.open.is_null() && !self.slot.is_null()
     }
 
-    /// Takes a stamp and room for one record, and writes its header. `header` has the length without
-    /// a stamp word, and not [`STAMPED`](crate::record::STAMPED). `None` if there is no room at
-    /// hand, which [`Self::make_room`] knows more of, or on hold. Nothing is taken then, no stamp
-    /// either.
+    /// Takes a stamp, reserves room for one record, and writes its header. `header` states the length without
+    /// a stamp word, and lacks [`STAMPED`](crate::record::STAMPED). `None` if no room is at hand (then call
+    /// [`Self::make_room`]) or the producer is on hold; then nothing is reserved and no stamp is taken.
     ///
     /// # Safety
     ///
-    /// What [`Self::attach_at`] asked for still holds. `header` claims at least 8 bytes.
+    /// The conditions of [`Self::attach_at`] still hold. `header` states a length of at least 8 bytes.
     #[inline(always)]
     pub unsafe fn reserve(&mut self, header: Header) -> Option<Reservation> {
         let (write, span) = (self.write, header.span_untrusted());
-        // Room for the stamp is asked for before the counter says whether there will be one.
+        // Room for a stamp is always required, because the counter is read only afterwards.
         if write + span + STAMP_LEN > self.limit {
             return none_at_hand();
         }
-        // SAFETY: a limit above zero is set by `make_room`, attached, and cleared by `detach`.
+        // SAFETY: only `make_room` sets a limit above zero, while attached, and `detach` clears it.
         let counter = unsafe { &*self.counter };
         let (bytes, position) = (self.bytes, write & self.mask);
         bytes.expect_beyond(position);
@@ -236,7 +235,7 @@ impl<B: RingBytes> Producer<B> {
             let stamp = self.take_stamp(counter);
             // SAFETY: `limit` is within the lap and within what was released.
             unsafe { bytes.write_word(position, header.with_stamp().0) };
-            // SAFETY: as above; room for the stamp was asked for.
+            // SAFETY: as above; the check above included room for the stamp.
             unsafe { bytes.write_word(position + HEADER_LEN as u64, stamp) };
             // SAFETY: as above.
             let payload = unsafe { bytes.payload(position + HEADER_LEN as u64 + STAMP_LEN) };
@@ -249,7 +248,8 @@ impl<B: RingBytes> Producer<B> {
         Some(Reservation { payload, end: write + span })
     }
 
-    /// Of a thread that is not alone; one that is has its code in one piece.
+    /// Cold path: another thread has advanced the counter. Kept out of line so that the uncontended path
+    /// stays straight.
     #[cold]
     #[inline]
     fn take_stamp(&mut self, counter: &CounterPage) -> u64 {
@@ -258,16 +258,15 @@ impl<B: RingBytes> Producer<B> {
         self.floor
     }
 
-    /// Lets the consumer see the record. Never batched: the driver is called after this. False, and
-    /// nothing is seen, on hold or detached.
+    /// Publishes the record to the consumer. Never batched, because the driver is called next. False, and
+    /// nothing published, while on hold or detached.
     ///
     /// # Safety
     ///
-    /// `reservation` is this producer's last one, its payload is written, and nothing was published
-    /// since.
+    /// `reservation` is this producer's last one, its payload is written, and nothing was published since.
     #[inline(always)]
     pub unsafe fn publish(&mut self, reservation: Reservation) -> bool {
-        // A fork between the two detached us, if at all: a child does not publish.
+        // In a child that was forked since the reservation the producer is detached, and publishes nothing.
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
         self.publish_in(slot, reservation);
@@ -292,7 +291,7 @@ impl<B: RingBytes> Producer<B> {
     #[inline(always)]
     fn publish_in(&mut self, slot: &Slot, reservation: Reservation) {
         self.write = reservation.end;
-        // Relaxed: nobody else writes it, and if somebody does, it is a wrong count.
+        // Relaxed: only this producer writes it; a hostile writer could only make the count wrong.
         let produced = slot.produced.load(Ordering::Relaxed).wrapping_add(1);
         // ADOPT: pairs with the acquire in Consumer::head_of_dead_untrusted.
         slot.produced.store(produced, Ordering::Release);
@@ -300,20 +299,20 @@ impl<B: RingBytes> Producer<B> {
         slot.head.store(reservation.end, Ordering::Release);
     }
 
-    /// Says that the driver has returned from the command whose records are all published. False,
-    /// and nothing is said, on hold or detached.
+    /// Marks the command whose records are all published as returned from the driver. False, and nothing
+    /// marked, while on hold or detached.
     #[inline(always)]
     pub fn finish(&self) -> bool {
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.open.as_ref() }) else { return refused() };
-        // Relaxed: read when the process is gone, and then everything is seen.
+        // Relaxed: the consumer relies on it only once the process is dead, when every store is visible.
         slot.finished.store(self.write, Ordering::Relaxed);
         true
     }
 
-    /// Looks for room for a record of `len` bytes without a stamp word, after [`Self::reserve`]
-    /// found none at hand. Pads to the end of the lap where the record would cross it. Runs at least
-    /// once for every quarter of the ring, and then rings the doorbell if the drain sleeps.
+    /// Looks for room for a record of `len` bytes (without a stamp word), after [`Self::reserve`] failed.
+    /// Writes PAD up to the end of the lap if the record would cross it. Runs at least once per quarter of
+    /// the ring, and rings the doorbell each time if the drain sleeps.
     #[cold]
     #[inline(never)]
     pub fn make_room(&mut self, len: u64) -> Room {
@@ -322,7 +321,7 @@ impl<B: RingBytes> Producer<B> {
         // SAFETY: null, or what `attach_at` was given; its caller keeps the slot mapped.
         let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
         let need = len.next_multiple_of(RECORD_ALIGN as u64).saturating_add(STAMP_LEN);
-        // Relaxed: a hint that saves a wait.
+        // Relaxed: a hint that avoids a useless wait.
         if need > record_len_max(capacity) || slot.refused.load(Ordering::Relaxed) != 0 {
             return Room::Never;
         }
@@ -348,10 +347,9 @@ impl<B: RingBytes> Producer<B> {
         Room::Ready
     }
 
-    /// Waits until a record of `len` bytes without a stamp word fits, for `timeout` at most. May
-    /// return [`Room::Full`] early: the caller looks at its clock, and whether the daemon still
-    /// lives, and calls again. The time is counted in the slot, and calls for one record as one
-    /// wait. Changes `errno`.
+    /// Waits for up to `timeout` until a record of `len` bytes (without a stamp word) fits. May return
+    /// [`Room::Full`] early: the caller then checks its clock and whether the daemon is alive, and calls
+    /// again. The slot counts the time, and several calls for one record as one wait. Changes `errno`.
     #[cold]
     #[inline(never)]
     pub fn wait_for_room(&mut self, len: u64, timeout: Duration) -> Room {
@@ -370,23 +368,24 @@ impl<B: RingBytes> Producer<B> {
         let Some(slot) = (unsafe { self.slot.as_ref() }) else { return Room::Never };
         // Relaxed: the fence orders it.
         slot.waiting.store(1, Ordering::Relaxed);
-        // WAIT: pairs with the fence in Consumer::release: it sees that we wait, or we its word.
+        // WAIT: pairs with the fence in Consumer::release: the consumer sees `waiting`, or this thread sees
+        // the new word.
         fence(Ordering::SeqCst);
-        // WAIT: pairs with the release in Consumer::release, so that the index we look at next is at
-        // least as new as the word; if the word is the older, the futex does not sleep.
+        // WAIT: pairs with the release in Consumer::release, so that the index that `make_room` reads is at
+        // least as new as the word. If the word is older than the index, the futex does not sleep.
         let word = slot.release_word.load(Ordering::Acquire);
         let mut room = self.make_room(len);
         if room == Room::Full {
             futex::wait(&slot.release_word, word, timeout);
             room = self.make_room(len);
         }
-        // Relaxed: a wake too many does no harm.
+        // Relaxed: a superfluous wake-up does no harm.
         slot.waiting.store(0, Ordering::Relaxed);
         room
     }
 
-    /// Wakes the drain if it says that it sleeps. May miss it; the drain sleeps 20 ms at most.
-    /// Changes `errno` when it does wake it.
+    /// Wakes the drain if the mode page says that it sleeps. A wake-up may be missed; the drain sleeps for 20
+    /// ms at most. Changes `errno` if it wakes the drain.
     pub fn ring_doorbell(&self) {
         // SAFETY: null, or what `attach_at` was given; its caller keeps the page mapped.
         let Some(mode) = (unsafe { self.mode.as_ref() }) else { return };
@@ -399,13 +398,14 @@ impl<B: RingBytes> Producer<B> {
     }
 }
 
-/// Of a producer that is on hold, detached, or at its limit. The compiler lays out what comes of it apart.
+/// Result of [`Producer::reserve`] on hold, detached, or at the limit. `#[cold]`, so that the compiler places
+/// the code that follows it out of line.
 #[cold]
 fn none_at_hand() -> Option<Reservation> {
     None
 }
 
-/// Of a producer that is on hold or detached; as above.
+/// Result of publishing on hold or detached; `#[cold]` as above.
 #[cold]
 fn refused() -> bool {
     false

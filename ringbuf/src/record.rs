@@ -1,4 +1,4 @@
-//! The header word of a record: how long it is, whose it is, and whether a stamp follows.
+//! The header word of a record: its length, its id, its flags.
 //!
 //! ```text
 //!  63      48 47      32 31                  0
@@ -13,27 +13,27 @@
 //! +-------------------------------------------+
 //! ```
 //!
-//! `len` counts header, stamp, time and payload, not the padding. What `id` and the other flags mean is
-//! not this crate's business, except for [`PAD`].
+//! `len` counts header, stamp, time and payload, not the padding. This crate gives no meaning to `id` and the
+//! other flags, except for [`PAD`].
 
 /// Alignment of every record, in bytes.
 pub const RECORD_ALIGN: usize = 8;
 /// Length of the header word, in bytes.
 pub const HEADER_LEN: u32 = 8;
-/// Longest record, in bytes; rings smaller than 4 MiB take at most a quarter of the ring.
+/// Longest record, in bytes: 1 MiB. In rings smaller than 4 MiB it is a quarter of the ring.
 pub const RECORD_LEN_MAX: u32 = 1 << 20;
-/// Flag: an 8-byte stamp follows the header word. Without it a record has the stamp of the record
+/// Flag: an 8-byte stamp follows the header word. A record without the flag has the stamp of the record
 /// before it in the same ring.
 pub const STAMPED: u16 = 1;
-/// Flag: 8 bytes more, before the payload, say how many nanoseconds the driver took.
+/// Flag: an 8-byte word before the payload holds the time in the driver, in nanoseconds.
 pub const TIMED: u16 = 32;
-/// Flags that a record may have; what the others mean is not decided, so a ring may not use them.
+/// Flags that a record may have. The others are reserved; a ring that uses them is refused.
 pub const FLAGS_KNOWN: u16 = 0x7F;
-/// Ids from here on are not functions.
+/// Ids from here on are not ids of functions.
 pub const META_IDS_FIRST: u16 = 0xFF00;
-/// Ids from here on, except [`PAD`], are the daemon's own and never come out of a ring.
+/// Ids from here on, except [`PAD`], are the daemon's own; a ring that uses them is refused.
 pub const DAEMON_IDS_FIRST: u16 = 0xFF10;
-/// Id of the record that fills the tail of a ring's lap; it never leaves the ring.
+/// Id of the record that fills the rest of a lap. It never leaves the ring.
 pub const PAD: u16 = 0xFFFF;
 
 /// The first word of a record.
@@ -42,7 +42,7 @@ pub const PAD: u16 = 0xFFFF;
 pub struct Header(pub u64);
 
 impl Header {
-    /// A header for a record of `len` bytes in all (header, stamp and time included, padding not).
+    /// A header for a record of `len` bytes: header, stamp and time included, padding not.
     #[inline(always)]
     pub const fn new(id: u16, flags: u16, len: u32) -> Self {
         Self(len as u64 | (id as u64) << 32 | (flags as u64) << 48)
@@ -54,13 +54,13 @@ impl Header {
         Self((self.0 | (STAMPED as u64) << 48) + 8)
     }
 
-    /// The same record with a word for the driver's time: 8 bytes longer.
+    /// The same record with a word for the time in the driver: 8 bytes longer.
     #[inline(always)]
     pub const fn with_time(self) -> Self {
         Self((self.0 | (TIMED as u64) << 48) + 8)
     }
 
-    /// The same record with these flags too.
+    /// The same record with these flags added.
     #[inline(always)]
     pub const fn with_flags(self, flags: u16) -> Self {
         Self(self.0 | (flags as u64) << 48)
@@ -84,7 +84,7 @@ impl Header {
         (self.0 >> 48) as u16
     }
 
-    /// Whether the id is not a function's.
+    /// Whether the id is not the id of a function.
     #[inline(always)]
     pub const fn is_meta(self) -> bool {
         self.id() >= META_IDS_FIRST
@@ -96,19 +96,20 @@ impl Header {
         self.flags() & STAMPED != 0
     }
 
-    /// Whether a word of the driver's time comes before the payload.
+    /// Whether a word with the time in the driver precedes the payload.
     #[inline(always)]
     pub const fn is_timed(self) -> bool {
         self.flags() & TIMED != 0
     }
 
-    /// Length in bytes as the record claims it.
+    /// Length in bytes, as the record claims it.
     #[inline(always)]
     pub const fn len_untrusted(self) -> u32 {
         self.0 as u32
     }
 
-    /// Bytes the record occupies if its length is believed: rounded up to [`RECORD_ALIGN`].
+    /// Ring bytes that the record takes, if its claimed length is true: the length rounded up to
+    /// [`RECORD_ALIGN`].
     #[inline(always)]
     pub const fn span_untrusted(self) -> u64 {
         (self.len_untrusted() as u64 + 7) & !7

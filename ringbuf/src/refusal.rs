@@ -1,29 +1,29 @@
-//! Why a ring is not read any further.
+//! Why the consumer refused a ring.
 
 use std::fmt;
 
-/// What a producer did that no lawful producer does. The ring is never read again.
+/// The rule that a producer broke. The ring is never read again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(usize)]
 pub enum Refusal {
-    /// The head is below what was already read.
+    /// The head is below the index that was already read.
     HeadBackwards,
-    /// The head is further ahead than the ring is long.
+    /// The head is further ahead of `release` than the ring is long.
     HeadTooFar,
     /// The head is not a multiple of 8.
     HeadMisaligned,
-    /// A record too short for its own header, longer than a record may be, or past the head; or
-    /// padding that does not end with the lap.
+    /// A record is shorter than its header, longer than the limit, or ends past the head; or a PAD does not
+    /// end with the lap.
     BadLength,
-    /// A record that does not end in the lap it began in.
+    /// A record does not end in the lap in which it began.
     SpansWrap,
-    /// The first record of a thread has no stamp.
+    /// The first record of an owner has no stamp.
     FirstRecordUnstamped,
-    /// A stamp below the one before it.
+    /// A stamp is below the one before it.
     StampDecreased,
-    /// A flag that means nothing.
+    /// A record has a reserved flag.
     ReservedFlags,
-    /// An id that only the daemon writes.
+    /// A record has an id that only the daemon writes.
     ReservedId,
 }
 
@@ -41,7 +41,7 @@ impl Refusal {
         Self::ReservedId,
     ];
 
-    /// The reason as reports name it.
+    /// Name of the reason in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::HeadBackwards => "head-backwards",
@@ -65,7 +65,7 @@ impl fmt::Display for Refusal {
 
 impl std::error::Error for Refusal {}
 
-/// How many rings were refused for each reason.
+/// Number of rings refused for each reason.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RefusalCounts([u64; Refusal::ALL.len()]);
 
@@ -75,17 +75,17 @@ impl RefusalCounts {
         self.0[refusal as usize] += 1;
     }
 
-    /// Rings refused for this reason.
+    /// Number of rings refused for this reason.
     pub fn of(&self, refusal: Refusal) -> u64 {
         self.0[refusal as usize]
     }
 
-    /// Rings refused in all.
+    /// Number of rings refused for any reason.
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// Reasons and their counts.
+    /// All reasons with their counts.
     pub fn iter(&self) -> impl Iterator<Item = (Refusal, u64)> + '_ {
         Refusal::ALL.into_iter().zip(self.0)
     }

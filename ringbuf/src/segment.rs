@@ -1,7 +1,8 @@
-//! One process' rings, mapped: made by the daemon, mapped again by the application.
+//! The memory file with the rings of one process: the daemon creates and maps it, the application maps it,
+//! too.
 //!
-//! Sizes come from the caller, never from the memory; an application that finds another size there
-//! does not map it. Nothing here reads a record.
+//! Sizes come from the caller, never from the memory; an application that finds other sizes there does not
+//! map the segment. Nothing here reads a record.
 
 use std::fmt;
 use std::io;
@@ -10,9 +11,10 @@ use std::sync::Arc;
 
 use memmap2::{MmapOptions, MmapRaw};
 
-use crate::layout::{SEGMENT_MAGIC, SEGMENT_VERSION, SegmentHeader, SegmentLayout, Slot};
+use crate::layout::{
+    CounterPage, ModePage, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentHeader, SegmentLayout, Slot,
+};
 use crate::memfd;
-use crate::pages::{CounterPage, ModePage};
 use crate::producer::Producer;
 use crate::storage::{MappedBytes, Ring};
 use crate::sync::Ordering;
@@ -27,26 +29,26 @@ pub struct Segment {
 /// Why shared memory was not mapped.
 #[derive(Debug)]
 pub enum MapError {
-    /// The system refused.
+    /// A system call failed.
     Io(io::Error),
-    /// Not a memory file, or one that could shrink under us.
+    /// Not a memory file, or not sealed against shrinking.
     NotSealed,
-    /// Not as long as was agreed.
+    /// The file has another length than was agreed.
     Length {
-        /// Bytes it has.
+        /// Length of the file in bytes.
         found: u64,
-        /// Bytes it should have.
+        /// Agreed length in bytes.
         expected: u64,
     },
-    /// Does not begin like a segment.
+    /// The first word is not [`SEGMENT_MAGIC`].
     Magic(u64),
-    /// A segment of another version.
+    /// The version is not [`SEGMENT_VERSION`].
     Version(u32),
-    /// Slots or rings are not what was agreed.
+    /// The header states other sizes than were agreed.
     Sizes {
-        /// Slots it says it has.
+        /// Number of slots that the header states.
         slot_count: u32,
-        /// Bytes it says a ring has.
+        /// Bytes in a ring that the header states.
         ring_bytes: u64,
     },
 }
@@ -64,7 +66,10 @@ impl fmt::Display for MapError {
                 write!(f, "segment has version {found}, not {SEGMENT_VERSION}")
             }
             Self::Sizes { slot_count, ring_bytes } => {
-                write!(f, "segment says {slot_count} slots of {ring_bytes} bytes, as nobody agreed")
+                write!(
+                    f,
+                    "segment states {slot_count} slots of {ring_bytes} bytes, which were not agreed"
+                )
             }
         }
     }
@@ -86,13 +91,13 @@ impl From<io::Error> for MapError {
 }
 
 impl Segment {
-    /// Makes a segment: sparse, zero, sealed. The descriptor is for the application.
+    /// Creates a segment: sparse, zero, sealed. The descriptor is for the application.
     pub fn create(layout: SegmentLayout) -> io::Result<(Self, OwnedFd)> {
         let fd = memfd::create(c"gapii-rings", layout.segment_bytes())?;
         memfd::seal(&fd, memfd::SEALS_SIZE)?;
         let segment = Self::map_checked(fd.as_raw_fd(), layout)?;
         let header = segment.header();
-        // Relaxed: the descriptor goes out after this, by a system call.
+        // Relaxed: the descriptor is sent after this, by a system call.
         header.magic.store(SEGMENT_MAGIC, Ordering::Relaxed);
         header.version.store(SEGMENT_VERSION, Ordering::Relaxed);
         header.slot_count.store(layout.slot_count(), Ordering::Relaxed);
@@ -100,12 +105,12 @@ impl Segment {
         Ok((segment, fd))
     }
 
-    /// Maps the segment that a daemon sent, if it is what was agreed in `layout`.
+    /// Maps the segment that a daemon sent, if its sizes are those of `layout`.
     pub fn map(fd: BorrowedFd<'_>, layout: SegmentLayout) -> Result<Self, MapError> {
         memfd::check(fd, layout.segment_bytes())?;
         let segment = Self::map_checked(fd.as_raw_fd(), layout)?;
         let header = segment.header();
-        // Relaxed: written before the descriptor came, by a system call.
+        // Relaxed: written before the descriptor was sent, by a system call.
         let magic = header.magic.load(Ordering::Relaxed);
         if magic != SEGMENT_MAGIC {
             return Err(MapError::Magic(magic));
@@ -122,15 +127,15 @@ impl Segment {
         Ok(segment)
     }
 
-    /// The sizes, as agreed.
+    /// The agreed sizes.
     pub fn layout(&self) -> SegmentLayout {
         self.layout
     }
 
     /// The first page.
     pub fn header(&self) -> &SegmentHeader {
-        // SAFETY: the mapping is as long as the layout says, begins at a page, and lives as long as
-        // `self`; all words that anyone touches are atomics.
+        // SAFETY: the mapping is as long as the layout says, begins at a page, and lives as long as `self`;
+        // all words that anyone touches are atomics.
         unsafe { &*self.map.as_ptr().cast() }
     }
 
@@ -141,8 +146,8 @@ impl Segment {
         }
         // SAFETY: `index` is below the slot count, so the slot is in the mapping.
         let slot = unsafe { self.map.as_ptr().add(self.layout.slot_at(index) as usize) };
-        // SAFETY: in the mapping, which lives as long as `self`; 64-aligned, because slots start at
-        // a page and are 256 bytes long; all words that anyone touches are atomics.
+        // SAFETY: in the mapping, which lives as long as `self`; 64-aligned, because slots start at a page
+        // and are 256 bytes long; all words that anyone touches are atomics.
         Some(unsafe { &*slot.cast::<Slot>() })
     }
 
@@ -151,21 +156,21 @@ impl Segment {
         (0..self.layout.slot_count()).filter_map(|index| self.slot(index))
     }
 
-    /// Takes the first free slot for the calling thread; `None` if there is none.
+    /// Claims the first free slot for the calling thread and returns its index; `None` if no slot is free.
     pub fn claim(&self, tid: u32, name: [u8; 16]) -> Option<u32> {
         (0..self.layout.slot_count())
             .find(|&index| self.slot(index).is_some_and(|slot| slot.claim(tid, name)))
     }
 
-    /// Gives back the memory of all rings, whose content nobody will read any more. A producer that is
-    /// still at it writes into new memory.
+    /// Returns the memory of all rings to the system. Call it when their content will not be read any more. A
+    /// producer that still writes gets new pages.
     pub fn discard_rings(&self) {
         let at = self.layout.ring_at(0) as usize;
         let len = self.layout.segment_bytes() as usize - at;
         // SAFETY: the rings begin inside the mapping.
         let rings = unsafe { self.map.as_mut_ptr().add(at) };
-        // SAFETY: in the mapping, whose pages read as zero afterwards; no reference leads into rings.
-        // Where it fails, the memory stays.
+        // SAFETY: in the mapping, whose pages read as zero afterwards; no Rust reference points into rings.
+        // If the call fails, the memory stays.
         unsafe { libc::madvise(rings.cast(), len, libc::MADV_REMOVE) };
     }
 
@@ -175,13 +180,12 @@ impl Segment {
     }
 
     fn ring_bytes(&self, index: u32) -> MappedBytes {
-        // SAFETY: callers have checked `index` against the slot count, so the ring is in the
-        // mapping.
+        // SAFETY: callers have checked `index` against the slot count, so the ring is in the mapping.
         MappedBytes(unsafe { self.map.as_mut_ptr().add(self.layout.ring_at(index) as usize) })
     }
 }
 
-/// A ring of a segment, which it keeps mapped.
+/// A ring of a segment. Keeps the segment mapped.
 #[derive(Clone, Debug)]
 pub struct SegmentRing {
     segment: Arc<Segment>,
@@ -195,7 +199,7 @@ impl SegmentRing {
         exists.then(|| Self { segment: Arc::clone(segment), index })
     }
 
-    /// Its place in the slot table.
+    /// Index of its slot.
     pub fn index(&self) -> u32 {
         self.index
     }
@@ -218,13 +222,14 @@ impl Ring for SegmentRing {
 }
 
 impl Producer {
-    /// Goes on where the last owner of slot `index` stopped; the first record will be stamped.
-    /// False, and detached as before, if there is no such slot or its indices are nonsense.
+    /// Attaches to the ring of slot `index` where its last owner stopped; the first record will carry a
+    /// stamp. False, and nothing changed, if the slot does not exist or its head is misaligned or out of
+    /// range.
     ///
     /// # Safety
     ///
-    /// The caller has claimed the slot and is its only producer; segment and pages stay mapped until
-    /// the producer is detached or never used again.
+    /// The caller has claimed the slot and is its only producer; segment and pages stay mapped until the
+    /// producer is detached or never used again.
     pub unsafe fn attach(
         &mut self,
         segment: &Segment,

@@ -1,7 +1,7 @@
-//! Where the bytes of a ring are: in a mapping, or in the cells of a loom model.
+//! Storage of a ring's bytes: a mapping, or the cells of a loom model.
 //!
-//! Both halves of a ring reach its bytes only through [`RingBytes`], so what the models check is
-//! what runs. Positions are byte offsets into the ring, always a multiple of 8.
+//! Both halves of a ring access its bytes only through [`RingBytes`], so the models check the code that runs.
+//! Positions are byte offsets into the ring, always a multiple of 8.
 
 use std::arch::asm;
 use std::ptr::NonNull;
@@ -9,8 +9,8 @@ use std::ptr::NonNull;
 use crate::layout::Slot;
 use crate::sync::{AtomicU64, Ordering};
 
-/// How far ahead of the record that is written memory is asked for, in bytes. The consumer's core has what it
-/// has read last, and to get a line of that back takes as long as to write some records.
+/// How far ahead of the written record memory is prefetched, in bytes. The cache lines that the consumer has
+/// read last are in its core's cache; fetching one back takes as long as writing several records.
 const AHEAD_BYTES: usize = 2048;
 
 /// The bytes of one ring.
@@ -19,11 +19,11 @@ pub trait RingBytes: Copy {
     ///
     /// # Safety
     ///
-    /// The word lies in the ring, the ring is still there, and it is the producer's turn: the
-    /// consumer has released the word and nobody else writes it.
+    /// The word lies in the ring, the ring is still mapped, and the word is the producer's: the consumer has
+    /// released it and no other thread writes it.
     unsafe fn write_word(self, position: u64, word: u64);
 
-    /// Says that what lies some way beyond `position`, perhaps beyond the ring, will be written soon.
+    /// Prefetches memory some way beyond `position`, perhaps beyond the ring, for writing.
     #[inline(always)]
     fn expect_beyond(self, _position: u64) {}
 
@@ -31,20 +31,20 @@ pub trait RingBytes: Copy {
     ///
     /// # Safety
     ///
-    /// The range lies in the ring and the ring is still there. The bytes may change meanwhile.
+    /// The range lies in the ring and the ring is still mapped. The bytes may change meanwhile.
     unsafe fn read_words(self, position: u64, out: &mut [u8]);
 
-    /// Where a payload at `position` is written. Not for models, which have no bytes.
+    /// Address of a payload at `position`. Not for models, which have no bytes.
     ///
     /// # Safety
     ///
-    /// The position lies in the ring and the ring is still there.
+    /// The position lies in the ring and the ring is still mapped.
     unsafe fn payload(self, position: u64) -> NonNull<u8>;
 }
 
-/// One ring as its consumer holds it: it stays where it is as long as the value lives.
+/// One ring as its consumer holds it. The ring stays at its address as long as the value lives.
 pub trait Ring {
-    /// How to reach the bytes.
+    /// Access to the bytes.
     type Bytes: RingBytes;
 
     /// The ring's words.
@@ -53,11 +53,11 @@ pub trait Ring {
     /// The ring's bytes: [`Self::capacity_bytes`] of them, readable while `self` lives.
     fn bytes(&self) -> Self::Bytes;
 
-    /// Size of the ring, a power of two; the same at every call, and never read from shared memory.
+    /// Size of the ring in bytes, a power of two: the same at every call, and never read from shared memory.
     fn capacity_bytes(&self) -> u64;
 }
 
-/// A ring in a mapping: the address of its first byte. Null (all zero) where there is none.
+/// A ring in a mapping: the address of its first byte. Null (all zero) for no ring.
 #[derive(Clone, Copy, Debug)]
 #[repr(transparent)]
 pub struct MappedBytes(pub(crate) *mut u8);
@@ -65,10 +65,10 @@ pub struct MappedBytes(pub(crate) *mut u8);
 impl RingBytes for MappedBytes {
     #[inline(always)]
     unsafe fn write_word(self, position: u64, word: u64) {
-        // SAFETY: the caller says that the word lies in the ring.
+        // SAFETY: the caller guarantees that the word lies in the ring.
         let at = unsafe { self.0.add(position as usize) }.cast::<u64>();
-        // SAFETY: in the ring, by the caller's word; aligned, because rings start at a page and
-        // positions are multiples of 8; the producer's own until it is published.
+        // SAFETY: in the ring, as the caller guarantees; aligned, because rings start at a page and positions
+        // are multiples of 8; only the producer uses it until it is published.
         unsafe { at.write(word) };
     }
 
@@ -76,7 +76,7 @@ impl RingBytes for MappedBytes {
     fn expect_beyond(self, position: u64) {
         let at = self.0.addr() + position as usize;
         #[cfg(target_arch = "x86_64")]
-        // SAFETY: a hint, which is good for any address, and passed over by processors that do not know it.
+        // SAFETY: a hint that is valid for any address, and ignored by processors that do not know it.
         unsafe {
             asm!(
                 "prefetchw [{at} + {ahead}]",
@@ -98,23 +98,23 @@ impl RingBytes for MappedBytes {
     }
 
     unsafe fn read_words(self, position: u64, out: &mut [u8]) {
-        // SAFETY: the caller says that the range lies in the ring.
+        // SAFETY: the caller guarantees that the range lies in the ring.
         let first = unsafe { self.0.add(position as usize) }.cast::<AtomicU64>();
         for (index, chunk) in out.as_chunks_mut::<8>().0.iter_mut().enumerate() {
             // SAFETY: still in the caller's range: `index` counts the words of `out`.
             let word = unsafe { first.add(index) };
-            // SAFETY: in the ring and aligned, as above. An atomic, because a producer that breaks
-            // the rules may be writing it now.
+            // SAFETY: in the ring and aligned, as above. An atomic, because a producer that breaks the rules
+            // may be writing it now.
             let word = unsafe { &*word };
-            // Relaxed: PUBLISH has ordered what a lawful producer wrote; of an unlawful one any
-            // word will do, the copy is checked.
+            // Relaxed: PUBLISH has ordered the words of a producer that keeps the rules; for one that breaks
+            // them any value will do, because the copy is checked.
             *chunk = word.load(Ordering::Relaxed).to_ne_bytes();
         }
     }
 
     #[inline(always)]
     unsafe fn payload(self, position: u64) -> NonNull<u8> {
-        // SAFETY: the caller says that the position lies in the ring.
+        // SAFETY: the caller guarantees that the position lies in the ring.
         let at = unsafe { self.0.add(position as usize) };
         // SAFETY: in the ring, so it is not null.
         unsafe { NonNull::new_unchecked(at) }

@@ -1,7 +1,6 @@
-//! The atomics of this crate: the standard library's, or loom's when a model runs.
+//! The atomics of this crate: the standard library's, or loom's in a model.
 //!
-//! Nothing else in the crate may name `std::sync::atomic`: an atomic that loom does not see is not
-//! modelled.
+//! No other file of the crate may name `std::sync::atomic`: loom does not see such an atomic.
 
 #[cfg(loom)]
 pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};

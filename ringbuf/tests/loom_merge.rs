@@ -6,8 +6,8 @@
 
 mod support;
 
+use gapii_ringbuf::layout::{CounterPage, ModePage};
 use gapii_ringbuf::model::ModelRing;
-use gapii_ringbuf::pages::{CounterPage, ModePage};
 use gapii_ringbuf::sync::{AtomicU32, Ordering};
 use gapii_ringbuf::{Consumer, LaneId, Merger, Reading, Room};
 use loom::sync::Arc;

@@ -9,8 +9,8 @@ mod support;
 
 use std::time::Duration;
 
+use gapii_ringbuf::layout::{CounterPage, ModePage};
 use gapii_ringbuf::model::{ModelBytes, ModelRing};
-use gapii_ringbuf::pages::{CounterPage, ModePage};
 use gapii_ringbuf::{
     Batch, Consumer, Merger, Mode, ModeSettings, Overflow, Producer, Reading, Room,
 };

@@ -1,0 +1,317 @@
+//! What both sides do with a [`ModePage`]: the daemon changes the settings, the application reads them.
+//!
+//! The layout, and the sequence lock around the settings, are in [`crate::layout`].
+
+use std::time::Duration;
+
+use crate::futex;
+use crate::layout::{Mode, ModePage, Overflow};
+#[cfg(loom)]
+use crate::sync::{AtomicU32, AtomicU64};
+use crate::sync::{Ordering, fence};
+
+/// Default of [`ModeSettings::stall_ns`]: 2 s.
+pub const STALL_NS_DEFAULT: u64 = 2_000_000_000;
+
+/// The settings of a [`ModePage`]: the words that change together.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ModeSettings {
+    /// What the process is to do.
+    pub mode: Mode,
+    /// What a thread does when its ring is full.
+    pub overflow: Overflow,
+    /// Frames to record; 0 for no limit.
+    pub frames: u64,
+    /// Frames to let pass before the capture begins.
+    pub skip_frames: u64,
+    /// Longest wait for a daemon that releases nothing, in nanoseconds. Default: 2 s.
+    pub stall_ns: u64,
+    /// The first of every so many frames is observed; 0 for none.
+    pub observe_frames: u32,
+    /// The pixels of observed frames are kept, not only their hash.
+    pub observe_pixels: bool,
+    /// The time of each command in the driver is measured.
+    pub times_driver: bool,
+    /// Frames from one keyframe to the next; 0 for no keyframes.
+    pub keyframe_every: u32,
+    /// A frame is a submission to a queue of a compute API, also in a process that swaps buffers.
+    pub counts_submits: bool,
+}
+
+/// What the daemon's store holds of a process' blobs, and how much more it takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct StoreTerms {
+    /// Number of the store. Blobs that were sent under another number are gone. 0: no store. Only rises while
+    /// there is one.
+    pub number: u64,
+    /// Value that [`stored_bytes`](crate::SegmentHeader::stored_bytes) must not exceed.
+    pub end: u64,
+}
+
+/// Names the capture of a process, for a daemon that takes the place of the one that began it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CaptureId {
+    /// Id of the session in which the capture began.
+    pub session: [u8; 16],
+    /// Number of the capture in that session; 0 for none.
+    pub number: u64,
+}
+
+impl Default for ModeSettings {
+    fn default() -> Self {
+        Self {
+            mode: Mode::Idle,
+            overflow: Overflow::Wait,
+            frames: 0,
+            skip_frames: 0,
+            stall_ns: STALL_NS_DEFAULT,
+            observe_frames: 0,
+            observe_pixels: false,
+            times_driver: false,
+            keyframe_every: 0,
+            counts_submits: false,
+        }
+    }
+}
+
+impl ModePage {
+    /// The generation, which changes with every change of the settings. One load, for the call path.
+    #[inline(always)]
+    pub fn generation(&self) -> u64 {
+        // MODE: pairs with the release in ModePage::publish.
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// The generation and its settings, all of one moment. `None` while they change: keep the old settings
+    /// and look again at the next safe point. Never spins, so a daemon that dies while it writes blocks
+    /// nobody.
+    pub fn settings(&self) -> Option<(u64, ModeSettings)> {
+        let generation = self.generation();
+        // Relaxed: the fence and the second load of the generation show whether these are of one moment.
+        let settings = ModeSettings {
+            mode: Mode::of_word(self.mode.load(Ordering::Relaxed)),
+            overflow: Overflow::of_word(self.overflow.load(Ordering::Relaxed)),
+            frames: self.frames.load(Ordering::Relaxed),
+            skip_frames: self.skip_frames.load(Ordering::Relaxed),
+            stall_ns: self.stall_ns.load(Ordering::Relaxed),
+            observe_frames: self.observe_frames.load(Ordering::Relaxed),
+            observe_pixels: self.observe_pixels.load(Ordering::Relaxed) != 0,
+            times_driver: self.times_driver.load(Ordering::Relaxed) != 0,
+            keyframe_every: self.keyframe_every.load(Ordering::Relaxed),
+            counts_submits: self.counts_submits.load(Ordering::Relaxed) != 0,
+        };
+        // MODE: pairs with the fence in ModePage::publish.
+        fence(Ordering::Acquire);
+        // Relaxed: the fence orders it.
+        let steady = self.generation.load(Ordering::Relaxed) == generation;
+        (steady && generation.is_multiple_of(2)).then_some((generation, settings))
+    }
+
+    /// Whether the drain sleeps and must be woken by the doorbell.
+    #[inline(always)]
+    pub fn drain_sleeps(&self) -> bool {
+        // Relaxed: a hint; a missed wake-up costs 20 ms.
+        self.drain_sleeping.load(Ordering::Relaxed) != 0
+    }
+
+    /// Number under which blobs count as sent: blobs that were sent under another number must be sent again.
+    /// Only rises.
+    #[inline(always)]
+    pub fn blob_epoch(&self) -> u32 {
+        // Relaxed: coherence of one variable; a thread that records has seen settings (MODE, BEGIN) that were
+        // published after the number was raised.
+        self.blob_epoch.load(Ordering::Relaxed)
+    }
+
+    /// What the daemon's store holds and takes. A reader between two captures may get the number of one and
+    /// the end of the other.
+    pub fn store(&self) -> StoreTerms {
+        // Relaxed, both: as for the blob epoch. A piece that is sent under an old number is not stored; bytes
+        // that are counted against a wrong end show when the daemon compares.
+        let number = self.store.load(Ordering::Relaxed);
+        StoreTerms { number, end: self.store_end.load(Ordering::Relaxed) }
+    }
+
+    /// The capture that the process is in, or was in last.
+    pub fn capture(&self) -> CaptureId {
+        // Relaxed: changed before the settings that begin a capture.
+        let [low, high] = self.session.each_ref().map(|word| word.load(Ordering::Relaxed));
+        let mut session = [0; 16];
+        session[..8].copy_from_slice(&low.to_le_bytes());
+        session[8..].copy_from_slice(&high.to_le_bytes());
+        // Relaxed: as above.
+        CaptureId { session, number: self.capture.load(Ordering::Relaxed) }
+    }
+
+    /// Number of captures of the process that could continue in their files if the daemon died.
+    pub fn takers(&self) -> u32 {
+        // Relaxed: changed before the settings that begin a capture; later a number on its own.
+        self.takers.load(Ordering::Relaxed)
+    }
+
+    /// Number of keyframes that the daemon has asked for under the present settings. The shim compares it
+    /// with the number of those it has made, at the end of each frame.
+    pub fn keyframes_asked(&self) -> u32 {
+        // KEYFRAME: pairs with the release in ModePage::ask_keyframe.
+        self.keyframes_asked.load(Ordering::Acquire)
+    }
+
+    /// Whether the frame limit of this generation's settings is lifted. May come too late: the shim may have
+    /// reached the limit already.
+    pub fn has_no_frame_limit(&self, generation: u64) -> bool {
+        // Relaxed: a number on its own.
+        self.unlimited.load(Ordering::Relaxed) == generation
+    }
+
+    /// The word that changes after every change of the settings, for [`Self::wait_go`].
+    pub fn go(&self) -> u32 {
+        // MODE: pairs with the release in ModePage::publish.
+        self.go.load(Ordering::Acquire)
+    }
+
+    /// Sleeps until the settings have changed since `seen` was read from [`Self::go`], for `timeout` at most.
+    /// Changes `errno`.
+    pub fn wait_go(&self, seen: u32, timeout: Duration) {
+        futex::wait(&self.go, seen, timeout);
+    }
+
+    /// Changes the settings and returns the new generation, an even number. Only one thread of the daemon at
+    /// a time, and only where the page is mapped for writing.
+    pub(crate) fn publish(&self, settings: ModeSettings) -> u64 {
+        // Relaxed: this is the only writer.
+        let changing = self.generation.load(Ordering::Relaxed) | 1;
+        // Relaxed: the fence orders it before the settings.
+        self.generation.store(changing, Ordering::Relaxed);
+        // MODE: pairs with the fence in ModePage::settings.
+        fence(Ordering::Release);
+        // Relaxed: ordered by the fence before and the release after.
+        self.mode.store(settings.mode as u32, Ordering::Relaxed);
+        self.overflow.store(settings.overflow as u32, Ordering::Relaxed);
+        self.frames.store(settings.frames, Ordering::Relaxed);
+        self.skip_frames.store(settings.skip_frames, Ordering::Relaxed);
+        self.stall_ns.store(settings.stall_ns, Ordering::Relaxed);
+        self.observe_frames.store(settings.observe_frames, Ordering::Relaxed);
+        self.observe_pixels.store(u32::from(settings.observe_pixels), Ordering::Relaxed);
+        self.times_driver.store(u32::from(settings.times_driver), Ordering::Relaxed);
+        self.keyframe_every.store(settings.keyframe_every, Ordering::Relaxed);
+        self.counts_submits.store(u32::from(settings.counts_submits), Ordering::Relaxed);
+        // Relaxed: as above. Wishes count from here on, not from when the process reads the settings: one
+        // that comes before that is a wish for the new capture.
+        self.keyframes_asked.store(0, Ordering::Relaxed);
+        let generation = changing.wrapping_add(1);
+        // MODE: pairs with the acquire in ModePage::generation.
+        self.generation.store(generation, Ordering::Release);
+        // MODE: pairs with the acquire in ModePage::go.
+        self.go.fetch_add(1, Ordering::Release);
+        futex::wake_all(&self.go);
+        generation
+    }
+
+    pub(crate) fn raise_blob_epoch(&self) {
+        // Relaxed: settings published later order it.
+        self.blob_epoch.fetch_add(1, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn set_store(&self, terms: StoreTerms) {
+        // Relaxed: settings published later order it.
+        self.store.store(terms.number, Ordering::Relaxed);
+        self.store_end.store(terms.end, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn set_capture(&self, id: CaptureId) {
+        for (word, half) in self.session.iter().zip(id.session.as_chunks::<8>().0) {
+            // Relaxed: settings published later order it.
+            word.store(u64::from_le_bytes(*half), Ordering::Relaxed);
+        }
+        // Relaxed: as above.
+        self.capture.store(id.number, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn set_takers(&self, takers: u32) {
+        // Relaxed: as above.
+        self.takers.store(takers, Ordering::Relaxed);
+    }
+
+    /// Copies everything from `old`, its generation included. `None`, and nothing copied, if its writer died
+    /// while it changed the settings.
+    #[cfg(not(loom))]
+    pub(crate) fn copy(&self, old: &ModePage) -> Option<ModeSettings> {
+        let (generation, settings) = old.settings()?;
+        self.publish(settings);
+        // Relaxed: no other process has this page yet; a system call hands it out.
+        self.generation.store(generation, Ordering::Relaxed);
+        // Relaxed: as above.
+        self.blob_epoch.store(old.blob_epoch(), Ordering::Relaxed);
+        // Relaxed: as above.
+        self.keyframes_asked.store(old.keyframes_asked(), Ordering::Relaxed);
+        self.unlimited.store(old.unlimited.load(Ordering::Relaxed), Ordering::Relaxed);
+        self.set_store(old.store());
+        self.set_capture(old.capture());
+        self.set_takers(old.takers());
+        Some(settings)
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn ask_keyframe(&self) {
+        // KEYFRAME: pairs with the acquire in ModePage::keyframes_asked, so that the store's terms which were
+        // written before hold for what the keyframe describes.
+        self.keyframes_asked.fetch_add(1, Ordering::Release);
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn lift_frame_limit(&self) {
+        // Relaxed, both: this is the only writer, and the word is a number on its own.
+        let generation = self.generation.load(Ordering::Relaxed);
+        self.unlimited.store(generation, Ordering::Relaxed);
+    }
+
+    #[cfg(not(loom))]
+    pub(crate) fn set_drain_sleeping(&self, sleeps: bool) {
+        // Relaxed: a hint; a missed wake-up costs 20 ms.
+        self.drain_sleeping.store(u32::from(sleeps), Ordering::Relaxed);
+    }
+}
+
+#[cfg(loom)]
+impl ModePage {
+    /// A mode page for a model.
+    pub fn modelled() -> Self {
+        Self {
+            generation: AtomicU64::new(0),
+            mode: AtomicU32::new(0),
+            overflow: AtomicU32::new(0),
+            frames: AtomicU64::new(0),
+            skip_frames: AtomicU64::new(0),
+            stall_ns: AtomicU64::new(0),
+            blob_epoch: AtomicU32::new(0),
+            observe_frames: AtomicU32::new(0),
+            observe_pixels: AtomicU32::new(0),
+            times_driver: AtomicU32::new(0),
+            keyframe_every: AtomicU32::new(0),
+            keyframes_asked: AtomicU32::new(0),
+            drain_sleeping: AtomicU32::new(0),
+            line_1: 0,
+            go: AtomicU32::new(0),
+            line_2: 0,
+            store: AtomicU64::new(0),
+            store_end: AtomicU64::new(0),
+            unlimited: AtomicU64::new(0),
+            session: [AtomicU64::new(0), AtomicU64::new(0)],
+            capture: AtomicU64::new(0),
+            takers: AtomicU32::new(0),
+            counts_submits: AtomicU32::new(0),
+        }
+    }
+
+    /// Changes the settings, as the daemon's writer does.
+    pub fn publish_modelled(&self, settings: ModeSettings) -> u64 {
+        self.publish(settings)
+    }
+    /// Makes blobs count as not sent, as the daemon's writer does.
+    pub fn raise_blob_epoch_modelled(&self) {
+        self.raise_blob_epoch();
+    }
+}
