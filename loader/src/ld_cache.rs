@@ -1,7 +1,7 @@
-//! Reads `/etc/ld.so.cache`: where the loader would find a soname.
+//! Reads `/etc/ld.so.cache`, which maps sonames to paths.
 //!
-//! Knows glibc's current format only (`glibc-ld.so.cache1.1`), also behind the older one's table;
-//! anything else is an empty cache.
+//! Supports glibc's current format (`glibc-ld.so.cache1.1`), alone or after a table in the older format. Any other
+//! content counts as an empty cache.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -15,16 +15,16 @@ const ENTRY_BYTES: usize = 24;
 /// Flags of a library for this machine's usual ABI.
 const FLAGS: u32 = if cfg!(target_arch = "x86_64") { 0x0303 } else { 0x0a03 };
 
-/// The cache, as it was read.
+/// The content of the cache file.
 pub struct LdCache(Vec<u8>);
 
 impl LdCache {
-    /// The machine's cache, if there is one.
+    /// Opens the system's cache; `None` if there is none.
     pub fn open() -> Option<LdCache> {
         std::fs::read("/etc/ld.so.cache").ok().map(LdCache)
     }
 
-    /// Paths for `soname`, in the cache's order.
+    /// Returns the paths for `soname`, in the cache's order.
     pub fn find(&self, soname: &str) -> Vec<PathBuf> {
         entries(&self.0, soname.as_bytes()).unwrap_or_default()
     }
@@ -44,7 +44,7 @@ fn entries(cache: &[u8], soname: &[u8]) -> Option<Vec<PathBuf>> {
     Some(found)
 }
 
-/// Where the current format begins: at the start, or behind the old table, 8-aligned.
+/// Offset at which the current format begins: 0, or after the old format's table, 8-byte aligned.
 fn table_offset(cache: &[u8]) -> Option<usize> {
     if cache.starts_with(MAGIC) {
         return Some(0);
@@ -61,7 +61,7 @@ fn word(bytes: &[u8], at: usize) -> Option<u32> {
     Some(u32::from_ne_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
 }
 
-/// The string at `offset`, which counts from the table's start, without its zero byte.
+/// Returns the NUL-terminated string at `offset` from the table's start, without the NUL.
 fn text(table: &[u8], offset: u32) -> Option<&[u8]> {
     let rest = table.get(offset as usize..)?;
     rest.get(..rest.iter().position(|&byte| byte == 0)?)
@@ -131,7 +131,7 @@ mod tests {
         for at in 0..whole.len() {
             let mut changed = whole.clone();
             changed[at] ^= 0xFF;
-            // Any answer will do that is none of a wrong memory.
+            // Any result is fine, as long as no byte outside the file is read.
             let _ = entries(&changed, b"libEGL.so.1");
         }
     }

@@ -1,7 +1,7 @@
-//! What a daemon has: its own certificate, who signs, and the list of clients that it admits.
+//! The daemon's credentials: its certificate, its certificate authority, and the list of admitted clients.
 //!
-//! The list holds hashes: who reads it can't be any of them. A client that is not in it is not admitted,
-//! whoever has signed its certificate.
+//! The list holds hashes only, so reading it does not let anybody impersonate a client. A client that is not in the
+//! list is not admitted, even if the authority signed its certificate.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::place::{self, PlaceError};
 use crate::secret::Secret;
 
-/// Format of the list that this build writes.
+/// Version of the list's format that this build writes.
 const FORMAT: u32 = 1;
 
 /// The folder of a daemon's credentials.
@@ -18,50 +18,56 @@ const FORMAT: u32 = 1;
 pub struct DaemonFolder(pub PathBuf);
 
 impl DaemonFolder {
-    /// Certificate of who signs.
+    /// Path of the authority's certificate (PEM).
     pub fn authority(&self) -> PathBuf {
         self.0.join("authority.pem")
     }
 
+    /// Path of the authority's private key (PEM).
     pub fn authority_key(&self) -> PathBuf {
         self.0.join("authority.key")
     }
 
+    /// Path of the daemon's certificate (PEM).
     pub fn certificate(&self) -> PathBuf {
         self.0.join("daemon.pem")
     }
 
+    /// Path of the daemon's private key (PEM).
     pub fn key(&self) -> PathBuf {
         self.0.join("daemon.key")
     }
 
+    /// Path of the list of clients (JSON).
     pub fn clients(&self) -> PathBuf {
         self.0.join("clients.json")
     }
 }
 
-/// Clients that are admitted.
+/// The list of admitted clients.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Clients {
     format: u32,
-    /// When the daemon's own certificate expires, in seconds since 1970; 0 where there is none.
+    /// Expiry of the daemon's own certificate in Unix seconds; 0 without a certificate.
     #[serde(default)]
     pub daemon_expires_unix: u64,
     pub clients: Vec<Client>,
 }
 
-/// One of them.
+/// An admitted client.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Client {
     pub name: String,
     pub kind: Kind,
-    /// BLAKE3 of the certificate or the token.
+    /// BLAKE3 hash of the certificate (DER) or the token, in hexadecimal.
     hash: String,
-    /// Seconds since 1970, both.
+    /// Time of creation in Unix seconds.
     pub made_unix: u64,
+    /// Time of expiry in Unix seconds.
     pub expires_unix: u64,
 }
 
+/// How a client authenticates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -69,25 +75,27 @@ pub enum Kind {
     Token,
 }
 
-/// Why a client is not admitted; for the daemon's log.
+/// Why a client was not admitted. For the daemon's log only; the client is not told.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum NotAdmitted {
-    #[error("it shows neither a certificate nor a token")]
+    #[error("it presented neither a certificate nor a token")]
     Nothing,
-    #[error("its token is not known")]
+    #[error("its token is unknown")]
     UnknownToken,
-    #[error("its certificate is not in the list: it was revoked, or made by somebody else")]
+    #[error("its certificate is not in the list: it was revoked, or never issued by this daemon")]
     UnknownCertificate,
-    #[error("what it shows has expired")]
+    #[error("its credentials have expired")]
     Expired,
 }
 
 impl Client {
+    /// Creates the entry of a client that authenticates with `token`.
     pub fn with_token(name: &str, token: &Secret, made_unix: u64, expires_unix: u64) -> Self {
         let hash = token.hash().to_hex().to_string();
         Self { name: name.to_owned(), kind: Kind::Token, hash, made_unix, expires_unix }
     }
 
+    /// Creates the entry of a client that authenticates with the certificate `der`.
     pub fn with_certificate(name: &str, der: &[u8], made_unix: u64, expires_unix: u64) -> Self {
         let hash = blake3::hash(der).to_hex().to_string();
         Self { name: name.to_owned(), kind: Kind::Certificate, hash, made_unix, expires_unix }
@@ -95,7 +103,7 @@ impl Client {
 }
 
 impl Clients {
-    /// The list in a file; an empty one where there is none yet.
+    /// Loads the list from a file; returns an empty list if the file does not exist.
     pub fn load(path: &Path) -> Result<Self, PlaceError> {
         let text = match place::read_private(path) {
             Err(PlaceError::Absent(_)) => {
@@ -107,22 +115,24 @@ impl Clients {
         let list: Self = serde_json::from_str(&text).map_err(|error| bad(error.to_string()))?;
         match list.format {
             FORMAT => Ok(list),
-            other => Err(bad(format!("it is of format {other}, and this version knows {FORMAT}"))),
+            other => Err(bad(format!("its format is {other}; this version supports {FORMAT}"))),
         }
     }
 
+    /// Writes the list to a file that only its owner can read.
     pub fn store(&self, path: &Path) -> Result<(), PlaceError> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| PlaceError::Bad { path: path.to_owned(), why: error.to_string() })?;
         place::write_private(path, &text)
     }
 
-    /// The client of that name.
+    /// Returns the client with this name.
     pub fn find(&self, name: &str) -> Option<&Client> {
         self.clients.iter().find(|client| client.name == name)
     }
 
-    /// The client that shows this certificate, or this token.
+    /// Returns the client that presents this certificate (DER) or this token, if it has not expired. A certificate
+    /// takes precedence over a token.
     pub fn admit(
         &self,
         certificate: Option<&[u8]>,
@@ -136,7 +146,7 @@ impl Clients {
             (None, Some(token)) => (Kind::Token, token.hash(), NotAdmitted::UnknownToken),
             (None, None) => return Err(NotAdmitted::Nothing),
         };
-        // All of the list, and each in constant time: how long it takes tells nothing.
+        // Scans the whole list, each entry in constant time, so that the time reveals nothing.
         let of_kind = self.clients.iter().filter(|client| client.kind == kind);
         let found = of_kind.fold(None, |found, client| {
             let is_it = blake3::Hash::from_hex(&client.hash).is_ok_and(|hash| hash == shown);

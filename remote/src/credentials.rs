@@ -1,4 +1,4 @@
-//! What a client has: whom it talks to, and what admits it there. One file for each daemon.
+//! A client's credentials for one daemon, stored in one file per daemon.
 
 use std::path::Path;
 
@@ -7,36 +7,36 @@ use serde::{Deserialize, Serialize};
 use crate::place::{self, PlaceError};
 use crate::secret::Secret;
 
-/// Format of the file that this build writes.
+/// Version of the file format that this build writes.
 const FORMAT: u32 = 1;
 
-/// A client's file.
+/// The content of a credentials file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Credentials {
+    /// Version of the file format.
     pub format: u32,
-    /// What the daemon calls this client.
+    /// The daemon's name for this client.
     pub name: String,
-    /// When they expire, in seconds since 1970.
+    /// Time of expiry in Unix seconds.
     pub expires_unix: u64,
-    /// Who signs the daemon's certificate, and nobody else's: PEM.
+    /// Certificate of the authority that signs the daemon's certificate (PEM). The daemon has an authority of its own.
     pub authority: String,
+    /// The client's certificate or token.
     #[serde(flatten)]
     pub proof: Proof,
 }
 
-/// What admits a client.
+/// A client's proof of identity.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Proof {
-    /// PEM, both.
-    Certificate {
-        certificate: String,
-        key: SecretText,
-    },
+    /// A client certificate and its private key, both PEM.
+    Certificate { certificate: String, key: SecretText },
+    /// A shared secret.
     Token(Secret),
 }
 
-/// Text that is not printed.
+/// Text that `Debug` does not print.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SecretText(pub String);
@@ -48,27 +48,30 @@ impl std::fmt::Debug for SecretText {
 }
 
 impl Credentials {
+    /// Creates credentials in the current format.
     pub fn new(name: String, expires_unix: u64, authority: String, proof: Proof) -> Self {
         Self { format: FORMAT, name, expires_unix, authority, proof }
     }
 
+    /// Loads credentials from a file that only its owner can read.
     pub fn load(path: &Path) -> Result<Self, PlaceError> {
         let text = place::read_private(path)?;
         let bad = |why: String| PlaceError::Bad { path: path.to_owned(), why };
         let credentials: Self = serde_json::from_str(&text).map_err(|e| bad(e.to_string()))?;
         match credentials.format {
             FORMAT => Ok(credentials),
-            other => Err(bad(format!("it is of format {other}, and this version knows {FORMAT}"))),
+            other => Err(bad(format!("its format is {other}; this version supports {FORMAT}"))),
         }
     }
 
+    /// Writes the credentials to a file that only its owner can read.
     pub fn store(&self, path: &Path) -> Result<(), PlaceError> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| PlaceError::Bad { path: path.to_owned(), why: error.to_string() })?;
         place::write_private(path, &text)
     }
 
-    /// For who has no certificate.
+    /// Returns the token; `None` for a client with a certificate.
     pub fn token(&self) -> Option<Secret> {
         match &self.proof {
             Proof::Token(token) => Some(token.clone()),

@@ -1,67 +1,66 @@
-//! Frames: what goes over a connection, each with its number and two checks.
+//! Encoding of frames, the unit of transfer over a connection.
 //!
 //! ```text
 //!  0  4  magic "gapL"
 //!  4  4  length of the payload
 //!  8  1  kind
 //!  9  7  zero
-//! 16  8  number: of numbered kinds, counted from 0 in each direction; of ACK, how many were dealt with
-//! 24  8  offset: of CHUNK and OUTPUT_END, in the output; else 0
-//! 32  8  check of the payload
-//! 40  8  check of the 40 bytes before
+//! 16  8  number: for numbered kinds, counted from 0 in each direction; for ACK, the number of processed frames
+//! 24  8  offset: for CHUNK and OUTPUT_END, the offset in the output; otherwise 0
+//! 32  8  checksum of the payload
+//! 40  8  checksum of the 40 bytes above
 //! 48     payload
 //! ```
 //!
-//! Integers are little-endian. A check is the first eight bytes of BLAKE3: it finds what a connection
-//! garbles, and proves nothing about who wrote it; that is TLS' or ssh's part. The header has one of its
-//! own so that a garbled length is never waited for. Allocates nothing that a length alone asks for beyond
-//! the reader's limit.
+//! Integers are little-endian. A checksum is the first eight bytes of BLAKE3. It detects bytes that a connection
+//! garbled; authentication is the job of TLS or ssh. The header has a checksum of its own, so that a reader never waits
+//! for a garbled length. A reader never allocates more than its limit because of a length field.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt};
 
-/// Length of a frame without its payload.
+/// Length in bytes of a frame without its payload.
 pub const HEADER_LEN: usize = 48;
-/// Longest payload: a message of the control protocol.
+/// Longest payload in bytes: one message of the control protocol.
 pub const PAYLOAD_LEN_MAX: usize = gapii_protocol::control::MESSAGE_LEN_MAX as usize;
-/// Longest payload of who has not been admitted yet.
+/// Longest payload in bytes before the client is authenticated.
 pub const KNOCK_LEN_MAX: usize = 4 << 10;
-/// Longest piece of an output.
+/// Longest payload in bytes of a CHUNK.
 pub const CHUNK_LEN_MAX: usize = 64 << 10;
 
 const MAGIC: [u8; 4] = *b"gapL";
 
-/// What a frame is.
+/// Kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[repr(u8)]
 pub enum Kind {
-    /// From the client, first: who it is, and which link it means.
+    /// Client's first frame: identifies the client and the link to resume.
     Knock = 1,
-    /// From the daemon, first.
+    /// Daemon's first frame to an admitted client.
     Welcome = 2,
-    /// From the daemon, first and last.
+    /// Daemon's only frame to a refused client.
     Refused = 3,
-    /// Numbered, from the client: a request.
+    /// Numbered, from the client: a request without an output.
     Request = 4,
-    /// Numbered, from the client: a request that writes into an output.
+    /// Numbered, from the client: a request whose result is written to an output.
     RequestWithOutput = 5,
     /// Numbered, from the daemon: an event.
     Event = 6,
     /// Numbered, from the daemon: a piece of the output.
     Chunk = 7,
-    /// Numbered, from the daemon: the output's length, as the offset, and its BLAKE3.
+    /// Numbered, from the daemon: the end of the output. The offset is its length, the payload its BLAKE3 hash.
     OutputEnd = 8,
-    /// Numbered, from the client: it can't write the output, for this reason.
+    /// Numbered, from the client: writing the output failed; the payload is the reason.
     OutputFailed = 9,
-    /// How many numbered frames were dealt with; also a sign of life.
+    /// Acknowledgement: the number of numbered frames that were processed. Also a sign of life.
     Ack = 10,
-    /// Nothing follows, and the link is over.
+    /// End of the link; no frame follows.
     Bye = 11,
 }
 
 impl Kind {
-    /// Each kind there is.
+    /// All kinds.
     pub const ALL: [Self; 11] = [
         Self::Knock,
         Self::Welcome,
@@ -76,7 +75,7 @@ impl Kind {
         Self::Bye,
     ];
 
-    /// Whether frames of this kind are numbered and held until they are acknowledged.
+    /// Whether frames of this kind are numbered, and held until they are acknowledged.
     pub fn is_numbered(self) -> bool {
         matches!(
             self,
@@ -94,7 +93,7 @@ impl Kind {
     }
 }
 
-/// A frame that has arrived whole.
+/// A complete, verified frame.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Frame {
     pub kind: Kind,
@@ -103,7 +102,7 @@ pub struct Frame {
     pub payload: Vec<u8>,
 }
 
-/// Why bytes are no frame.
+/// Why bytes are not a valid frame.
 #[derive(Debug, thiserror::Error)]
 pub enum FrameError {
     #[error("what arrives is no gapii link: it begins with {0:?}")]
@@ -122,7 +121,7 @@ pub enum FrameError {
     Io(io::Error),
 }
 
-/// A frame as it goes over the connection.
+/// Returns the encoded frame. `payload` has at most [`PAYLOAD_LEN_MAX`] bytes.
 pub fn encode(kind: Kind, number: u64, offset: u64, payload: &[u8]) -> Vec<u8> {
     debug_assert!(payload.len() <= PAYLOAD_LEN_MAX);
     let mut frame = Vec::with_capacity(HEADER_LEN + payload.len());
@@ -138,7 +137,9 @@ pub fn encode(kind: Kind, number: u64, offset: u64, payload: &[u8]) -> Vec<u8> {
     frame
 }
 
-/// Reads one frame and no byte more. Not for a `select!`: what it has read is lost with it.
+/// Reads exactly one frame, with a payload of at most `limit` bytes.
+///
+/// Not cancellation-safe: bytes that were read are lost when the future is dropped.
 pub async fn read(from: &mut (impl AsyncRead + Unpin), limit: usize) -> Result<Frame, FrameError> {
     let mut header = [0; HEADER_LEN];
     let mut filled = 0;
@@ -158,21 +159,22 @@ pub async fn read(from: &mut (impl AsyncRead + Unpin), limit: usize) -> Result<F
     header.with(payload)
 }
 
-/// Cuts a stream of bytes, as they arrive, into frames.
+/// Splits a stream of bytes into frames.
 #[derive(Debug, Default)]
 pub struct Inbox {
     bytes: Vec<u8>,
-    /// Where the first frame that has not been taken begins.
+    /// Offset of the first frame that was not taken yet.
     start: usize,
 }
 
 impl Inbox {
+    /// Appends bytes that have arrived.
     pub fn extend(&mut self, bytes: &[u8]) {
         self.bytes.drain(..std::mem::take(&mut self.start));
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// The next whole frame; none while it is not whole. After an error nothing that follows is found.
+    /// Returns the next frame; `None` while it is incomplete. After an error the stream cannot be resynchronised.
     pub fn next_frame(&mut self) -> Result<Option<Frame>, FrameError> {
         let bytes = &self.bytes[self.start..];
         Header::begins(bytes)?;
@@ -186,7 +188,7 @@ impl Inbox {
     }
 }
 
-/// A header whose check is right.
+/// A header with a valid checksum.
 struct Header {
     len: usize,
     kind: Kind,
@@ -196,7 +198,7 @@ struct Header {
 }
 
 impl Header {
-    /// Whether a frame may begin like this: what is none is told at its first byte, not its last.
+    /// Checks that a frame can begin with `bytes`, so that a foreign protocol is detected at its first byte.
     fn begins(bytes: &[u8]) -> Result<(), FrameError> {
         let len = bytes.len().min(MAGIC.len());
         if bytes[..len] == MAGIC[..len] {

@@ -1,7 +1,6 @@
-//! The first words of a connection: who the client is and which link it means, and whether it may.
+//! The handshake of a connection: the client identifies itself and the link to resume; the daemon admits or refuses.
 //!
-//! A refusal says nothing that helps to guess: what exactly is wrong with a token stands in the daemon's
-//! log alone.
+//! A refusal does not reveal why a token or certificate was rejected; only the daemon's log does.
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
@@ -9,26 +8,26 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use crate::frame::{self, FrameError, KNOCK_LEN_MAX, Kind};
 use crate::secret::Secret;
 
-/// Oldest version of links that this build speaks.
+/// Oldest protocol version that this build supports.
 pub const VERSION_MIN: u16 = 1;
-/// Newest version of links that this build speaks.
+/// Newest protocol version that this build supports.
 pub const VERSION_MAX: u16 = 1;
 
 /// Values of [`Refused::code`].
 pub mod code {
-    /// No version in common.
+    /// Client and daemon have no protocol version in common.
     pub const VERSION: &str = "version";
-    /// Neither a certificate nor a token that is known.
+    /// The client presented no known certificate or token.
     pub const NOT_ADMITTED: &str = "not-admitted";
-    /// The link is over, or was never there.
+    /// The link to resume has ended or never existed.
     pub const NO_LINK: &str = "no-link";
-    /// There are as many links as there may be.
+    /// The daemon has reached its limit of links.
     pub const BUSY: &str = "busy";
-    /// There is no daemon behind what answers.
+    /// The relay found no daemon.
     pub const NO_DAEMON: &str = "no-daemon";
 }
 
-/// The client's first words.
+/// The client's first message.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Knock {
@@ -36,70 +35,70 @@ pub struct Knock {
     pub version_max: u16,
     /// Name and version of the client, for the log.
     pub client: String,
-    /// For a client without a certificate.
+    /// Token of a client without a certificate.
     pub token: Option<Secret>,
-    /// The link that goes on; a new one if none.
+    /// The link to resume; `None` starts a new one.
     pub resume: Option<Resume>,
 }
 
-/// Which link goes on, and from where.
+/// Which link to resume, and from which frame.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Resume {
     pub link: u64,
     pub secret: Secret,
-    /// Frames of the daemon that have arrived: it goes on with this one.
+    /// Number of frames of the daemon that have arrived; the daemon continues with this one.
     pub taken: u64,
 }
 
-/// The daemon's first words to who may come in.
+/// The daemon's first message to an admitted client.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Welcome {
     pub version: u16,
     pub link: u64,
-    /// With which the link can be resumed.
+    /// Secret with which the client can resume the link.
     pub secret: Secret,
-    /// Frames of the client that have arrived.
+    /// Number of frames of the client that have arrived.
     pub taken: u64,
-    /// How long the link waits for another connection when this one is lost, in milliseconds.
+    /// Time in ms that the daemon keeps the link after a connection was lost.
     pub grace_ms: u64,
 }
 
-/// The daemon's only words to who may not.
+/// The daemon's only message to a refused client.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Refused {
-    /// One of [`code`].
+    /// One of the constants in [`code`].
     pub code: String,
-    /// One sentence, for people.
+    /// One sentence for people.
     pub message: String,
 }
 
-/// Why nobody came in.
+/// Why a handshake failed.
 #[derive(Debug, thiserror::Error)]
 pub enum KnockError {
     #[error("{}", .0.message)]
     Refused(Refused),
     #[error(transparent)]
     Frame(#[from] FrameError),
-    #[error("the answer can't be understood: {0}")]
+    #[error("the answer is not part of the protocol: {0}")]
     Foreign(String),
 }
 
 impl Knock {
-    /// First words of this build.
+    /// Creates the first message with the versions that this build supports.
     pub fn new(client: impl Into<String>, token: Option<Secret>, resume: Option<Resume>) -> Self {
         let client = client.into();
         Self { version_min: VERSION_MIN, version_max: VERSION_MAX, client, token, resume }
     }
 
-    /// Says it, and hears the answer.
+    /// Sends the message and waits for the answer.
     pub async fn ask(
         &self,
         stream: &mut (impl AsyncRead + AsyncWrite + Unpin),
     ) -> Result<Welcome, KnockError> {
         let said = stream.write_all(&frame(Kind::Knock, self)?).await;
         let said = if said.is_ok() { stream.flush().await } else { said };
-        // A refusal may stand before the error.
+        // The peer may have sent a refusal before it closed the connection.
         let frame = match (frame::read(stream, KNOCK_LEN_MAX).await, said) {
             (Err(FrameError::Ended), Err(error)) => Err(FrameError::Io(error))?,
             (read, _) => read?,
@@ -107,20 +106,20 @@ impl Knock {
         match frame.kind {
             Kind::Welcome => Ok(decode(&frame.payload)?),
             Kind::Refused => Err(KnockError::Refused(decode(&frame.payload)?)),
-            kind => Err(KnockError::Foreign(format!("a {kind:?} is none"))),
+            kind => Err(KnockError::Foreign(format!("a {kind:?} frame answers no handshake"))),
         }
     }
 
-    /// Hears it.
+    /// Receives the client's first message.
     pub async fn hear(stream: &mut (impl AsyncRead + Unpin)) -> Result<Self, KnockError> {
         let frame = frame::read(stream, KNOCK_LEN_MAX).await?;
         match frame.kind {
             Kind::Knock => decode(&frame.payload),
-            kind => Err(KnockError::Foreign(format!("a {kind:?} is no knock"))),
+            kind => Err(KnockError::Foreign(format!("a {kind:?} frame begins no handshake"))),
         }
     }
 
-    /// The version that both speak.
+    /// Returns the newest version that both sides support.
     pub fn version(&self) -> Result<u16, Refused> {
         let theirs = (self.version_min, self.version_max);
         gapii_abi::app::common_version((VERSION_MIN, VERSION_MAX), theirs).ok_or_else(|| {
@@ -134,7 +133,7 @@ impl Knock {
 }
 
 impl Welcome {
-    /// As it goes over the connection.
+    /// Returns the encoded frame.
     pub fn frame(&self) -> Result<Vec<u8>, KnockError> {
         frame(Kind::Welcome, self)
     }
@@ -145,7 +144,7 @@ impl Refused {
         Self { code: code.to_owned(), message: message.into() }
     }
 
-    /// As it goes over the connection.
+    /// Returns the encoded frame.
     pub fn frame(&self) -> Result<Vec<u8>, KnockError> {
         frame(Kind::Refused, self)
     }

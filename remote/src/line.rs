@@ -1,32 +1,32 @@
-//! `Line`: one end of a link, across all its connections: what was said and not yet acknowledged, and how
-//! much of what the other said has arrived.
+//! `Line`: the state of one end of a link, across its connections: frames that are not acknowledged yet, and the
+//! number of frames that have arrived.
 //!
-//! Touches no connection. Holds no more than it has room for: who speaks asks first.
+//! It performs no I/O. The sender checks [`Line::has_room`] first, so the held frames are bounded.
 
 use std::collections::VecDeque;
 
 use crate::frame::{self, Frame, HEADER_LEN, Kind};
 
-/// One end's account.
+/// One end of a link.
 #[derive(Debug)]
 pub struct Line {
-    /// Frames that were not acknowledged, as they go over a connection.
+    /// Encoded frames that are not acknowledged, oldest first.
     held: VecDeque<Vec<u8>>,
     held_bytes: usize,
     room_bytes: usize,
-    /// Number of the first of them.
+    /// Number of the first frame in `held`.
     first: u64,
-    /// How many of them have gone over this connection.
+    /// How many frames in `held` were sent over the current connection.
     gone: usize,
-    /// Frames of the other end that have arrived.
+    /// Number of frames of the other end that have arrived.
     taken: u64,
-    /// Of these, dealt with.
+    /// Number of frames of the other end that were processed.
     dealt: u64,
-    /// How many the other end was told of.
+    /// The last acknowledged count that was sent to the other end.
     told: u64,
 }
 
-/// What the other end may not say.
+/// A violation of the protocol by the other end.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum LineError {
     #[error("frame {number} came where {expected} was due")]
@@ -39,19 +39,19 @@ pub enum LineError {
     OutOfTurn(Kind),
 }
 
-/// What came of a frame.
+/// What an arrived frame means.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Taken {
-    /// It is new: deal with it.
+    /// A new frame, to be processed.
     New(Frame),
-    /// There may be more room now.
+    /// An acknowledgement; there may be more room now.
     Released,
-    /// It had arrived before.
+    /// A repetition of a frame that arrived before.
     Known,
 }
 
 impl Line {
-    /// Holds up to `room_bytes` that were not acknowledged, and one frame more.
+    /// Creates a line that holds up to `room_bytes` of unacknowledged frames, plus one frame.
     pub fn new(room_bytes: usize) -> Self {
         Self {
             held: VecDeque::new(),
@@ -65,20 +65,22 @@ impl Line {
         }
     }
 
+    /// Whether another frame may be sent.
     pub fn has_room(&self) -> bool {
         self.held_bytes < self.room_bytes
     }
 
+    /// Encoded size in bytes of the frames that are not acknowledged.
     pub fn held_bytes(&self) -> usize {
         self.held_bytes
     }
 
-    /// Everything that was said was dealt with.
+    /// Whether the other end has acknowledged every frame.
     pub fn is_settled(&self) -> bool {
         self.held.is_empty()
     }
 
-    /// Says something: it is held until it is acknowledged.
+    /// Queues a frame of a numbered kind; it is held until it is acknowledged.
     pub fn say(&mut self, kind: Kind, offset: u64, payload: &[u8]) {
         debug_assert!(kind.is_numbered());
         let frame = frame::encode(kind, self.first + self.held.len() as u64, offset, payload);
@@ -86,29 +88,32 @@ impl Line {
         self.held.push_back(frame);
     }
 
-    /// Frames of the other end that have arrived, over all connections.
+    /// Returns the number of frames of the other end that have arrived, over all connections.
     pub fn taken(&self) -> u64 {
         self.taken
     }
 
-    /// What was taken so far is dealt with: it may be acknowledged.
+    /// Marks all frames that have arrived as processed, so that they are acknowledged.
     pub fn dealt_with(&mut self) {
         self.dealt = self.taken;
     }
 
-    /// There is a new connection, and of ours `arrived` are there.
+    /// Continues over a new connection; the other end has received `arrived` of our frames.
     pub fn reconnected(&mut self, arrived: u64) -> Result<(), LineError> {
         if arrived < self.first {
             return Err(LineError::Forgotten { claimed: arrived, kept: self.first });
         }
         self.release(arrived)?;
         self.gone = 0;
-        // It may not have heard.
+        // The last acknowledgement may have been lost with the old connection.
         self.told = 0;
         Ok(())
     }
 
-    /// A frame that arrived.
+    /// Processes a frame that arrived.
+    ///
+    /// # Errors
+    /// The frame violates the protocol; the connection is unusable.
     pub fn take(&mut self, frame: Frame) -> Result<Taken, LineError> {
         match frame.kind {
             Kind::Ack => {
@@ -128,18 +133,19 @@ impl Line {
         }
     }
 
-    /// The next frame to go over this connection.
+    /// Returns the next frame to send over this connection, encoded.
     pub(crate) fn next_to_go(&mut self) -> Option<&[u8]> {
         let frame = self.held.get(self.gone)?;
         self.gone += 1;
         Some(frame)
     }
 
-    /// An acknowledgement, if the other end has not been told of all that was dealt with.
+    /// Returns an acknowledgement, if frames were processed since the last one.
     pub(crate) fn news(&mut self) -> Option<Vec<u8>> {
         (self.told < self.dealt).then(|| self.sign_of_life())
     }
 
+    /// Returns an acknowledgement, which also serves as a sign of life.
     pub(crate) fn sign_of_life(&mut self) -> Vec<u8> {
         self.told = self.dealt;
         frame::encode(Kind::Ack, self.dealt, 0, b"")

@@ -1,6 +1,6 @@
-//! Where credentials lie, and files that only their owner may read.
+//! Locations of credentials, and access to files that only their owner may read.
 //!
-//! Reads nothing that others can read or write, and nothing without an end.
+//! Refuses files that other users can read or write, and limits the size that it reads.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::OFlags;
 
-/// Longest file of credentials.
+/// Longest credentials file, in bytes.
 const FILE_LEN_MAX: u64 = 1 << 20;
 
 /// Why a file of credentials can't be used.
@@ -17,7 +17,7 @@ const FILE_LEN_MAX: u64 = 1 << 20;
 pub enum PlaceError {
     #[error("{} is not there", .0.display())]
     Absent(PathBuf),
-    #[error("others than its owner can read or change {}; `chmod 600` it", .0.display())]
+    #[error("users other than its owner can read or change {}; run `chmod 600` on it", .0.display())]
     Open(PathBuf),
     #[error("{} belongs to user {owner}", path.display())]
     Foreign { path: PathBuf, owner: u32 },
@@ -27,7 +27,7 @@ pub enum PlaceError {
     Io { path: PathBuf, error: io::Error },
 }
 
-/// Where a daemon of this user has its credentials, unless it is told another place.
+/// Returns the default folder of the credentials of this user's daemon.
 pub fn daemon_folder() -> Option<PathBuf> {
     match rustix::process::geteuid().is_root() {
         true => Some(PathBuf::from("/etc/gapii/remote")),
@@ -35,7 +35,7 @@ pub fn daemon_folder() -> Option<PathBuf> {
     }
 }
 
-/// Where a client has what admits it to the daemon of `host`.
+/// Returns the default path of a client's credentials for the daemon of `host`.
 pub fn credentials_of(host: &str) -> Option<PathBuf> {
     Some(user_folder()?.join("hosts").join(format!("{host}.json")))
 }
@@ -47,13 +47,13 @@ fn user_folder() -> Option<PathBuf> {
     Some(folder.join("gapii"))
 }
 
-/// The text of a file that is its owner's alone, who is this user or root.
+/// Reads a file that belongs to this user or root and that nobody else can access.
 pub fn read_private(path: &Path) -> Result<String, PlaceError> {
     let io = |error: io::Error| match error.kind() {
         io::ErrorKind::NotFound => PlaceError::Absent(path.to_owned()),
         _ => PlaceError::Io { path: path.to_owned(), error },
     };
-    // A pipe in its place is not waited for.
+    // Opening a FIFO must not block.
     let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
     let mut options = OpenOptions::new();
     let file =
@@ -78,27 +78,27 @@ pub fn read_private(path: &Path) -> Result<String, PlaceError> {
     Ok(text)
 }
 
-/// Puts a file in its place, whole, and for its owner alone.
+/// Writes a file atomically, readable and writable by its owner only.
 pub fn write_private(path: &Path, text: &str) -> Result<(), PlaceError> {
     let io = |error| PlaceError::Io { path: path.to_owned(), error };
     let folder = match path.parent() {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    // Temporary files are their owner's alone.
+    // Temporary files have mode 0600.
     let mut draft = tempfile::NamedTempFile::new_in(folder).map_err(io)?;
     draft.write_all(text.as_bytes()).and_then(|()| draft.as_file().sync_all()).map_err(io)?;
     draft.persist(path).map_err(|error| io(error.error))?;
     Ok(())
 }
 
-/// Makes a folder for its owner alone, where it is not there.
+/// Creates a folder with mode 0700, unless it exists.
 pub fn make_folder(path: &Path) -> Result<(), PlaceError> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     made.map_err(|error| PlaceError::Io { path: path.to_owned(), error })
 }
 
-/// Keeps others from changing what is in a folder, until the value goes.
+/// Locks a folder against concurrent changes until the returned file is dropped.
 pub fn lock_folder(path: &Path) -> Result<File, PlaceError> {
     let io = |error: io::Error| PlaceError::Io { path: path.to_owned(), error };
     let folder = fs::File::open(path).map_err(io)?;

@@ -1,6 +1,6 @@
-//! Bytes with descriptors beside them, over a tokio socket.
+//! Sends and receives bytes with file descriptors (SCM_RIGHTS) over a tokio Unix socket.
 //!
-//! Every descriptor that arrives is close-on-exec; those that nobody wants are closed.
+//! Received descriptors are close-on-exec; unwanted ones are closed.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -13,12 +13,12 @@ use rustix::net::{
 use tokio::io::Interest;
 use tokio::net::UnixStream;
 
-/// Descriptors taken from one message; more are closed by the kernel.
+/// Largest number of descriptors received with one message; the kernel closes further ones.
 const RECEIVED_MAX: usize = 4;
-/// Descriptors sent with one message.
+/// Largest number of descriptors sent with one message.
 const SENT_MAX: usize = 4;
 
-/// Sends all of `bytes`, with the descriptors beside the first of them.
+/// Sends all of `bytes`; the descriptors accompany the first byte.
 pub async fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
     let mut sent = 0;
     while sent < bytes.len() {
@@ -28,8 +28,9 @@ pub async fn send(socket: &UnixStream, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> 
     Ok(())
 }
 
-/// Sends a first part of `bytes`, with the descriptors, and returns its length. Nothing was sent where
-/// this is dropped before it is done.
+/// Sends a prefix of `bytes` with the descriptors, and returns the prefix's length.
+///
+/// Cancellation-safe: if the future is dropped before it completes, nothing was sent.
 pub async fn send_part(
     socket: &UnixStream,
     bytes: &[u8],
@@ -44,7 +45,7 @@ pub async fn send_part(
     }
 }
 
-/// Receives some bytes, and appends the descriptors beside them; 0 at the end of the stream.
+/// Receives bytes, appends accompanying descriptors, and returns the number of bytes; 0 means end of stream.
 pub async fn receive(
     socket: &UnixStream,
     bytes: &mut [u8],

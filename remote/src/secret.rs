@@ -1,4 +1,4 @@
-//! `Secret`: what only two sides may know. Never printed, compared in constant time.
+//! `Secret`: a random shared secret. `Debug` does not print it, and comparison takes constant time.
 
 use std::fmt;
 
@@ -6,30 +6,30 @@ use serde::{Deserialize, Serialize};
 
 pub use blake3::Hash as SecretHash;
 
-/// Bytes that nobody guesses, in hexadecimal.
+/// A random secret in hexadecimal.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);
 
-/// The machine has no random numbers.
+/// The system's random number generator failed.
 #[derive(Debug, thiserror::Error)]
-#[error("the system gives no random numbers")]
+#[error("the system's random number generator failed")]
 pub struct NoRandomness;
 
 impl Secret {
-    /// 32 random bytes.
+    /// Creates a secret of 32 random bytes.
     pub fn random() -> Result<Self, NoRandomness> {
         Ok(Self(hex(&random::<32>()?)))
     }
 
-    /// What stands for it where it is not to be read.
+    /// Returns the hash that is stored in place of the secret.
     pub fn hash(&self) -> SecretHash {
         blake3::hash(self.0.as_bytes())
     }
 
-    /// Whether this is the one with that hash. Takes as long for every wrong one.
+    /// Whether the secret has this hash; takes constant time.
     pub fn has_hash(&self, hash: &SecretHash) -> bool {
-        // Hashes are compared in constant time.
+        // BLAKE3's hash type compares in constant time.
         self.hash() == *hash
     }
 }
@@ -40,7 +40,7 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Random bytes, fit for secrets.
+/// Returns cryptographically secure random bytes.
 pub fn random<const N: usize>() -> Result<[u8; N], NoRandomness> {
     let mut bytes = [0; N];
     let random = rustls::crypto::ring::default_provider().secure_random;

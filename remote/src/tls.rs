@@ -1,8 +1,8 @@
-//! TLS 1.3 between a client and a daemon that know each other by files.
+//! TLS 1.3 configuration of clients and daemons.
 //!
-//! Trusts no authority of the machine: a daemon has its own, which signs its certificate and those of its
-//! clients, and is good for nothing else. So the name of the host is no part of the proof. Resumes no TLS
-//! session: each connection proves anew who it is, and what was revoked is.
+//! The system's certificate authorities are not trusted. Each daemon has an authority of its own, which signs only
+//! the daemon's certificate and those of its clients; the host name is therefore not verified. TLS sessions are not
+//! resumed: each connection authenticates anew, so a revocation takes effect at the next connection.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use crate::clients::DaemonFolder;
 use crate::credentials::{Credentials, Proof};
 use crate::place::{self, PlaceError};
 
-/// What every daemon's certificate is made out to.
+/// Subject name in every daemon's certificate.
 pub const DAEMON_NAME: &str = "gapiid";
 
-/// Why there can be no TLS.
+/// Why a TLS configuration cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
     #[error(transparent)]
@@ -31,8 +31,8 @@ pub enum TlsError {
     Bad { what: String, why: String },
 }
 
-/// For a daemon with the credentials of a folder. Clients may show a certificate; one that does not has
-/// yet to show a token.
+/// Returns the configuration of a daemon with the credentials in `folder`. A client may present a certificate; a
+/// client without one must send a token in the handshake of the link.
 pub fn daemon_config(folder: &DaemonFolder) -> Result<ServerConfig, TlsError> {
     let read = |path: &Path| place::read_private(path);
     let (roots, path) = (authority(&read(&folder.authority())?)?, folder.certificate());
@@ -56,7 +56,7 @@ pub fn daemon_config(folder: &DaemonFolder) -> Result<ServerConfig, TlsError> {
     Ok(config)
 }
 
-/// For a client with these credentials, which came from `origin`.
+/// Returns the configuration of a client with `credentials`, which were loaded from `origin`.
 pub fn client_config(credentials: &Credentials, origin: &Path) -> Result<ClientConfig, TlsError> {
     let bad = |error: &dyn std::fmt::Display| bad(origin.display(), error);
     let provider = provider();
@@ -77,17 +77,17 @@ pub fn client_config(credentials: &Credentials, origin: &Path) -> Result<ClientC
         }
     };
     config.resumption = rustls::client::Resumption::disabled();
-    // Which daemon is meant is not said on the network.
+    // The daemon's name does not appear on the network.
     config.enable_sni = false;
     Ok(config)
 }
 
-/// The name that a client expects.
+/// Returns the subject name that a client expects in the daemon's certificate.
 pub fn daemon_name() -> Result<ServerName<'static>, TlsError> {
     ServerName::try_from(DAEMON_NAME).map_err(|error| bad(DAEMON_NAME, &error))
 }
 
-/// The certificate in a PEM text.
+/// Parses the certificate in a PEM text.
 pub fn certificate(pem: &str) -> Result<CertificateDer<'static>, rustls::pki_types::pem::Error> {
     CertificateDer::from_pem_slice(pem.as_bytes())
 }

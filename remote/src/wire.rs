@@ -1,7 +1,7 @@
-//! `Wire`: one connection of a link. Carries what a `Line` has to say, and what arrives.
+//! `Wire`: one connection of a link; sends the frames of a `Line` and receives frames for it.
 //!
-//! Gives up a connection that is silent, garbles something, or says what nobody may say; what was on its
-//! way is the line's, and goes over the next one.
+//! A connection that is silent, garbles bytes or violates the protocol is abandoned. The line keeps the frames that
+//! were in transit and sends them over the next connection.
 
 use std::future::poll_fn;
 use std::io;
@@ -15,17 +15,17 @@ use tokio::time::{Instant, Interval, MissedTickBehavior, interval, timeout};
 use crate::frame::{self, Frame, FrameError, Inbox, Kind};
 use crate::line::{Line, LineError, Taken};
 
-/// Something is said at least this often.
+/// Longest interval between two sent frames; a sign of life fills the gap.
 const SIGN_OF_LIFE: Duration = Duration::from_secs(2);
-/// A connection over which nothing has come for so long is lost.
+/// A connection that has delivered nothing for this time counts as lost.
 pub const SILENCE_LIMIT: Duration = Duration::from_secs(10);
-/// How often both are looked after.
+/// Interval at which both limits are checked.
 const TICK: Duration = Duration::from_millis(500);
-/// How long a last word may take.
+/// Time limit for sending the last frames and BYE.
 const LAST_WORD_LIMIT: Duration = Duration::from_secs(2);
-/// Bytes handed to a connection at once, about.
+/// Approximate number of bytes that are passed to a connection at once.
 const BATCH: usize = 128 << 10;
-/// Bytes taken from a connection at once.
+/// Size of the read buffer, in bytes.
 const READ_LEN: usize = 32 << 10;
 
 /// One connection.
@@ -33,7 +33,7 @@ const READ_LEN: usize = 32 << 10;
 pub struct Wire<S> {
     stream: S,
     inbox: Inbox,
-    /// Bytes on their way, and how many of them have gone.
+    /// Encoded frames that are being written, and how many of their bytes were written.
     out: Vec<u8>,
     out_gone: usize,
     is_unflushed: bool,
@@ -43,14 +43,14 @@ pub struct Wire<S> {
     read: Vec<u8>,
 }
 
-/// Why a connection is of no use any more.
+/// Why a connection is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum Lost {
-    #[error("it was cut")]
+    #[error("the connection was cut")]
     Cut,
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("nothing came for {} s", SILENCE_LIMIT.as_secs())]
+    #[error("the peer was silent for {} s", SILENCE_LIMIT.as_secs())]
     Silent,
     #[error(transparent)]
     Frame(#[from] FrameError),
@@ -59,7 +59,7 @@ pub enum Lost {
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
-    /// A connection over which `first` goes before what the line has to say.
+    /// Creates a connection that sends `first` before any frame of the line.
     pub fn new(stream: S, first: Vec<u8>) -> Self {
         let mut ticks = interval(TICK);
         ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
@@ -77,15 +77,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         }
     }
 
-    /// Carries bytes both ways until a frame has come that is to be dealt with; none: something was
-    /// acknowledged, look again what can be done. Takes nothing unless it `listens`. Loses nothing when it
-    /// is dropped.
+    /// Sends and receives until a new frame has arrived. Returns `None` after an acknowledgement, because there may be
+    /// more room to send. Receives only if `listens` is true.
+    ///
+    /// Cancellation-safe: nothing is lost when the future is dropped.
     pub async fn next(&mut self, line: &mut Line, listens: bool) -> Result<Option<Frame>, Lost> {
         poll_fn(|context| self.poll_next(context, line, listens)).await
     }
 
-    /// Says all that the line has, and that nothing follows. Who does not take it within a moment does
-    /// without.
+    /// Sends the line's remaining frames and BYE. Gives up after 2 s.
     pub async fn say_bye(mut self, line: &mut Line) {
         let last = async {
             loop {
@@ -97,11 +97,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
             self.stream.write_all(&frame::encode(Kind::Bye, 0, 0, b"")).await?;
             self.stream.flush().await?;
             self.stream.shutdown().await?;
-            // What carries it, such as ssh, is done when nothing more comes.
+            // Wait for the end of input: a carrier such as ssh has then delivered everything.
             while self.stream.read(&mut self.read).await? > 0 {}
             Ok::<_, io::Error>(())
         };
-        // A peer that is gone knows.
+        // A failure means that the peer has gone, which ends the link as well.
         let _ = timeout(LAST_WORD_LIMIT, last).await;
     }
 
@@ -119,7 +119,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         } else {
             self.heard = Instant::now();
         }
-        // Only now: what arrives may say why nothing goes out.
+        // Checked after receiving, because a received frame may explain why sending failed.
         if let Poll::Ready(Err(error)) = carried {
             return Poll::Ready(Err(error));
         }
@@ -138,7 +138,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         Poll::Pending
     }
 
-    /// Takes what arrives until something is to be done.
+    /// Receives until a frame or acknowledgement needs processing.
     fn poll_take(
         &mut self,
         context: &mut Context<'_>,
@@ -165,7 +165,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Wire<S> {
         }
     }
 
-    /// Hands over what is to be said; ready when all of it has gone.
+    /// Sends queued frames; ready when all were written and flushed.
     fn poll_carry(&mut self, context: &mut Context<'_>, line: &mut Line) -> Poll<Result<(), Lost>> {
         loop {
             if self.out_gone == self.out.len() {
@@ -212,7 +212,7 @@ fn lost(error: io::Error) -> Lost {
     }
 }
 
-/// [`Wire::next`] of the connection there is, or never while there is none.
+/// Awaits [`Wire::next`] of `wire`; never completes while there is no connection.
 pub async fn next_of<S: AsyncRead + AsyncWrite + Unpin>(
     wire: &mut Option<Wire<S>>,
     line: &mut Line,
