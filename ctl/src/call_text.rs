@@ -1,6 +1,6 @@
-//! A command as a line for people: `seq thread frame glClear(mask = GL_COLOR_BUFFER_BIT)`.
+//! Formats a command as a line for people: `seq thread frame glClear(mask = GL_COLOR_BUFFER_BIT)`.
 //!
-//! Shortens what is long; the JSON form has everything.
+//! Long values are shortened; the JSON form is complete.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -10,11 +10,11 @@ use gapii_protocol::trace::structs::Structs;
 use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
 use gapii_protocol::trace::{Bytes, Command};
 
-/// Longest text that is shown whole, in characters.
+/// Longest string that is printed whole, in characters.
 const TEXT_MAX: usize = 80;
-/// Digits of a blob's name that are shown: enough to ask for it.
+/// Hexadecimal digits of a blob's hash that are printed; enough to select the blob.
 const NAME_DIGITS: usize = 12;
-/// Most elements of an array that are shown.
+/// Largest number of array elements that are printed.
 const ELEMENTS_MAX: usize = 16;
 
 /// Writes a command and a newline.
@@ -63,7 +63,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
     writeln!(out, "{}", if command.in_flight { "  (in flight)" } else { "" })
 }
 
-/// What tracers have done to a command.
+/// Writes what tracers did to a command.
 fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     if let Some(made) = command.made() {
         write!(out, "  made with (")?;
@@ -83,7 +83,7 @@ fn write_traces(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> {
     write!(out, "{}", if traces.is_own { "  (a tracer's)" } else { "" })
 }
 
-/// Whether a range is shown with the structs that its argument leads to.
+/// Whether a memory range is printed with the structs that its argument points at.
 fn is_of_structs(command: &Command<'_>, range: &Range<'_>) -> bool {
     let param = range.param.and_then(|at| command.function?.params.get(usize::from(at)));
     param.is_some_and(|param| matches!(param.ty.kind, Kind::Struct(_) | Kind::Chain))
@@ -113,7 +113,7 @@ fn write_arg<'a>(command: &'a Command<'a>, arg: &Arg<'a>, out: &mut dyn Write) -
     }
 }
 
-/// Where memory was and how much, and the name of it that is in the trace.
+/// Writes the address, the size and the blob name of a memory range.
 fn write_memory(
     address: Option<u64>,
     seen: Observation<'_>,
@@ -164,7 +164,7 @@ fn write_text(bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// Strings stored as `length u32, bytes` each.
+/// Writes strings that are stored as `length u32, bytes` each.
 fn write_strings(mut bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "[")?;
     let mut separator = "";
@@ -178,7 +178,7 @@ fn write_strings(mut bytes: &[u8], out: &mut dyn Write) -> io::Result<()> {
     write!(out, "]")
 }
 
-/// Pairs of a name and a value, and the name that ends them.
+/// Writes an attribute list: pairs of a name and a value, and the name that ends the list.
 fn write_attributes(
     description: &Description,
     arg: &Arg<'_>,
@@ -221,7 +221,7 @@ fn write_elements(
     write!(out, "]")
 }
 
-/// What memory is made of of which nothing is said.
+/// Element type of memory whose type is unknown.
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
 
 fn element_size(element: Type) -> usize {

@@ -1,6 +1,6 @@
-//! `Capture`: one capture that this client asked for, from its start to its summary.
+//! `Capture`: one capture that this client requested, from its start to its summary.
 //!
-//! Follows what the daemon says. Knows nothing of the program that is captured.
+//! It processes the daemon's events. It does not know the captured program.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
@@ -19,11 +19,10 @@ use crate::progress::ProgressLine;
 use crate::summary_line;
 use crate::text;
 
-/// How long a daemon that ends a capture may say nothing; while it works it reports several times
-/// a second.
+/// Longest time without an event from a daemon that is ending a capture. A working daemon reports several times per
+/// second.
 const SILENCE_LIMIT: Duration = Duration::from_secs(20);
-/// Requests to stop that follow each other faster are one: some send a signal to a process and to
-/// its group.
+/// Stop requests within this time count as one, because some senders signal a process and its process group.
 const REPETITION: Duration = Duration::from_secs(1);
 
 pub struct Capture<'a> {
@@ -32,28 +31,28 @@ pub struct Capture<'a> {
     id: u64,
     target: Target,
     place: Place,
-    /// What it waits for before it records.
+    /// The trigger that starts the recording, if any.
     when: Option<Trigger>,
     progress: ProgressLine,
     asked_to_stop: Option<Instant>,
     deadline: Option<Instant>,
-    /// How the launched program ended, once that was told: the signal, if one did.
+    /// How the launched program ended, once reported: the signal that killed it, if any.
     exited: Option<Option<i32>>,
 }
 
 /// How a capture ended.
 #[derive(Debug)]
 pub enum Outcome {
-    /// The daemon wrote it to its end.
+    /// The daemon completed the capture.
     Ended(Box<Summary>),
-    /// The daemon is gone, and none goes on in its place for this reason; the file holds what it had written.
+    /// The daemon died, and no other daemon continues, for this reason. The file holds what was written.
     DaemonGone(String),
-    /// The daemon should have ended it, and says nothing.
+    /// The daemon was asked to end the capture and does not answer.
     DaemonSilent,
 }
 
 impl<'a> Capture<'a> {
-    /// Starts a capture into `output`; when the daemon refuses, a new output file is taken back.
+    /// Starts a capture into `output`. If the daemon refuses, a newly created output file is removed.
     pub fn start(
         mut connection: Connection,
         request: StartRequest,
@@ -84,12 +83,12 @@ impl<'a> Capture<'a> {
         &self.place
     }
 
-    /// There is nobody else who would start a daemon in the place of one that dies.
+    /// Declares that no other process restarts a daemon that dies.
     pub fn revive_with(&mut self, revive: Revive<'a>) {
         self.comeback.revive_with(revive);
     }
 
-    /// Takes in what the daemon has said since; the outcome, once there is one.
+    /// Processes the daemon's events since the last call; returns the outcome once the capture has ended.
     pub fn advance(&mut self) -> Result<Option<Outcome>, Failure> {
         if self.comeback.is_away() {
             return self.look_for_daemon();
@@ -113,7 +112,7 @@ impl<'a> Capture<'a> {
                 Event::Ended(ended) if ended.capture == self.id => {
                     return Ok(Some(Outcome::Ended(Box::new(ended.summary))));
                 }
-                // The capture ended by itself while our request to stop it was under way.
+                // The capture had ended by itself before the daemon received the stop request.
                 Event::Error(error) if error.code == code::NO_CAPTURE => {}
                 Event::Error(_) => return Err(self.connection.out_of_turn(&event)),
                 _ => {}
@@ -122,7 +121,7 @@ impl<'a> Capture<'a> {
         Ok(None)
     }
 
-    /// The daemon is gone: has another go on, and tells it what that one was told.
+    /// Handles a lost daemon: looks for a successor that continues the capture, and repeats pending requests to it.
     fn look_for_daemon(&mut self) -> Result<Option<Outcome>, Failure> {
         let back = match self.comeback.look() {
             None => return Ok(None),
@@ -144,8 +143,8 @@ impl<'a> Capture<'a> {
         Ok(None)
     }
 
-    /// Asks for the capture to be ended; the outcome follows. Who asks again, and does not just
-    /// repeat it, does not want to wait for that.
+    /// Requests the end of the capture; the outcome follows. A second request, later than the repetition limit, gives
+    /// up waiting.
     pub fn stop(&mut self) -> Result<(), Failure> {
         match self.asked_to_stop {
             None => {
@@ -166,7 +165,7 @@ impl<'a> Capture<'a> {
         self.asked_to_stop.is_some()
     }
 
-    /// Tells how the launched program ended, which only its parent knows; the outcome follows.
+    /// Reports how the launched program ended, which only its parent knows; the outcome follows.
     pub fn program_exited(&mut self, signal: Option<i32>) {
         self.expect_end();
         self.exited = Some(signal);
@@ -174,13 +173,13 @@ impl<'a> Capture<'a> {
         self.tell(&Request::Exited(ExitedRequest { capture: self.id, pid: None, signal }));
     }
 
-    /// When a daemon that has to end the capture, and says nothing, is to be given up, or another looked for.
+    /// Deadline at which a silent daemon is given up, or the next search for a successor.
     pub fn deadline(&self) -> Option<Instant> {
         self.deadline.into_iter().chain(self.comeback.next()).min()
     }
 
     fn tell_to_stop(&mut self) {
-        // Others may capture the same program.
+        // Another client may have captured the same program.
         self.tell(&Request::Stop(StopRequest {
             target: self.target.clone(),
             capture: Some(self.id),
@@ -188,7 +187,8 @@ impl<'a> Capture<'a> {
         }));
     }
 
-    /// A daemon that is gone is noticed when it is listened to, and the next one told then.
+    /// A send error is ignored: the lost daemon is noticed when its events are read, and its successor gets the
+    /// request.
     fn tell(&mut self, request: &Request) {
         if !self.comeback.is_away() {
             let _ = self.connection.send(request);
@@ -205,7 +205,7 @@ impl<'a> Capture<'a> {
         }
     }
 
-    /// Says what the capture came to, on standard error; the failure, if it is one.
+    /// Prints the result of the capture to standard error; returns the failure, if it is one.
     pub fn report(&self, outcome: &Outcome) -> Option<Failure> {
         self.progress.clear();
         match outcome {

@@ -1,6 +1,6 @@
-//! `Comeback`: a capture whose daemon is gone, for as long as another may take it up.
+//! `Comeback`: the search for a daemon that continues a capture whose daemon has died.
 //!
-//! Looks a bounded time, and never sleeps. Gives up at once where the other daemon says that it does not go on.
+//! The search is bounded in time and never sleeps. It ends at once if a daemon refuses to continue the capture.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -14,36 +14,36 @@ use rustix::event::EventfdFlags;
 use crate::connection::{ConnectError, Connection};
 use crate::failure::Failure;
 
-/// How often a daemon is looked for.
+/// Interval between two attempts.
 const RETRY: Duration = Duration::from_millis(10);
 
-/// Starts a daemon in the place of one that is gone.
+/// Starts a daemon in place of one that has died.
 pub type Revive<'a> = Box<dyn FnMut() -> Result<(), Failure> + 'a>;
 
-/// What another daemon must know of a capture to go on with it.
+/// What a successor needs to know to continue a capture.
 pub struct Comeback<'a> {
     request: TakeUpRequest,
     socket: PathBuf,
-    /// The output, where a capture can go on in it, or why not.
+    /// The output, if a capture can continue in it; otherwise the reason why not.
     output: Result<OwnedFd, &'static str>,
     revive: Option<Revive<'a>>,
     away: Option<Away>,
 }
 
-/// While there is no daemon.
+/// State while there is no daemon.
 struct Away {
     began: Instant,
     deadline: Instant,
     next: Instant,
     quiet: OwnedFd,
-    /// Why there is none yet.
+    /// Why the last attempt failed.
     last: String,
 }
 
-/// A capture that goes on.
+/// A capture that a successor continues.
 pub struct Back {
     pub connection: Connection,
-    /// Its number there.
+    /// The capture's number in the successor.
     pub capture: u64,
     pub after: Duration,
 }
@@ -72,17 +72,17 @@ impl<'a> Comeback<'a> {
         }
     }
 
-    /// There is nobody else who would start a daemon again.
+    /// Declares that no other process restarts the daemon.
     pub fn revive_with(&mut self, revive: Revive<'a>) {
         self.revive = Some(revive);
     }
 
-    /// Whether the daemon is gone, and another is looked for.
+    /// Whether the daemon has died and a successor is being looked for.
     pub fn is_away(&self) -> bool {
         self.away.is_some()
     }
 
-    /// From here on another daemon is looked for.
+    /// Begins the search for a successor.
     pub fn begin(&mut self) -> io::Result<()> {
         let quiet = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
         let began = Instant::now();
@@ -92,24 +92,25 @@ impl<'a> Comeback<'a> {
         Ok(())
     }
 
-    /// The program has ended: who could hand anything over has little time left.
+    /// Shortens the search: the program has ended, so its rings will not be available for long.
     pub fn hurry(&mut self) {
         if let Some(away) = &mut self.away {
             away.deadline = away.deadline.min(Instant::now() + Duration::from_millis(CLAIM_MS));
         }
     }
 
-    /// When to look again.
+    /// Time of the next attempt.
     pub fn next(&self) -> Option<Instant> {
         self.away.as_ref().map(|away| away.next)
     }
 
-    /// Something to wait for that never comes, in the place of a connection.
+    /// A descriptor that never becomes ready, to poll in place of a connection.
     pub fn quiet(&self) -> Option<BorrowedFd<'_>> {
         self.away.as_ref().map(|away| away.quiet.as_fd())
     }
 
-    /// Looks once; has the capture go on, or says why it does not. `None`: not yet.
+    /// Makes one attempt. Returns the continued capture, or why it cannot continue; `None` means that the search goes
+    /// on.
     pub fn look(&mut self) -> Option<Result<Back, String>> {
         let result = self.try_once().transpose()?;
         self.away = None;
@@ -135,7 +136,7 @@ impl<'a> Comeback<'a> {
                         return Ok(Some(Back { connection, capture, after }));
                     }
                     Ok(Err(refusal)) => return Err(refusal.message),
-                    // It is gone, too.
+                    // The successor has died as well.
                     Err(failure) => away.last = failure.sentence,
                 }
             }

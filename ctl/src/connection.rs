@@ -1,8 +1,7 @@
-//! `Connection`: a client's conversation with the daemon over its Unix socket, or over a link.
+//! `Connection`: a client's connection to the daemon, over a Unix socket or over a link.
 //!
-//! Speaks only to a daemon of the same user or of root, since requests carry descriptors, or to one of
-//! another machine that has proved who it is. Decides
-//! nothing about what is asked.
+//! A local daemon must belong to the same user or to root, because requests carry file descriptors. A remote daemon
+//! must have authenticated itself. The module does not interpret requests.
 
 use std::io::{self, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -22,17 +21,17 @@ use crate::args::{Address, Connect};
 use crate::failure::Failure;
 use crate::via::{Link, Via};
 
-/// How long an answer may take. The daemon answers from memory.
+/// Time limit for an answer. The daemon answers from memory.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(5);
-/// How long it may take to write what is kept, to a slow disk too.
+/// Time limit for saving kept frames, also to a slow disk.
 const SAVE_DEADLINE: Duration = Duration::from_secs(600);
 
 pub struct Connection {
-    /// Goes before the link, which ends with it.
+    /// Declared before the link, so that it is dropped first; the link ends with it.
     stream: UnixStream,
-    /// To a daemon of another machine.
+    /// The link, if the daemon is remote.
     link: Option<Link>,
-    /// Where the daemon is, for people.
+    /// The daemon's address for messages.
     path: PathBuf,
     patience: Duration,
     received: FrameBuffer,
@@ -42,9 +41,9 @@ pub struct Connection {
 /// Why there is no connection.
 #[derive(Debug)]
 pub enum ConnectError {
-    /// Nobody listens there.
+    /// No daemon listens at the address.
     Absent(Failure),
-    /// Somebody does, but not one we can or may talk to.
+    /// A daemon listens, but cannot or may not be used.
     Unusable(Failure),
 }
 
@@ -57,7 +56,7 @@ impl From<ConnectError> for Failure {
 }
 
 impl Connection {
-    /// Connects to the daemon that the flags name.
+    /// Connects to the daemon that the flags select.
     pub fn open(connect: &Connect) -> Result<Connection, Failure> {
         match &connect.via {
             Some(via) => Connection::over(via, connect.credentials.as_deref()),
@@ -65,7 +64,7 @@ impl Connection {
         }
     }
 
-    /// Connects to a daemon of another machine.
+    /// Connects to a daemon on another machine.
     fn over(via: &Via, credentials: Option<&Path>) -> Result<Connection, Failure> {
         let (stream, link) = Link::open(via, credentials)?;
         Connection::greet(stream, Some(link), Path::new(&via.to_string()))
@@ -77,20 +76,20 @@ impl Connection {
         Connection::greet(stream, None, path).map_err(ConnectError::Unusable)
     }
 
-    /// One request, one answer.
+    /// Sends a request and waits for its answer.
     pub fn ask(&mut self, request: &Request) -> Result<Event, Failure> {
         let sent = self.send(request);
-        // A refusal may stand before the end that sending has met.
+        // The daemon may have sent a refusal before it closed the connection.
         self.answer().or_else(|failure| sent.and(Err(failure)))
     }
 
-    /// Sends a request that is not answered, or whose answer is read later.
+    /// Sends a request without waiting for an answer.
     pub fn send(&mut self, request: &Request) -> Result<(), Failure> {
         let frame = self.frame(request)?;
         self.stream.write_all(&frame).map_err(|error| self.broken(&error))
     }
 
-    /// Asks for a capture into `output` and waits until it is set up.
+    /// Requests a capture into `output` and waits until it is set up.
     pub fn start(
         &mut self,
         request: StartRequest,
@@ -111,7 +110,7 @@ impl Connection {
         }
     }
 
-    /// Asks for a capture to go on in `output`, and waits for the answer.
+    /// Requests the continuation of a capture in `output` and waits for the answer.
     pub fn take_up(
         &mut self,
         request: TakeUpRequest,
@@ -127,25 +126,25 @@ impl Connection {
         }
     }
 
-    /// Whether a link leads to it.
+    /// Whether the daemon is remote.
     pub fn is_of_another_machine(&self) -> bool {
         self.link.is_some()
     }
 
-    /// Where the daemon listens.
+    /// Returns the daemon's address for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Tells how an application ended that is kept, and waits until that is known: whoever asks for what was kept
-    /// from then on is told it, too.
+    /// Reports how an application whose frames are kept ended, and waits until the daemon has processed the report.
+    /// Later requests for the kept frames then get this information, too.
     pub fn tell_exit(
         &mut self,
         exited: ExitedRequest,
         held: impl FnMut(&control::Held),
     ) -> Result<(), Failure> {
         self.send(&Request::Exited(exited))?;
-        // Requests are dealt with in their order.
+        // The daemon processes requests in order, so an answer to this one shows that the report was processed.
         self.send(&Request::Apps)?;
         match self.answer_past_holds(held)? {
             Event::Apps(_) => Ok(()),
@@ -153,7 +152,7 @@ impl Connection {
         }
     }
 
-    /// Has what is kept of an application written into `output`, however long that takes.
+    /// Requests that an application's kept frames are written into `output`, and waits without a time limit.
     pub fn save(
         &mut self,
         request: SaveRequest,
@@ -171,17 +170,17 @@ impl Connection {
         }
     }
 
-    /// Refuses a daemon that does not know how to keep anything.
+    /// Fails if the daemon is too old to keep frames.
     pub fn must_keep(&self) -> Result<(), Failure> {
         self.must_speak(KEEPING_VERSION, "keeps nothing")
     }
 
-    /// Refuses a daemon that has one capture of each program, without a name.
+    /// Fails if the daemon is too old for several, named captures of a program.
     pub fn must_share(&self) -> Result<(), Failure> {
         self.must_speak(SHARING_VERSION, "knows no names, pauses and limits of bytes")
     }
 
-    /// Refuses a daemon that does not speak this version, and says what it lacks.
+    /// Fails with the name of the missing feature if the daemon does not support protocol `version`.
     fn must_speak(&self, version: u16, lack: &str) -> Result<(), Failure> {
         match self.server.version >= version {
             true => Ok(()),
@@ -192,7 +191,7 @@ impl Connection {
         }
     }
 
-    /// Every event that has arrived, without waiting; None at the end of the conversation.
+    /// Returns the events that have arrived, without waiting; `None` after the connection has ended.
     pub fn arrived(&mut self) -> Result<Option<Vec<Event>>, Failure> {
         let mut open = true;
         let mut bytes = [0u8; 4096];
@@ -222,12 +221,12 @@ impl Connection {
         }
     }
 
-    /// How long a daemon that works may say nothing, beyond what one of this machine may.
+    /// Additional time that a remote daemon may be silent.
     pub fn grace(&self) -> Duration {
         self.link.as_ref().map_or(Duration::ZERO, Link::grace)
     }
 
-    /// Makes it a connection of a link, for a client of another machine.
+    /// Turns the connection into that of a link, for a remote client.
     pub fn into_link(mut self) -> Result<UnixStream, Failure> {
         self.must_speak(LINK_VERSION, "knows no clients of other machines")?;
         match self.ask(&Request::Link)? {
@@ -240,7 +239,7 @@ impl Connection {
         Ok(self.stream)
     }
 
-    /// The sentence for an answer that does not fit the question.
+    /// Builds the error for an answer that does not match the request.
     pub fn out_of_turn(&self, event: &Event) -> Failure {
         match event {
             Event::Error(error) => refusal(error),
@@ -279,7 +278,7 @@ impl Connection {
         control::encode(request).map_err(|error| Failure::usage(error.to_string()))
     }
 
-    /// Sends the beginning of `frame` with a descriptor attached; the length sent.
+    /// Sends a prefix of `frame` with a descriptor attached; returns the prefix's length.
     fn send_with(&self, frame: &[u8], descriptor: BorrowedFd<'_>) -> io::Result<usize> {
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
@@ -306,7 +305,7 @@ impl Connection {
         }
     }
 
-    /// The next answer; holds that are told of before it, which may be on their way at any time, go to `held`.
+    /// Waits for the next answer. Hold events, which can arrive at any time before it, go to `held`.
     fn answer_past_holds(
         &mut self,
         mut held: impl FnMut(&control::Held),
@@ -356,7 +355,7 @@ impl AsFd for Connection {
     }
 }
 
-/// The socket that the flags name, or the user's own.
+/// Returns the socket that the flags select, or the user's own.
 pub fn socket_path(connect: &Connect) -> PathBuf {
     match &connect.connect {
         Some(Address::Unix(path)) => path.clone(),
@@ -364,7 +363,7 @@ pub fn socket_path(connect: &Connect) -> PathBuf {
     }
 }
 
-/// Where the user's own daemon keeps its sockets.
+/// Returns the folder of the sockets of the user's own daemon.
 pub fn socket_folder() -> PathBuf {
     match std::env::var_os("XDG_RUNTIME_DIR") {
         Some(folder) if !folder.is_empty() => Path::new(&folder).join("gapii"),
@@ -372,7 +371,7 @@ pub fn socket_folder() -> PathBuf {
     }
 }
 
-/// The sentence and status for a refused request.
+/// Builds the message and exit status for a refused request.
 fn refusal(error: &ControlError) -> Failure {
     let sentence = error.message.clone();
     match error.code.as_str() {
@@ -398,7 +397,8 @@ fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
     }
 }
 
-/// A daemon gets our output file and decides what we load, so it must be ours or root's.
+/// Checks the daemon's user: the daemon gets the output file and chooses the library that is loaded, so it must be
+/// the same user or root.
 fn check_peer(stream: &UnixStream, path: &Path) -> Result<(), Failure> {
     let peer = rustix::net::sockopt::socket_peercred(stream).map_err(|errno| {
         Failure::unreachable(format!("can't tell who listens on {}: {errno}", path.display()))

@@ -1,5 +1,5 @@
-//! What a program was doing when it died, as text beside its trace: for each thread the commands that had
-//! not returned, and the last ones before.
+//! Writes a crash report beside a trace: for each thread, the commands that had not returned, and the last commands
+//! before them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -17,18 +17,18 @@ use crate::output_file::Place;
 use crate::text::{self, counted};
 use crate::trace_file::{self, Reader, unreadable};
 
-/// Commands of a thread that are listed.
+/// Number of commands listed per thread.
 const LISTED: u64 = 20;
-/// Frames from the end that are looked at first; then four times as many, until there are enough.
+/// Number of frames from the end that are read first; the number is multiplied by 4 until there are enough commands.
 const FIRST_FRAMES: u64 = 4;
-/// Commands after which no more frames are looked at: who dies wants to know why soon.
+/// Reading stops after this number of commands, so that the report appears quickly.
 const COMMANDS_MAX: u64 = 4_000_000;
 
-/// The last commands of each thread, as lines, the oldest first.
+/// The last commands of each thread as lines, oldest first.
 type Last = BTreeMap<u32, Vec<String>>;
 
-/// Writes the report if the program died, and says where it is. What goes wrong with it is said, too, and
-/// is no failure of the capture.
+/// Writes the report if the program died, and prints its path. A failure to write it is printed and does not fail the
+/// capture.
 pub fn write_if_it_died(summary: &Summary, place: &Place) {
     let Some(trace) = place.path().filter(|_| has_died(summary)) else { return };
     match write(trace) {
@@ -44,18 +44,18 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
     }
 }
 
-/// A program that was told to end did not die.
+/// A program that was asked to end did not die.
 fn has_died(summary: &Summary) -> bool {
     let asked = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
     match summary.reason.as_str() {
         reason::CRASH => summary.signal.is_none_or(|signal| !asked.contains(&signal)),
-        // Or it has left the capture and runs on.
+        // The process may also have left the capture and still be running.
         reason::LOST => true,
         _ => false,
     }
 }
 
-/// Writes `FILE.crash.txt` and returns its name; `None`: a process of the trace is alive.
+/// Writes `FILE.crash.txt` and returns its name; `None` if a process of the trace is still alive.
 fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
     let mut reader = trace_file::open(trace)?;
     let info = Info::of(&mut reader).map_err(|error| unreadable(trace, &error))?;
@@ -77,7 +77,7 @@ fn write(trace: &Path) -> Result<Option<PathBuf>, Failure> {
     Ok(Some(path))
 }
 
-/// By thread id. Looks at as few frames as needed, from the end.
+/// Collects the last commands by thread id, reading as few frames from the end as needed.
 fn last_commands(reader: &mut Reader, threads: &[ThreadLedger]) -> io::Result<Last> {
     let ends = reader.index().map(|index| index.frame_ends.iter().map(|end| end.frame));
     let end = ends.and_then(Iterator::max).map_or(0, |last| last + 1);
@@ -95,7 +95,7 @@ fn last_commands(reader: &mut Reader, threads: &[ThreadLedger]) -> io::Result<La
     }
 }
 
-/// Commands of each thread from a frame on.
+/// Reads the commands of each thread from a frame on.
 fn count_from(reader: &mut Reader, first: u64) -> io::Result<BTreeMap<u32, u64>> {
     let mut counts = BTreeMap::new();
     let mut commands = reader.commands_in_frames(first..=u64::MAX)?;
@@ -105,7 +105,7 @@ fn count_from(reader: &mut Reader, first: u64) -> io::Result<BTreeMap<u32, u64>>
     Ok(counts)
 }
 
-/// The last commands among those that were counted.
+/// Selects the last commands among those that were counted.
 fn lines_from(reader: &mut Reader, first: u64, mut left: BTreeMap<u32, u64>) -> io::Result<Last> {
     let mut last = Last::new();
     let mut commands = reader.commands_in_frames(first..=u64::MAX)?;
@@ -134,7 +134,7 @@ fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) ->
         || "ended without a word".to_owned(),
         |signal| format!("was ended by signal {signal}{}", name_of(signal)),
     );
-    // Infallible: a String.
+    // Writing to a String cannot fail.
     let _ = writeln!(text, "{} {by}, after {frames} and {calls}", who.join(", "));
     let _ = writeln!(text, "trace      {}", trace.display());
     let _ = writeln!(text, "core dump  {}", core_dump_hint(info));
@@ -154,7 +154,7 @@ fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) ->
     text
 }
 
-/// ` (SIGSEGV)`; nothing for one without a name.
+/// Returns the signal's name in parentheses, such as ` (SIGSEGV)`, or nothing for an unknown signal.
 fn name_of(signal: i32) -> String {
     const NAMES: [(i32, &str); 9] = [
         (libc::SIGABRT, "SIGABRT"),
@@ -171,7 +171,7 @@ fn name_of(signal: i32) -> String {
     name.map(|(_, name)| format!(" ({name})")).unwrap_or_default()
 }
 
-/// Where the system puts the memory of a program that dies, as it is set up here and now.
+/// Describes where the system stores core dumps, according to its current configuration.
 fn core_dump_hint(info: &Info) -> String {
     let pattern = std::fs::read_to_string("/proc/sys/kernel/core_pattern").unwrap_or_default();
     let pattern = pattern.trim();

@@ -1,25 +1,23 @@
-//! `Failure`: why a command ends without having done its job, in one sentence, with the exit
-//! status that goes with it.
+//! `Failure`: why a command failed, as one sentence, and its exit status.
 //!
-//! Knows no other way out: nothing here prints or exits.
+//! Nothing here prints or exits.
 
 use std::fmt;
 
-/// What the exit status says, apart from 0 (done) and the program's own (`run`).
+/// Exit status of a failure. 0 means success; `run` also returns the program's own status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Who read our output went away; nothing is left to say to anybody.
+    /// The reader of standard output has closed it; no message is printed.
     ReaderGone = 0,
-    /// The question was answered, and the answer is no.
+    /// The command completed with a negative answer (status 1).
     No = 1,
-    /// The command line asks for something that makes no sense.
+    /// The command line is invalid (status 2).
     Usage = 2,
-    /// Something needed can't be reached or is not allowed.
+    /// Something needed cannot be reached or is not allowed (status 3).
     Unreachable = 3,
 }
 
-/// A sentence for the person who typed the command: lower case, no full stop, with the offending
-/// value and what to do about it.
+/// A message for the user: lower case, no full stop, with the offending value and what to do about it.
 #[derive(Debug)]
 pub struct Failure {
     pub kind: Kind,

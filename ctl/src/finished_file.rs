@@ -1,8 +1,8 @@
-//! `FinishedFile`: an output that has its name only when it is finished.
+//! `FinishedFile`: an output file that gets its name only when it is complete.
 //!
-//! It is written beside its place, under a name of its own, and renamed when it is whole; what was
-//! there before stays until then. Signals to stop take the unfinished file with them. Pipes and
-//! devices are written as they are.
+//! The content is written to a temporary file in the same folder, which is renamed when it is complete; an existing
+//! file stays unchanged until then. SIGINT, SIGTERM and SIGHUP remove the temporary file. Pipes and devices are
+//! written directly.
 
 use std::fs::{File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -19,12 +19,12 @@ use crate::wait;
 
 pub struct FinishedFile {
     file: File,
-    /// Its name until it is finished, and then; None for what is no file.
+    /// Path of the temporary file and the final path; `None` for outputs that are not regular files.
     names: Option<(TempPath, PathBuf)>,
 }
 
 impl FinishedFile {
-    /// Opens the output `-o` names; `-` is standard output.
+    /// Opens the output that `-o` names; `-` is standard output.
     pub fn create(path: &Path) -> Result<FinishedFile, Failure> {
         let failed = |error: io::Error| creation_failure(path, &error);
         if path.as_os_str() == "-" {
@@ -36,14 +36,14 @@ impl FinishedFile {
             let file = OpenOptions::new().write(true).open(path).map_err(failed)?;
             return Ok(FinishedFile { file, names: None });
         }
-        // Before the file is there, so that none can end us and leave it.
+        // Before the file is created, so that no signal can leave it behind.
         let signals = Signals::block().map_err(failed)?;
         let (file, draft) = draft_beside(path).map_err(failed)?.into_parts();
         remove_on_signals(signals, draft.to_path_buf()).map_err(failed)?;
         Ok(FinishedFile { file, names: Some((draft, path.to_owned())) })
     }
 
-    /// Gives it its name.
+    /// Renames the file to its final name.
     pub fn finish(self) -> io::Result<()> {
         match self.names {
             Some((draft, path)) => draft.persist(path).map_err(|error| error.error),
@@ -62,7 +62,7 @@ impl Write for FinishedFile {
     }
 }
 
-/// A new file in the folder of `path`, with the permissions that a new file there has.
+/// Creates a file in the folder of `path`, with the permissions that a new file has there.
 fn draft_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(".");
@@ -73,13 +73,13 @@ fn draft_beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
         .tempfile_in(folder_of(path))
 }
 
-/// From here on one of `signals` removes `draft` and ends this process.
+/// Installs handlers of `signals` that remove `draft` and end this process.
 fn remove_on_signals(signals: Signals, draft: PathBuf) -> io::Result<()> {
     let wait = move || {
         loop {
             let _ = wait::until_ready(&mut [PollFd::new(&signals, PollFlags::IN)], None);
             if let Some(request) = signals.next() {
-                // What can't be removed can't be helped.
+                // A failure to remove the file is ignored: there is nothing else to try.
                 let _ = std::fs::remove_file(&draft);
                 std::process::exit(128 + request.signal.as_raw());
             }
@@ -88,7 +88,7 @@ fn remove_on_signals(signals: Signals, draft: PathBuf) -> io::Result<()> {
     std::thread::Builder::new().name("signals".into()).spawn(wait).map(drop)
 }
 
-/// That `path` can be written, before what it is to hold is made; `what` says what that is.
+/// Checks that `path` can be written, before the content is produced; `what` names the content in the error.
 pub fn check(path: &Path, what: &str) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return match rustix::termios::isatty(rustix::stdio::stdout()) {
@@ -109,7 +109,7 @@ pub fn check(path: &Path, what: &str) -> Result<(), Failure> {
     }
 }
 
-/// What an output is called in sentences.
+/// Name of an output in messages.
 pub fn name_of(path: &Path) -> String {
     match path.as_os_str() == "-" {
         true => "standard output".to_owned(),
@@ -117,7 +117,7 @@ pub fn name_of(path: &Path) -> String {
     }
 }
 
-/// A reader that went away ends us quietly.
+/// A closed reader ends the command without a message.
 pub fn writing_failure(path: &Path, error: &io::Error) -> Failure {
     match error.kind() {
         io::ErrorKind::BrokenPipe => Failure::reader_gone(),
@@ -125,7 +125,7 @@ pub fn writing_failure(path: &Path, error: &io::Error) -> Failure {
     }
 }
 
-/// The folder that a file is in.
+/// Returns the folder of a file.
 fn folder_of(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))

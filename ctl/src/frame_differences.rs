@@ -1,8 +1,7 @@
-//! Frames that look another way in one trace than in another: both are played, and what they show is
-//! compared.
+//! Compares the frames of two traces by replaying both.
 //!
-//! Pictures of the first wait for those of the second in memory, as PNG. Where they are too many for
-//! it both are played again for the others: what is held has a bound.
+//! Pictures of the first trace wait for those of the second in memory, as PNG. If they exceed the memory limit, both
+//! traces are replayed again for the remaining frames.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -19,23 +18,23 @@ use crate::playing::{self, Stop};
 use crate::text::counted;
 use crate::trace_file;
 
-/// Most bytes of pictures that wait.
+/// Limit for the pictures that wait, in bytes.
 const WAITING_BYTES_MAX: usize = 512 << 20;
 
-/// A frame that is not the same in both traces.
+/// A frame that differs between the traces.
 #[derive(Serialize)]
 pub struct FrameDifference {
-    /// As the pictures of `replay --images` are named.
+    /// File name that `replay --images` gives the frame's picture.
     pub name: String,
     pub process: u32,
-    /// From 0, within its process.
+    /// Number of the frame within its process, from 0.
     pub frame: u64,
     #[serde(flatten)]
     kind: Kind,
 }
 
 impl FrameDifference {
-    /// Those of `next` that come one after the other behind this one, and are missing like it.
+    /// Number of frames directly after this one that are missing in the same trace.
     pub fn run_of<'d>(&'d self, next: &'d [FrameDifference]) -> &'d [FrameDifference] {
         let belongs = |(number, other): &(u64, &FrameDifference)| {
             (other.process, other.frame) == (self.process, self.frame.saturating_add(*number))
@@ -51,7 +50,7 @@ impl FrameDifference {
 #[serde(rename_all = "snake_case")]
 enum Kind {
     Pixels(PixelDifference),
-    /// Widths and heights.
+    /// Width and height in pixels of both pictures.
     Sizes([[u32; 2]; 2]),
     OnlyInA,
     OnlyInB,
@@ -71,7 +70,7 @@ impl fmt::Display for FrameDifference {
     }
 }
 
-/// Plays both traces and compares their frames.
+/// Replays both traces and compares their frames.
 pub fn find(traces: [&PathBuf; 2], stop: &Stop) -> Result<Vec<FrameDifference>, Failure> {
     let matching = Arc::new(Mutex::new(Matching::new(WAITING_BYTES_MAX)));
     while !lock(&matching).is_over {
@@ -88,7 +87,7 @@ pub fn find(traces: [&PathBuf; 2], stop: &Stop) -> Result<Vec<FrameDifference>, 
     Ok(found.into_iter().map(named).collect())
 }
 
-/// Plays a trace for its pictures.
+/// Replays a trace for its pictures.
 fn take(
     trace: &Path,
     stop: &Stop,
@@ -112,15 +111,15 @@ fn lock(matching: &Mutex<Matching>) -> MutexGuard<'_, Matching> {
     matching.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Pictures of A that wait for those of B.
+/// Pictures of trace A that wait for those of trace B.
 struct Matching {
     most_bytes: usize,
-    /// As PNG.
+    /// Encoded as PNG.
     waiting: BTreeMap<FrameOf, Vec<u8>>,
     bytes: usize,
-    /// A has frames that there was no room for; B's are compared in another round.
+    /// Whether A has more frames than fit into memory; they are compared in another round.
     has_more: bool,
-    /// Frames that were compared in earlier rounds.
+    /// Number of frames that earlier rounds have compared.
     done: BTreeSet<FrameOf>,
     found: BTreeMap<FrameOf, Kind>,
     is_over: bool,
@@ -139,13 +138,13 @@ impl Matching {
         }
     }
 
-    /// Both are played from here on, A first.
+    /// Begins another round, in which both traces are replayed, A first.
     fn begin(&mut self) {
         self.has_more = false;
         self.bytes = 0;
     }
 
-    /// Both have been played.
+    /// Ends a round after both replays.
     fn end(&mut self) {
         for (frame, _) in std::mem::take(&mut self.waiting) {
             self.found.insert(frame, Kind::OnlyInA);
@@ -154,25 +153,25 @@ impl Matching {
         self.is_over = !self.has_more;
     }
 
-    /// False: there is no room for more.
+    /// Returns false if there is no room for more pictures.
     fn take_a(&mut self, frame: FrameOf, picture: Picture) -> bool {
         if self.done.contains(&frame) {
             return true;
         }
-        // One always has room, so that every round gets further.
+        // There is always room for one picture, so that every round makes progress.
         if self.bytes >= self.most_bytes && !self.waiting.is_empty() {
             self.has_more = true;
             return false;
         }
         let mut png = Vec::new();
-        // Writing to memory does not fail; if it did, B's picture would be the only one.
+        // Writing to memory cannot fail; if it did, B's picture would count as extra.
         let _ = picture.write_png(&mut png);
         self.bytes += png.len();
         self.waiting.insert(frame, png);
         true
     }
 
-    /// False: nothing waits any more, and the rest is for another round.
+    /// Returns false when no picture waits any more and the rest is left to another round.
     fn take_b(&mut self, frame: FrameOf, picture: Picture) -> bool {
         if let Some(png) = self.waiting.remove(&frame) {
             self.done.insert(frame);
@@ -204,7 +203,7 @@ mod tests {
         Picture { width: 8, height: 8, rgba: [color, 0, 0, 255].repeat(64) }
     }
 
-    /// What differs between frames of these colours, in as many rounds as it takes.
+    /// Compares frames with these colours, in as many rounds as needed.
     fn found(a: &[(FrameOf, u8)], b: &[(FrameOf, u8)], most_bytes: usize) -> (String, usize) {
         let (mut matching, mut rounds) = (Matching::new(most_bytes), 0);
         while !matching.is_over {
@@ -227,14 +226,14 @@ mod tests {
     #[test]
     fn frames_are_compared_whatever_room_there_is() {
         let a = [((0, 0), 1), ((1, 0), 2), ((0, 1), 3), ((0, 2), 4), ((0, 3), 5)];
-        // Its processes took turns in another order.
+        // The processes of B took turns in another order.
         let b = [((1, 0), 2), ((0, 0), 1), ((0, 1), 9), ((0, 2), 4), ((1, 1), 7)];
         let expected = "0.1 by 6, 0.3 OnlyInA, 1.1 OnlyInB";
         assert_eq!(found(&a, &b, usize::MAX), (expected.to_owned(), 1));
         assert_eq!(found(&a, &b, 1), (expected.to_owned(), 5));
         let mut png = Vec::new();
         picture(1).write_png(&mut png).expect("memory");
-        // Two have room.
+        // The limit has room for two pictures.
         assert_eq!(found(&a, &b, png.len() + 1), (expected.to_owned(), 3));
     }
 

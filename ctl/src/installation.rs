@@ -1,7 +1,7 @@
-//! `Installation`: where the shim, its folder of sonames and the daemon are.
+//! `Installation`: finds the shim, its soname folder and the daemon.
 //!
-//! Looks and reports; installs nothing. A build tree (everything beside `gapii-ctl`) and an
-//! installed one (`../lib/gapii`) both work.
+//! It changes nothing. It supports a build tree, where everything is beside `gapii-ctl`, and an installed tree
+//! (`../lib/gapii`).
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use crate::failure::Failure;
 
 /// File name of the shim.
 pub const SHIM_NAME: &str = "libgapii.so";
-/// Folder beside the shim in which it has the names of the libraries it stands for.
+/// Folder beside the shim with links named like the libraries that the shim replaces.
 pub const SONAMES_FOLDER: &str = "sonames";
-/// The names under which programs load EGL and OpenGL ES.
+/// Sonames under which programs load EGL and OpenGL ES.
 pub const SONAMES: [&str; 6] = [
     "libEGL.so",
     "libEGL.so.1",
@@ -22,12 +22,13 @@ pub const SONAMES: [&str; 6] = [
     "libGLESv2.so.2",
 ];
 
-/// Level Zero's tracing layer, from the shim's folder, by the name under which Level Zero's loader opens it.
+/// Path, relative to the shim's folder, of the Level Zero tracing layer under the soname that Level Zero's loader
+/// opens.
 const LAYER: &str = "level-zero/libze_tracing_layer.so.1";
 
 const DAEMON_NAME: &str = "gapiid";
 
-/// The shim: `$GAPII_SHIM`, or beside this program, or in `../lib/gapii`.
+/// Finds the shim: `$GAPII_SHIM`, or beside this program, or in `../lib/gapii`.
 pub fn find_shim() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("GAPII_SHIM") {
         let path = PathBuf::from(path);
@@ -44,7 +45,7 @@ pub fn find_shim() -> Result<PathBuf, Failure> {
     })
 }
 
-/// The daemon: `$GAPIID`, or beside this program, or on PATH.
+/// Finds the daemon: `$GAPIID`, or beside this program, or on `PATH`.
 pub fn find_daemon() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("GAPIID") {
         let path = PathBuf::from(path);
@@ -63,31 +64,31 @@ pub fn find_daemon() -> Result<PathBuf, Failure> {
         })
 }
 
-/// The folder of sonames that was installed beside the shim, if one was.
+/// Returns the soname folder beside the shim, if it is installed.
 pub fn installed_sonames(shim: &Path) -> Option<PathBuf> {
     let folder = shim.parent()?.join(SONAMES_FOLDER);
     SONAMES.iter().all(|name| folder.join(name).is_file()).then_some(folder)
 }
 
-/// Level Zero's tracing layer, if one was installed beside the shim.
+/// Returns the Level Zero tracing layer beside the shim, if it is installed.
 pub fn installed_layer(shim: &Path) -> Option<PathBuf> {
     Some(shim.parent()?.join(LAYER)).filter(|path| path.is_file())
 }
 
-/// Whether the dynamic linker's path variables can hold `path`: they split at colons, semicolons
-/// and blanks, and know no quoting.
+/// Whether `path` can stand in the dynamic linker's path variables, which are separated by colons, semicolons and
+/// blanks, without quoting.
 pub fn linker_can_name(path: &Path) -> bool {
     !path.as_os_str().as_encoded_bytes().iter().any(|byte| b":; \t\n$".contains(byte))
 }
 
-/// `first`, then what the variable `name` holds already.
+/// Returns `first`, followed by the current value of the variable `name`.
 pub fn prepended<'a>(first: impl IntoIterator<Item = &'a Path>, name: &str) -> OsString {
     let own = first.into_iter().map(|path| path.as_os_str().to_owned());
     let rest = std::env::var_os(name).filter(|rest| !rest.is_empty());
     own.chain(rest).collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
-/// This program's folder, and the library folder that belongs to it when it is installed.
+/// Returns this program's folder and the library folder of an installed tree.
 fn own_folders() -> Vec<PathBuf> {
     let Ok(program) = std::env::current_exe() else { return Vec::new() };
     let Some(folder) = program.parent() else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! `Keeping`: the last frames of a launched program, in a daemon's memory, until it is asked to write them.
+//! `Keeping`: the last frames of a launched program, kept in a daemon's memory until they are saved.
 
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -22,7 +22,7 @@ pub struct Keeping {
 }
 
 impl Keeping {
-    /// Asks for the target's last frames to be kept.
+    /// Requests that the daemon keeps the target's last frames.
     pub fn start(mut connection: Connection, request: StartRequest) -> Result<Keeping, Failure> {
         connection.must_keep()?;
         let target = request.target.clone();
@@ -32,7 +32,8 @@ impl Keeping {
         }
     }
 
-    /// Says how long the program was held since; false: the daemon is gone, and with it what was kept.
+    /// Prints how long the program was held for keyframes since the last call. Returns false if the daemon, and with
+    /// it the kept frames, is gone.
     pub fn advance(&mut self) -> bool {
         let Ok(Some(events)) = self.connection.arrived() else {
             text::say(&"the daemon is gone, and with it what was kept");
@@ -46,13 +47,13 @@ impl Keeping {
         true
     }
 
-    /// Tells how the program ended, which only its parent knows.
+    /// Reports how the program ended, which only its parent knows.
     pub fn program_ended(&mut self, pid: u32, status: ExitStatus) -> Result<(), Failure> {
         let exited = ExitedRequest { capture: 0, pid: Some(pid), signal: status.signal() };
         self.connection.tell_exit(exited, say_held)
     }
 
-    /// Has all that is kept written.
+    /// Requests that all kept frames are written.
     pub fn save(mut self, output: OutputFile) -> Result<(), Failure> {
         let request = SaveRequest { target: self.target.clone(), last: None };
         save(&mut self.connection, request, output)
@@ -74,7 +75,7 @@ fn say_held(held: &Held) {
     ));
 }
 
-/// Has what is kept written, and says what that is. A new file that stays empty is taken back.
+/// Saves kept frames and prints a summary. A newly created file that stays empty is removed.
 pub fn save(
     connection: &mut Connection,
     request: SaveRequest,
@@ -85,7 +86,7 @@ pub fn save(
         .inspect_err(|_| output.place.discard())?;
     text::say(&describe(&saved, &output.place));
     crash_report::write_if_it_died(&saved.summary, &output.place);
-    // A program that is gone without a word is what this is for.
+    // That the program died without ending its capture is no failure here: keeping frames is meant for that case.
     match saved.summary.error {
         Some(_) => summary_line::failure(&saved.summary, &output.place).map_or(Ok(()), Err),
         None => Ok(()),

@@ -12,25 +12,25 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// A token nobody else has.
+    /// Creates a random token.
     pub fn create() -> Result<Launch, Failure> {
         let token = random()
             .map_err(|error| Failure::unreachable(format!("can't read /dev/urandom: {error}")))?;
         Ok(Launch { token })
     }
 
-    /// The token as it stands in `GAPII_LAUNCH`.
+    /// The token as the value of `GAPII_LAUNCH`.
     pub fn hex(&self) -> String {
         hex(&self.token)
     }
 }
 
-/// 32 hexadecimal digits that nobody can guess.
+/// Returns 32 random hexadecimal digits.
 pub fn random_hex() -> io::Result<String> {
     Ok(hex(&random()?))
 }
 
-/// Sixteen bytes in hexadecimal.
+/// Formats 16 bytes in hexadecimal.
 pub fn hex(token: &app::Launch) -> String {
     app::launch_to_hex(token).iter().copied().map(char::from).collect()
 }

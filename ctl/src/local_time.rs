@@ -1,17 +1,17 @@
-//! Times in the user's time zone: in file names, and as days.
+//! Formats times in the user's time zone, for file names and as days.
 //!
-//! Formats the shapes that are needed and parses nothing.
+//! It does not parse times.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// `20260102-150405`, in local time.
+/// Formats as `20260102-150405`, in local time.
 pub fn compact_now() -> String {
     let seconds =
         SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |elapsed| elapsed.as_secs());
     compact(seconds)
 }
 
-/// `2026-01-02`, in local time.
+/// Formats as `2026-01-02`, in local time.
 pub fn day(unix_seconds: u64) -> String {
     parts(unix_seconds).map_or_else(
         || unix_seconds.to_string(),
@@ -34,7 +34,7 @@ fn compact(unix_seconds: u64) -> String {
     )
 }
 
-/// A time by the calendar; none for one that it does not have.
+/// Converts to calendar fields in local time; `None` if the time is out of range.
 fn parts(unix_seconds: u64) -> Option<libc::tm> {
     let time = libc::time_t::try_from(unix_seconds).unwrap_or(libc::time_t::MAX);
     // SAFETY: `tm` is a plain C struct for which all zeros is a valid value.

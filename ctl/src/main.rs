@@ -1,6 +1,6 @@
-//! `gapii-ctl`: the client of gapiid, and the tool people type.
+//! `gapii-ctl`: the control tool, a client of gapiid.
 //!
-//! Holds nothing that the daemon or another tool needs: what a trace means is `gapii_protocol`'s.
+//! Code that the daemon or other tools need is elsewhere; for example, the crate `gapii_protocol` reads traces.
 
 mod args;
 mod call_text;

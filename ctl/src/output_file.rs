@@ -1,6 +1,6 @@
-//! `OutputFile`: where a trace goes, opened here and written by the daemon.
+//! `OutputFile`: the output of a capture, opened by the client and written by the daemon.
 //!
-//! Writes nothing itself, except to take back a file that stayed empty.
+//! The client writes nothing to it, but removes a new file that stayed empty.
 
 use std::fmt;
 use std::fs::{File, OpenOptions};
@@ -18,15 +18,15 @@ pub struct OutputFile {
     pub place: Place,
 }
 
-/// Where an output is, without holding it open: a reader of a pipe waits for its last writer.
+/// Identifies an output without keeping it open, because a reader of a pipe waits until its last writer closes it.
 pub struct Place {
-    /// None for standard output.
+    /// Path of the file; `None` for standard output.
     path: Option<PathBuf>,
     created: bool,
 }
 
 impl OutputFile {
-    /// Opens what `-o` names; without it a new file named after `program` and the time.
+    /// Opens the output that `-o` names; without `-o`, creates a file named after `program` and the time.
     pub fn open(output: Option<&Path>, program: &str) -> Result<OutputFile, Failure> {
         match output {
             Some(path) if path.as_os_str() == "-" => OutputFile::standard_output(),
@@ -62,8 +62,8 @@ impl OutputFile {
 }
 
 impl OutputFile {
-    /// The output once more, where a capture can go on in it when its daemon is gone: in a file that was opened
-    /// for it. Others wait for their last writer.
+    /// Returns a duplicate of the output if a capture can continue in it after its daemon died: only for a regular
+    /// file that was created for the capture. Readers of other outputs wait for their last writer.
     pub fn to_go_on(&self) -> Option<OwnedFd> {
         let path = self.place.path.as_ref()?;
         let is_file = path.metadata().is_ok_and(|metadata| metadata.is_file());
@@ -81,10 +81,10 @@ impl Place {
         self.path.as_deref()
     }
 
-    /// Takes the file back, if it is new and nothing was recorded.
+    /// Removes the file if it is new and nothing was recorded.
     pub fn discard(&self) {
         if let Some(path) = self.path.as_ref().filter(|_| self.created) {
-            // If it can't be removed it does no harm.
+            // A failure to remove the file is harmless.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -105,14 +105,14 @@ impl AsFd for OutputFile {
     }
 }
 
-/// `gears-20260102-150405.gapii` for `/usr/bin/gears`.
+/// Returns a file name such as `gears-20260102-150405.gapii` for `/usr/bin/gears`.
 fn default_name(program: &str) -> String {
     let base = Path::new(program).file_name().unwrap_or_default().to_string_lossy();
     let base = if base.is_empty() { "trace".into() } else { base };
     format!("{base}-{}.gapii", local_time::compact_now())
 }
 
-/// Opens a file that is there: a regular one is emptied, a pipe or device is written as it is.
+/// Opens an existing output: a regular file is truncated, a pipe or device is written as it is.
 fn open_existing(path: &Path, options: &mut OpenOptions) -> Result<File, Failure> {
     let regular = path.metadata().is_ok_and(|metadata| metadata.is_file());
     options.read(regular).truncate(regular).open(path).map_err(|error| open_failure(path, &error))

@@ -1,6 +1,6 @@
-//! `Pairing`: a daemon's folder of credentials, made and changed.
+//! `Pairing`: creates and changes a daemon's folder of credentials.
 //!
-//! The authority's key is used here and nowhere else: the daemon does not read it. Prints nothing.
+//! Only this module uses the authority's private key; the daemon does not read it. The module prints nothing.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -16,16 +16,16 @@ use rcgen::{
 };
 use time::{Duration, OffsetDateTime};
 
-/// How long the authority is good for.
+/// Lifetime of the authority's certificate.
 const AUTHORITY_LIFETIME: Duration = Duration::days(20 * 365);
-/// How long a certificate or a token is, unless it is said.
+/// Default lifetime of a certificate or token.
 pub const LIFETIME: Duration = Duration::days(365);
-/// Clocks may differ by so much.
+/// Tolerated difference between the clocks of client and daemon.
 const SKEW: Duration = Duration::days(1);
 /// Longest name of a client, in bytes.
 const NAME_LEN_MAX: usize = 64;
 
-/// A folder that nobody else changes meanwhile.
+/// A daemon's folder of credentials, locked against concurrent changes.
 pub struct Pairing {
     folder: DaemonFolder,
     pub clients: Clients,
@@ -34,7 +34,7 @@ pub struct Pairing {
     _lock: std::fs::File,
 }
 
-/// Why credentials can't be made.
+/// Why credentials can't be created.
 #[derive(Debug, thiserror::Error)]
 pub enum PairingError {
     #[error(transparent)]
@@ -52,7 +52,7 @@ pub enum PairingError {
 }
 
 impl Pairing {
-    /// Opens the folder; what a daemon needs is made where it is not there.
+    /// Opens the folder, and creates the authority and the daemon's certificate if they are missing.
     pub fn open(folder: &Path) -> Result<Self, PairingError> {
         place::make_folder(folder)?;
         let lock = place::lock_folder(folder)?;
@@ -84,7 +84,7 @@ impl Pairing {
         Ok(Self { folder, clients, authority, authority_pem, _lock: lock })
     }
 
-    /// Admits a client, and writes what it needs into `file`.
+    /// Admits a client and writes its credentials to `file`.
     pub fn admit(
         &mut self,
         name: &str,
@@ -99,7 +99,7 @@ impl Pairing {
         self.certify(name, kind, lifetime, file)
     }
 
-    /// Gives a client new credentials; the old ones are worth nothing from here on.
+    /// Replaces a client's credentials; the old ones become invalid.
     pub fn renew(
         &mut self,
         name: &str,
@@ -111,12 +111,12 @@ impl Pairing {
         self.certify(name, kind, lifetime, file)
     }
 
-    /// Gives the daemon a new certificate. Its clients need nothing new.
+    /// Replaces the daemon's certificate. Its clients need no new files.
     pub fn renew_daemon(&mut self, lifetime: Duration) -> Result<(), PairingError> {
         certify_daemon(&self.folder, &self.authority, lifetime, &mut self.clients)
     }
 
-    /// Admits a client no more.
+    /// Revokes a client's credentials.
     pub fn revoke(&mut self, name: &str) -> Result<(), PairingError> {
         if self.clients.find(name).is_none() {
             return Err(PairingError::Unknown(name.to_owned()));
@@ -171,14 +171,14 @@ fn certify_daemon(
     params.subject_alt_names = vec![rcgen::SanType::DnsName(DAEMON_NAME.try_into()?)];
     params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
     let certificate = params.signed_by(&key, authority)?;
-    // A daemon that reads them in between refuses one connection.
+    // A daemon that reads certificate and key between the two renames refuses one connection.
     place::write_private(&folder.key(), &key.serialize_pem())?;
     place::write_private(&folder.certificate(), &certificate.pem())?;
     clients.daemon_expires_unix = expires.unix_timestamp().max(0).cast_unsigned();
     Ok(clients.store(&folder.clients())?)
 }
 
-/// What the authority's certificate says; its key tells which of many authorities it is.
+/// Subject of the authority's certificate. Authorities differ by their keys, not by their names.
 fn authority_params(key: &KeyPair) -> Result<CertificateParams, rcgen::Error> {
     let id = blake3::hash(key.public_key_raw()).to_hex();
     let expires = OffsetDateTime::now_utc() + AUTHORITY_LIFETIME;

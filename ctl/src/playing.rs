@@ -1,6 +1,6 @@
-//! A trace played from the command line: with a line of progress, and an end on Ctrl-C.
+//! Replays a trace from the command line, with a progress line, and stops on Ctrl-C.
 //!
-//! Says nothing of what came of it.
+//! It does not report the result.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,26 +13,26 @@ use crate::reading_progress::ReadingProgress;
 use crate::signals::{self, Signals};
 use crate::trace_file::{self, Reader, unreadable};
 
-/// Whether somebody has asked for the end.
+/// Whether Ctrl-C was pressed.
 #[derive(Clone)]
 pub struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     pub fn is_asked(&self) -> bool {
-        // Relaxed: a flag alone, nothing is read because of it.
+        // Relaxed: the flag publishes no other data.
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// From here on Ctrl-C ends what is played, and a second one this process. To be called before
-/// there is another thread.
+/// Makes Ctrl-C stop the replay, and a second Ctrl-C end this process. Must be called before another thread is
+/// started.
 pub fn hear_stops() -> Result<Stop, Failure> {
     let signals = Signals::block()
         .map_err(|error| Failure::unreachable(format!("can't wait for signals: {error}")))?;
     Ok(Stop(signals::flag(signals)))
 }
 
-/// Plays a trace on the driver of this machine.
+/// Replays a trace on the driver of this machine.
 pub fn play(
     path: &Path,
     reader: &mut Reader,
@@ -54,7 +54,7 @@ pub fn play(
     })
 }
 
-/// Shows how far it is, and hears Ctrl-C.
+/// Observer that shows the progress and stops on Ctrl-C.
 struct Watch {
     progress: ReadingProgress,
     stop: Stop,

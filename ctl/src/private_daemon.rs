@@ -1,7 +1,7 @@
-//! `PrivateDaemon`: a gapiid for one run, ended and cleared away with it.
+//! `PrivateDaemon`: a gapiid for one run, ended and cleaned up with it.
 //!
-//! It listens in a folder that only we may enter. It is in a process group of its own, so that
-//! Ctrl-C at the terminal does not reach it before it has finished the trace.
+//! It listens in a folder with mode 0700. It has a process group of its own, so that Ctrl-C in the terminal does not
+//! end it before it has finished the trace.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -21,18 +21,18 @@ use crate::installation;
 use crate::signals::Signals;
 use crate::wait;
 
-/// How long it may take to begin, and to end.
+/// Time limit for the daemon's start, and for its end.
 const DEADLINE: Duration = Duration::from_secs(5);
 
 pub struct PrivateDaemon {
     child: Child,
-    /// The daemon ends when this does, so also when we are killed.
+    /// A pipe to the daemon's standard input. The daemon ends when it closes, so also when this process is killed.
     lifeline: Option<ChildStdin>,
     folder: PathBuf,
 }
 
 impl PrivateDaemon {
-    /// Starts a daemon with its sockets in `folder` and returns when it listens.
+    /// Starts a daemon with its sockets in `folder`; returns when it listens.
     pub fn start(folder: &Path, signals: &Signals) -> Result<PrivateDaemon, Failure> {
         let executable = installation::find_daemon()?;
         let mut child = spawn(&executable, folder, signals).map_err(|error| {
@@ -51,7 +51,7 @@ impl PrivateDaemon {
         )))
     }
 
-    /// Starts another in its place, if it has ended.
+    /// Starts another daemon if this one has ended.
     pub fn restart(&mut self, signals: &Signals) -> Result<(), Failure> {
         let has_ended = self.child.try_wait().is_ok_and(|status| status.is_some());
         if has_ended {
@@ -77,16 +77,16 @@ impl Drop for PrivateDaemon {
         if let Ok(exit) = rustix::process::pidfd_open(pid, PidfdFlags::empty())
             && !is_ready_in_time(&exit)
         {
-            // Fails only if it has ended after all.
+            // Fails only if the daemon has ended already.
             let _ = rustix::process::kill_process(pid, Signal::KILL);
         }
-        // Its traces are complete: every capture has been reported, or given up.
+        // Its traces are complete: every capture was reported or given up.
         let _ = self.child.wait();
     }
 }
 
-/// The log of a daemon that did not begin, to end a sentence: in a line, or in lines of its own
-/// where it shows mistakes of its configuration.
+/// Formats the log of a daemon that failed to start, to end a message: inline, or on separate lines if it shows
+/// configuration errors.
 fn what_it_says(log: &str) -> String {
     let log = log.trim_end();
     match log.lines().count() {
@@ -115,7 +115,8 @@ fn spawn(executable: &Path, folder: &Path, signals: &Signals) -> io::Result<Chil
     command.spawn()
 }
 
-/// Waits for the byte that says that the sockets listen; false if it ends first or takes too long.
+/// Waits for the byte that announces that the sockets listen; false if the daemon ends first or the time limit
+/// passes.
 fn says_ready(mut pipe: ChildStdout) -> bool {
     let mut byte = [0];
     is_ready_in_time(&pipe) && pipe.read_exact(&mut byte).is_ok()

@@ -1,6 +1,6 @@
-//! `Program`: the command that `run` starts, with the shim loaded into it.
+//! `Program`: the program that `run` starts, with the shim loaded into it.
 //!
-//! Its standard streams, its arguments and its end are its own.
+//! Arguments, standard streams and exit status stay the program's own.
 
 use std::ffi::{OsStr, OsString};
 use std::io;
@@ -18,10 +18,10 @@ use crate::launch::Launch;
 use crate::scratch::Scratch;
 use crate::signals::Signals;
 
-/// SDL's own switch between GLX and EGL for OpenGL ES, and for nothing else.
+/// SDL's switch between GLX and EGL for OpenGL ES contexts. It has no other effect.
 const SDL_USES_EGL: &str = "SDL_OPENGL_ES_DRIVER";
 
-/// Has Level Zero's loader load its tracing layer, which is ours on the library path.
+/// Makes Level Zero's loader load its tracing layer; gapii's is first on the library path.
 const TRACES_LEVEL_ZERO: &str = "ZE_ENABLE_TRACING_LAYER";
 
 pub struct Program {
@@ -29,16 +29,16 @@ pub struct Program {
     exit: OwnedFd,
 }
 
-/// What the shim needs to know in the program's environment.
+/// What the shim reads from the program's environment.
 pub struct Environment {
     shim: PathBuf,
     sonames: PathBuf,
-    /// The folder of Level Zero's tracing layer; `None`: that is not installed, and Level Zero not recorded.
+    /// Folder of the Level Zero tracing layer; `None` if it is not installed, so that Level Zero is not recorded.
     layer: Option<PathBuf>,
     app_socket: PathBuf,
-    /// The shim follows state while nothing is recorded.
+    /// Whether the shim tracks state while nothing is recorded.
     pub monitors: bool,
-    /// Libraries that come with the shim.
+    /// Libraries that are preloaded after the shim.
     tools: Vec<PathBuf>,
 }
 
@@ -59,7 +59,7 @@ impl Environment {
         Ok(Environment { shim, sonames, layer, app_socket, monitors: true, tools: Vec::new() })
     }
 
-    /// Has the program load a tool behind the shim, whose functions it calls.
+    /// Adds a tool, which is preloaded after the shim because it calls the shim's functions.
     pub fn add_tool(&mut self, file: &Path, scratch: &Scratch) -> Result<(), Failure> {
         let found = file.canonicalize().ok().filter(|found| found.is_file()).ok_or_else(|| {
             Failure::usage(format!("--tool names {}, which is no file", file.display()))
@@ -71,7 +71,8 @@ impl Environment {
         Ok(())
     }
 
-    /// Puts the shim into `command`; with a launch the program's first call waits for its capture.
+    /// Adds the shim to the environment of `command`. With a launch token, the program's first call waits for its
+    /// capture.
     fn apply(&self, command: &mut Command, launch: Option<&Launch>) {
         let preloaded = [&self.shim].into_iter().chain(&self.tools).map(PathBuf::as_path);
         let folders = [&self.sonames].into_iter().chain(&self.layer).map(PathBuf::as_path);
@@ -82,7 +83,7 @@ impl Environment {
         if self.layer.is_some() {
             command.env(TRACES_LEVEL_ZERO, "1");
         }
-        // On X11 SDL makes OpenGL ES contexts with GLX, which is not recorded, unless told to use EGL.
+        // On X11 SDL creates OpenGL ES contexts with GLX, which is not recorded, unless this variable selects EGL.
         if std::env::var_os(SDL_USES_EGL).is_none() {
             command.env(SDL_USES_EGL, "1");
         }
@@ -98,7 +99,7 @@ impl Environment {
 }
 
 impl Program {
-    /// Starts the program. With `output_is_trace` what it prints goes to standard error.
+    /// Starts the program. With `output_is_trace`, its standard output goes to standard error.
     pub fn start(
         words: &[OsString],
         environment: &Environment,
@@ -131,11 +132,11 @@ impl Program {
 
     /// Sends a signal, unless the program has ended.
     pub fn signal(&self, signal: Signal) {
-        // A program that has just ended needs no signal any more.
+        // ESRCH is fine: the program has just ended.
         let _ = rustix::process::pidfd_send_signal(&self.exit, signal);
     }
 
-    /// How the program ended, if it has.
+    /// Returns how the program ended; `None` while it runs.
     pub fn ended(&mut self) -> Result<Option<ExitStatus>, Failure> {
         self.child
             .try_wait()
@@ -149,13 +150,14 @@ impl AsFd for Program {
     }
 }
 
-/// The exit status that stands for the program's: its own, or 128 and the signal that ended it.
+/// Returns the exit status that represents the program's: its own, or 128 plus the number of the signal that killed
+/// it.
 pub fn status_code(status: ExitStatus) -> u8 {
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
     code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX)
 }
 
-/// Says what is wrong with a program that can't be started, before anything is set up for it.
+/// Checks that the program can be started, before anything else is set up.
 pub fn check(name: &OsStr) -> Result<(), Failure> {
     let path = Path::new(name);
     if path.components().count() > 1 || name.as_encoded_bytes().contains(&b'/') {

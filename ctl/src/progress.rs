@@ -1,6 +1,6 @@
-//! `ProgressLine`: how far a capture is, in one line that rewrites itself.
+//! `ProgressLine`: progress of a capture, in a line that rewrites itself.
 //!
-//! Appears only where standard error is a terminal; on a pipe there is nothing.
+//! Shown only if standard error is a terminal.
 
 use std::time::{Duration, Instant};
 

@@ -1,36 +1,36 @@
-//! What programs do in a second: the difference between two answers of the daemon.
+//! Rates of programs per second: the difference between two answers of the daemon.
 //!
-//! Takes the time between them from the daemon, too, so that the way of an answer makes no difference.
+//! The time between the answers comes from the daemon as well, so the latency of an answer has no influence.
 
 use gapii_protocol::control::{AppCounts, AppInfo};
 use serde::Serialize;
 
-/// Shortest time that something is divided by.
+/// Smallest divisor, in seconds.
 const SECONDS_MIN: f64 = 0.001;
 
-/// A program, and what it did since the answer before, or since it connected.
+/// A program and its counts since the previous answer, or since it connected.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Rates {
     pub pid: u32,
     pub name: String,
     pub apis: Vec<String>,
     pub mode: String,
-    /// Index in the session: two programs never have the same.
+    /// Index of the program in the session; unique.
     pub process: u32,
-    /// How long that was.
+    /// Length of the time span, in seconds.
     pub seconds: f64,
     pub frames_per_s: f64,
-    /// None of a daemon that does not count, and of the rest of the counts neither.
+    /// `None`, like the other optional counts, if the daemon is too old to report it.
     pub calls_per_s: Option<f64>,
     pub ring_bytes_per_s: Option<f64>,
-    /// What came in that time.
+    /// Counts within the time span.
     pub since: Option<AppCounts>,
-    /// What came since it connected.
+    /// Counts since the program connected.
     pub total: Option<AppCounts>,
 }
 
 impl Rates {
-    /// Of the programs in `now`, where `before` is the answer before; none for the first one.
+    /// Computes the rates of the programs in `now`; `before` is the previous answer, if there is one.
     pub fn between(before: &[AppInfo], now: &[AppInfo]) -> Vec<Rates> {
         let unknown = AppInfo::default();
         let earlier = |app: &AppInfo| before.iter().find(|other| other.process == app.process);
@@ -58,7 +58,7 @@ impl Rates {
     }
 }
 
-/// What came in between. A program may take back what it has said.
+/// Returns the increase; 0 if a program has corrected its count downwards.
 fn minus(now: AppCounts, before: AppCounts) -> AppCounts {
     AppCounts {
         calls: now.calls.saturating_sub(before.calls),

@@ -1,6 +1,6 @@
-//! `ReadingProgress`: how much of a trace has been read, in one line that rewrites itself.
+//! `ReadingProgress`: how much of a trace was read, in a line that rewrites itself.
 //!
-//! Appears only where standard error is a terminal; on a pipe there is nothing.
+//! Shown only if standard error is a terminal.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
@@ -9,7 +9,7 @@ pub struct ReadingProgress {
     done: u64,
 }
 
-/// Commands from one update to the next.
+/// Number of commands between updates.
 const STEP: u64 = 4096;
 
 impl ReadingProgress {
@@ -23,7 +23,7 @@ impl ReadingProgress {
         ReadingProgress { bar, done: 0 }
     }
 
-    /// One command more is done.
+    /// Counts one more processed command.
     pub fn step(&mut self) {
         self.done += 1;
         if self.done.is_multiple_of(STEP) {
@@ -31,13 +31,13 @@ impl ReadingProgress {
         }
     }
 
-    /// So many commands have been looked through, before anything is done with them.
+    /// Shows the number of commands that a first pass has read.
     pub fn set_surveyed(&mut self, done: u64) {
         self.bar.set_message("looked through ");
         self.bar.set_position(done);
     }
 
-    /// So many commands are done.
+    /// Shows the number of processed commands.
     pub fn set(&mut self, done: u64) {
         if done == 0 {
             self.bar.set_message("");

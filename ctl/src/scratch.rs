@@ -1,6 +1,6 @@
 //! `Scratch`: a private folder that lives as long as one run.
 //!
-//! Only its owner may enter it, and it is gone with everything in it when it is dropped.
+//! It has mode 0700 and is removed with its contents when it is dropped.
 
 use std::fs::DirBuilder;
 use std::io;
@@ -16,7 +16,7 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Creates the folder in the runtime folder, or in the temporary one.
+    /// Creates the folder in the runtime folder, or in the folder for temporary files.
     pub fn create() -> Result<Scratch, Failure> {
         let runtime = std::env::var_os("XDG_RUNTIME_DIR").map(PathBuf::from);
         let parents = runtime.into_iter().chain([std::env::temp_dir()]);
@@ -39,7 +39,7 @@ impl Scratch {
         &self.path
     }
 
-    /// A name for `target` that the dynamic linker can read from its path variables.
+    /// Returns a path to `target` without characters that the dynamic linker's path variables cannot hold.
     pub fn linker_name(&self, target: &Path) -> io::Result<PathBuf> {
         if installation::linker_can_name(target) {
             return Ok(target.to_owned());
@@ -49,7 +49,7 @@ impl Scratch {
         Ok(name)
     }
 
-    /// A folder in which `shim` has the names of the libraries it stands for.
+    /// Creates a soname folder: links to `shim` named like the libraries that it replaces.
     pub fn sonames(&self, shim: &Path) -> io::Result<PathBuf> {
         let folder = self.path.join(installation::SONAMES_FOLDER);
         DirBuilder::new().mode(0o700).create(&folder)?;
@@ -68,7 +68,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nobody is left to tell, and the system clears these folders itself.
+        // A failure is ignored: the system clears these folders itself.
         let _ = std::fs::remove_dir_all(&self.path);
     }
 }

@@ -1,4 +1,4 @@
-//! `Screen`: text on a terminal that takes the place of what was there before it.
+//! `Screen`: text on a terminal that is redrawn in place.
 
 use std::io::{self, IsTerminal};
 
@@ -7,7 +7,7 @@ use rustix::termios::tcgetwinsize;
 use crate::failure::Failure;
 use crate::text;
 
-/// Of a terminal that does not say.
+/// Size of a terminal that does not report its size.
 const SIZE: (usize, usize) = (80, 24);
 
 /// The lines that were shown last.
@@ -16,12 +16,12 @@ pub struct Screen {
 }
 
 impl Screen {
-    /// None where standard output is no terminal.
+    /// `None` if standard output is not a terminal.
     pub fn on_terminal() -> Option<Screen> {
         io::stdout().is_terminal().then_some(Screen { lines: 0 })
     }
 
-    /// Shows `text`, as much of it as there is room for, in the place of the last one.
+    /// Replaces the previous text by `text`, cut to the terminal's size.
     pub fn show(&mut self, text: &str) -> Result<(), Failure> {
         let (columns, rows) = size();
         let fitted = fitted(text, columns, rows);
@@ -31,7 +31,7 @@ impl Screen {
     }
 }
 
-/// What takes the cursor back over so many lines and clears them.
+/// Returns the escape sequence that moves the cursor up over these lines and clears them.
 fn replaced(lines: usize) -> String {
     match lines {
         0 => String::new(),
@@ -39,9 +39,9 @@ fn replaced(lines: usize) -> String {
     }
 }
 
-/// Lines that the terminal would break, or that would scroll out of reach, are cut.
+/// Cuts lines that the terminal would wrap, or that would scroll out of reach.
 fn fitted(text: &str, columns: usize, rows: usize) -> String {
-    // The cursor is in a line of its own.
+    // The cursor occupies a line of its own.
     let room = rows.saturating_sub(1).max(1);
     let lines: Vec<_> = text.lines().collect();
     let mut fitted = String::new();

@@ -1,6 +1,6 @@
-//! What a capture needs of this machine, each thing checked by itself.
+//! Checks of what a capture needs on this machine; used by `doctor`.
 //!
-//! A check changes nothing and needs no other to have passed.
+//! A check changes nothing and does not depend on other checks.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -17,25 +17,25 @@ use crate::connection::{self, ConnectError, Connection};
 use crate::failure::Failure;
 use crate::installation;
 
-/// What a process' rings take of its address space, with room for the rest of it.
+/// Address space that a process' rings need, in bytes, with a reserve for the rest of the process.
 const ADDRESS_SPACE_BYTES: u64 = 4 << 30;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum State {
     Ok,
-    /// Not as it could be, and no hindrance.
+    /// Not ideal, but captures work.
     Note,
     Wrong,
 }
 
-/// What one check found.
+/// Result of one check.
 #[derive(Debug, Serialize)]
 pub struct Finding {
     pub check: &'static str,
     pub state: State,
     pub found: String,
-    /// The command that mends it.
+    /// Command that fixes the problem.
     pub mend: Option<String>,
 }
 
@@ -80,7 +80,7 @@ fn shim() -> Finding {
     }
 }
 
-/// Level Zero is recorded by way of its tracing layer.
+/// Checks the Level Zero tracing layer, through which Level Zero is recorded.
 fn level_zero() -> Finding {
     const CHECK: &str = "Level Zero";
     let layer =
@@ -101,7 +101,7 @@ fn library(check: &'static str, soname: &str, mend: &str) -> Finding {
     }
 }
 
-/// Loads a library into a process of its own, as the dynamic linker does for a program.
+/// Loads a library in a child process, as the dynamic linker does for a program.
 fn load(library: &Path) -> Result<(), String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let output = Command::new(program)
@@ -120,7 +120,7 @@ fn load(library: &Path) -> Result<(), String> {
     }
 }
 
-/// Debian's libEGL only dispatches: without a vendor's library it finds no display.
+/// Checks the EGL vendor libraries: Debian's libEGL only dispatches, and finds no display without one.
 fn driver() -> Finding {
     let folders = ["/usr/share/glvnd/egl_vendor.d", "/etc/glvnd/egl_vendor.d"];
     let vendors: Vec<_> = folders
@@ -176,7 +176,7 @@ fn daemon(connect: &Connect) -> Finding {
     }
 }
 
-/// What the daemon would run with, by its own word, in this environment.
+/// Asks the daemon which configuration it would use in this environment.
 fn configuration() -> Finding {
     const CHECK: &str = "configuration";
     const ASK: [&str; 2] = ["gapiid", "--check-config"];
@@ -199,7 +199,7 @@ fn configuration() -> Finding {
     }
 }
 
-/// What is not as by default in the daemon's answer: lines such as `slots = 3  # FILE:1`.
+/// Returns the settings that differ from the defaults in the daemon's answer: lines such as `slots = 3  # FILE:1`.
 fn settings(held: &str) -> String {
     let lines = held.lines().filter_map(|line| line.rsplit_once("  # "));
     let others = lines.filter(|(setting, origin)| !setting.is_empty() && *origin != "default");
@@ -297,7 +297,7 @@ fn display() -> Finding {
     }
 }
 
-/// The socket of a local X display such as `:0` or `:0.0`.
+/// Returns the socket of a local X display such as `:0` or `:0.0`.
 fn x_socket(display: &str) -> Option<PathBuf> {
     let number = display.strip_prefix(':').or_else(|| display.strip_prefix("unix:"))?;
     let number = number.split('.').next()?;

@@ -1,7 +1,7 @@
-//! `Signals`: the requests to stop (SIGINT, SIGTERM, SIGHUP), as a descriptor to poll.
+//! `Signals`: the stop requests SIGINT, SIGTERM and SIGHUP, as a descriptor to poll.
 //!
-//! Interrupts nothing: from `block` on these signals wait until they are read. A program started
-//! meanwhile would inherit the block, so each is given back the mask that was there before.
+//! Once blocked, these signals interrupt nothing and stay pending until they are read. Child processes would inherit
+//! the blocked mask, so each gets the original mask.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -13,12 +13,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::process::Signal;
 
-/// One request to stop.
+/// One stop request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
     pub signal: Signal,
-    /// Sent to this process with `kill`, so others of the terminal's foreground group may not
-    /// have got it.
+    /// Whether it was sent to this process with `kill`, so that other processes of the terminal's foreground group
+    /// may not have received it.
     pub by_kill: bool,
 }
 
@@ -28,7 +28,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Blocks the signals in the calling thread, which must be the only one.
+    /// Blocks the signals in the calling thread, which must be the only thread.
     pub fn block() -> io::Result<Signals> {
         let set = stop_set();
         let mut mask_before = empty_set();
@@ -39,34 +39,34 @@ impl Signals {
         if fd < 0 {
             return Err(io::Error::last_os_error());
         }
-        // SAFETY: signalfd just returned `fd` and nobody else owns it.
+        // SAFETY: signalfd just returned `fd`, and no other value owns it.
         let descriptor = unsafe { OwnedFd::from_raw_fd(fd) };
         Ok(Signals { descriptor, mask_before })
     }
 
-    /// Lets `command` begin with the mask that we began with.
+    /// Makes `command` start with the signal mask that this process started with.
     pub fn leave_out(&self, command: &mut Command) {
         let mask = self.mask_before;
-        // SAFETY: between fork and exec the closure makes one system call on a copy of its own.
+        // SAFETY: between fork and exec the closure makes one system call on data of its own.
         unsafe { command.pre_exec(move || set_mask(libc::SIG_SETMASK, &mask, None)) };
     }
 
-    /// The next request, or None when none is pending.
+    /// Returns the next request; `None` if none is pending.
     pub fn next(&self) -> Option<Request> {
         let mut bytes = [0u8; size_of::<libc::signalfd_siginfo>()];
         let read = rustix::io::read(&self.descriptor, &mut bytes).ok()?;
         if read != bytes.len() {
             return None;
         }
-        // SAFETY: signalfd_siginfo is plain integers, any bytes are a value of it, and `bytes`
-        // has its size.
+        // SAFETY: signalfd_siginfo consists of plain integers, for which any bytes are valid, and `bytes` has its
+        // size.
         let info: libc::signalfd_siginfo = unsafe { std::mem::transmute(bytes) };
         let signal = Signal::from_named_raw(i32::try_from(info.ssi_signo).ok()?)?;
         Some(Request { signal, by_kill: info.ssi_code == libc::SI_USER })
     }
 }
 
-/// A flag that the first request raises; the second one ends this process, as if none were blocked.
+/// Returns a flag that the first request sets; the second request ends this process as if nothing were blocked.
 pub fn flag(signals: Signals) -> Arc<AtomicBool> {
     let raised = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&raised);
@@ -77,7 +77,7 @@ pub fn flag(signals: Signals) -> Arc<AtomicBool> {
                 continue;
             }
             while let Some(request) = signals.next() {
-                // Relaxed: a flag alone, nothing is read because of it.
+                // Relaxed: the flag publishes no other data.
                 if flag.swap(true, Ordering::Relaxed) {
                     std::process::exit(128 + request.signal.as_raw());
                 }
@@ -113,7 +113,7 @@ fn set_mask(
     before: Option<&mut libc::sigset_t>,
 ) -> io::Result<()> {
     let before = before.map_or(std::ptr::null_mut(), |before| before as *mut libc::sigset_t);
-    // SAFETY: `set` is a live signal set, and `before` is null or one that nobody else uses.
+    // SAFETY: `set` is a live signal set, and `before` is null or exclusively borrowed.
     let rc = unsafe { libc::sigprocmask(how, set, before) };
     if rc == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }

@@ -1,14 +1,14 @@
-//! Pieces of tracked state as JSON, and as an indented tree for people.
+//! Formats tracked state as JSON, and as an indented tree for people.
 
 use gapii_protocol::trace::description::Description;
 use gapii_state::value::Value;
 use serde_json::{Map, json};
 
-/// Longest run of bytes that is shown whole, in bytes.
+/// Longest byte string that is printed whole, in bytes.
 const BYTES_MAX: usize = 16;
 
-/// Enum values by name, objects by kind and name, addresses as `"0x…"`, bytes by size and the first
-/// few; maps as objects.
+/// Converts a value to JSON: enum values by name, objects by kind and name, addresses as `"0x…"`, byte strings by
+/// size and first bytes, maps as objects.
 pub fn json(value: &Value) -> serde_json::Value {
     match value {
         Value::None => serde_json::Value::Null,
@@ -37,7 +37,7 @@ pub fn json(value: &Value) -> serde_json::Value {
     }
 }
 
-/// Appends what of `value` differs from `before`, a line for each leaf, `depth` levels in.
+/// Appends the leaves of `value` that differ from `before`, one line each, indented by `depth` levels.
 pub fn write_tree(value: &Value, before: &Value, depth: usize, text: &mut String) {
     for (name, part) in parts(value) {
         let old = part_of(before, &name);
@@ -54,7 +54,7 @@ pub fn write_tree(value: &Value, before: &Value, depth: usize, text: &mut String
     }
 }
 
-/// The named parts of a value that is more than a leaf.
+/// Returns the named parts of a value; `None` for a leaf.
 fn parts(value: &Value) -> Box<dyn Iterator<Item = (String, &Value)> + '_> {
     match value {
         Value::Record(fields) => {
@@ -72,7 +72,7 @@ fn part_of<'v>(value: &'v Value, name: &str) -> Option<&'v Value> {
     parts(value).find(|(known, _)| known == name).map(|(_, part)| part)
 }
 
-/// A leaf on one line.
+/// Formats a leaf in one line.
 fn inline(value: &Value) -> String {
     match value {
         Value::None => "none".to_owned(),

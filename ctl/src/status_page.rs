@@ -1,16 +1,15 @@
-//! Reading the daemon's status page: its live counters, without asking anybody.
+//! Reads the daemon's status page, its live counters in shared memory, without a request.
 //!
-//! The page is shared memory that its writer may leave at any moment; it is copied, and the copy
-//! is checked.
+//! The daemon may stop writing at any moment. The page is copied, and the copy is checked.
 
 use gapii_protocol::status::{self, STATUS_LEN, StatusPage};
 use rustix::process::Pid;
 use shared_memory::{Shmem, ShmemConf};
 
-/// How often a page that is just being written is copied again.
+/// Number of times that a page which is being written is copied again.
 const ATTEMPTS: usize = 100;
 
-/// The page of the user's own daemon; none if there is no daemon, or it died.
+/// Reads the page of the user's own daemon; `None` if no daemon runs.
 pub fn read() -> Option<StatusPage> {
     let uid = rustix::process::geteuid().as_raw();
     let segment = ShmemConf::new().os_id(status::name(uid)).open().ok()?;
@@ -28,11 +27,10 @@ pub fn read() -> Option<StatusPage> {
 fn copy(segment: &Shmem) -> [u8; STATUS_LEN] {
     let mut bytes = [0; STATUS_LEN];
     for (at, byte) in bytes.iter_mut().enumerate() {
-        // SAFETY: `at` is below STATUS_LEN, which `read` found to be within the mapping that
-        // `segment` keeps alive.
+        // SAFETY: `at` is below STATUS_LEN, which `read` found to be within the mapping that `segment` keeps alive.
         let source = unsafe { segment.as_ptr().add(at) };
-        // SAFETY: `source` is inside the mapping. The read is volatile since the daemon may write
-        // the byte meanwhile; what it yields then is any byte, and two copies are compared.
+        // SAFETY: `source` is inside the mapping. The read is volatile because the daemon may write the byte
+        // concurrently; any resulting byte is acceptable, because two copies are compared.
         *byte = unsafe { source.read_volatile() };
     }
     bytes

@@ -1,4 +1,4 @@
-//! What a finished capture came to, in one line.
+//! Summarizes a finished capture in one line.
 
 use std::fmt::Display;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use indicatif::{DecimalBytes, HumanCount};
 use crate::failure::Failure;
 use crate::text::counted;
 
-/// Frames, commands, threads, bytes before and after compression, waits, losses, and where it is.
+/// Formats frames, commands, threads, bytes before and after compression, waits, losses, and the output.
 pub fn text(summary: &Summary, destination: &impl Display) -> String {
     format!(
         "{}, {} of {}, {} in {}; {}{}; {}{} -> {destination} ({})",
@@ -26,13 +26,13 @@ pub fn text(summary: &Summary, destination: &impl Display) -> String {
     )
 }
 
-/// Whether the capture is what was asked for: it ended as intended and its file is whole.
+/// Whether the capture ended as intended and its file is complete.
 pub fn is_complete(summary: &Summary) -> bool {
     let intended = [reason::FRAMES, reason::STOP].contains(&summary.reason.as_str());
     intended && summary.error.is_none()
 }
 
-/// What is to be said of a capture that is not what was asked for.
+/// Returns the failure of a capture that did not end as intended.
 pub fn failure(summary: &Summary, destination: &impl Display) -> Option<Failure> {
     if let Some(error) = &summary.error {
         return Some(Failure::unreachable(format!(
@@ -46,7 +46,7 @@ pub fn failure(summary: &Summary, destination: &impl Display) -> Option<Failure>
     })
 }
 
-/// What a capture that began in the middle of a program lacks, a line each.
+/// Lists what an attached capture lacks, one line each.
 pub fn missing(summary: &Summary) -> impl Iterator<Item = String> {
     summary.missing.iter().map(|sentence| format!("not in the snapshot: {sentence}"))
 }
@@ -77,7 +77,7 @@ fn losses(summary: &Summary) -> String {
     }
 }
 
-/// How often the daemon went away, and for how long in all.
+/// Formats how often the daemon was restarted, and for how long it was away in all.
 fn seams(summary: &Summary) -> String {
     match summary.seams {
         0 => String::new(),

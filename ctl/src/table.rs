@@ -1,6 +1,6 @@
-//! Rows of cells as lines of text with aligned columns.
+//! Formats rows of cells as lines with aligned columns.
 
-/// Cells are padded to their column's width, except the last of a row.
+/// Pads each cell to its column's width, except the last cell of a row.
 pub fn aligned<const COLUMNS: usize>(rows: impl Iterator<Item = [String; COLUMNS]>) -> String {
     let rows: Vec<_> = rows.collect();
     let mut widths = [0; COLUMNS];

@@ -1,6 +1,6 @@
-//! Printing on standard output, for people and for programs.
+//! Prints to standard output, for people and for programs.
 //!
-//! A reader that went away (`| head`) ends us quietly; a full disk does not.
+//! A closed reader (`| head`) ends the command without a message; a full disk is reported.
 
 use std::fmt::Display;
 use std::io::{self, BufWriter, Write};
@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
-/// Prints through a buffer what `write` writes.
+/// Prints what `write` writes, through a buffer.
 pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
     let mut out = BufWriter::with_capacity(64 << 10, io::stdout().lock());
     write(&mut out).and_then(|()| out.flush()).map_err(|error| match error.kind() {
@@ -19,7 +19,7 @@ pub fn print(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(),
     })
 }
 
-/// Says something on standard error. What nobody reads is no reason to end otherwise.
+/// Prints a message to standard error; a failure to print is ignored.
 pub fn say(words: &impl Display) {
     let _ = writeln!(io::stderr(), "gapii-ctl: {words}");
 }
@@ -32,7 +32,7 @@ pub fn print_json(value: &impl Serialize) -> Result<(), Failure> {
     })
 }
 
-/// `1 frame`, `2 frames`.
+/// Formats a count with its noun, such as `1 frame` or `2 frames`.
 pub fn counted(count: u64, thing: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", HumanCount(count))

@@ -1,6 +1,6 @@
-//! A trace file named on the command line: opened, and its end judged.
+//! Opens a trace file that the command line names, and reports how it ends.
 //!
-//! What a trace means is `gapii_protocol`'s; here are only the sentences about it.
+//! The crate `gapii_protocol` reads traces; this module only has the messages.
 
 use std::fs::File;
 use std::io;
@@ -15,7 +15,7 @@ use crate::text::counted;
 
 pub type Reader = TraceReader<File>;
 
-/// Opens a trace; a file that is none is an answer, a file that can't be read is not.
+/// Opens a trace. A file that is not a trace is a negative answer (status 1); a file that can't be read is status 3.
 pub fn open(path: &Path) -> Result<Reader, Failure> {
     let file = File::open(path).map_err(|error| unreadable(path, &error))?;
     let metadata = file.metadata();
@@ -36,7 +36,7 @@ pub fn open(path: &Path) -> Result<Reader, Failure> {
     Ok(reader)
 }
 
-/// That the trace has all that the program did; a sentence that begins with `cannot` where it has not.
+/// Fails if the trace is filtered and so lacks commands. `cannot` is the verb phrase of the message.
 pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Failure> {
     let filter = &reader.header().filter;
     match filter.is_empty() {
@@ -48,7 +48,7 @@ pub fn judge_filter(path: &Path, reader: &Reader, cannot: &str) -> Result<(), Fa
     }
 }
 
-/// That the trace has one of these frames, and this command, before it is played up to there.
+/// Checks that the trace has a requested frame and command, before it is replayed up to them.
 pub fn judge_wish(
     path: &Path,
     reader: &mut Reader,
@@ -67,14 +67,14 @@ pub fn judge_wish(
         }));
     }
     let count = frames_of_longest(&info);
-    // Commands of a program that never swaps are of frame 0.
+    // Commands of a program that never swaps belong to frame 0.
     match frames.is_none_or(|frames| frames.start < count.max(1)) {
         true => Ok(()),
         false => Err(no_such_frame(path, count)),
     }
 }
 
-/// How many frames the process has that has most.
+/// Returns the largest number of frames of any process.
 pub fn frames_of_longest(info: &Info) -> u64 {
     info.processes.iter().map(|process| process.frames).max().unwrap_or(0)
 }
@@ -90,7 +90,7 @@ pub fn no_such_frame(path: &Path, count: u64) -> Failure {
     })
 }
 
-/// What is to be said of a trace that does not end as it was meant to.
+/// Returns the failure for a trace that is cut or damaged.
 pub fn judge_tail(path: &Path, tail: &Tail) -> Result<(), Failure> {
     let name = path.display();
     match tail {

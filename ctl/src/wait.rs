@@ -1,4 +1,4 @@
-//! Waiting for descriptors, with a deadline.
+//! Waits for descriptors, with a deadline.
 
 use std::io;
 use std::time::Instant;
@@ -10,7 +10,7 @@ use rustix::io::Errno;
 pub fn until_ready(watched: &mut [PollFd<'_>], deadline: Option<Instant>) -> io::Result<bool> {
     loop {
         let left = deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        // A deadline too far off for a timespec is none.
+        // A deadline too far off for a timespec counts as none.
         let timeout = left.and_then(|left| Timespec::try_from(left).ok());
         match rustix::event::poll(watched, timeout.as_ref()) {
             Err(Errno::INTR) => {}

@@ -1,7 +1,7 @@
-//! `Watch`: a program and its capture, waited for together until both have ended.
+//! `Watch`: waits for a program and its capture until both have ended.
 //!
-//! Neither ends the other, but for `--quit`: a program runs on without its capture, and a capture
-//! is completed without its program.
+//! Neither ends the other, except with `--quit`: the program continues after its capture, and the capture is
+//! completed after its program.
 
 use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
@@ -19,33 +19,33 @@ use crate::summary_line;
 use crate::text;
 use crate::wait;
 
-/// How long a program may take to end after a polite request.
+/// Time that a program has to end after SIGTERM.
 const QUIT_DEADLINE: Duration = Duration::from_secs(5);
 
 pub struct Watch<'a> {
     program: Program,
-    /// None once it has ended.
+    /// `None` once the capture has ended.
     capture: Option<Capture<'a>>,
-    /// Not ended by anything here.
+    /// The keeping of the program's last frames, if requested; the caller ends it.
     keeping: Option<Keeping>,
     signals: &'a Signals,
     quit: bool,
     quitting: Quitting,
-    /// Signals for the program once its capture has ended.
+    /// Signals to pass to the program once its capture has ended.
     pass_on: Vec<Signal>,
 }
 
-/// What `--quit` has done so far.
+/// Progress of `--quit`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Quitting {
     No,
-    /// The program was asked to end, and has until then.
+    /// The program got SIGTERM and has until this time.
     Asked(Instant),
     Killed,
 }
 
 impl<'a> Watch<'a> {
-    /// With `quit` the program is ended once its capture is complete.
+    /// With `quit`, the program is ended once its capture is complete.
     pub fn new(
         program: Program,
         capture: Option<Capture<'a>>,
@@ -64,18 +64,18 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// A program whose last frames are kept, and no capture.
+    /// Waits for a program whose last frames are kept, without a capture.
     pub fn keeping(program: Program, keeping: Keeping, signals: &'a Signals) -> Watch<'a> {
         Watch { keeping: Some(keeping), ..Watch::new(program, None, signals, false) }
     }
 
-    /// The exit status: the program's, or 0 where `quit` ended it.
+    /// Returns the exit status: the program's, or 0 if `quit` ended it.
     pub fn until_the_end(mut self) -> Result<u8, Failure> {
         let status = self.follow()?;
         Ok(if self.quitting == Quitting::No { program::status_code(status) } else { 0 })
     }
 
-    /// How the program ended, and who kept its last frames, unless the daemon is gone.
+    /// Returns how the program ended, and the connection that keeps its last frames, unless the daemon is gone.
     pub fn until_the_program_ends(mut self) -> Result<(ExitStatus, Option<Keeping>), Failure> {
         Ok((self.follow()?, self.keeping))
     }
@@ -83,7 +83,8 @@ impl<'a> Watch<'a> {
     fn follow(&mut self) -> Result<ExitStatus, Failure> {
         let mut exited: Option<ExitStatus> = None;
         loop {
-            // What the daemon said along with its answer is not announced by the socket any more.
+            // Events that arrived together with an answer are buffered already, so the socket does not become
+            // readable for them.
             self.advance_capture(exited.is_some());
             self.advance_quitting();
             if let (Some(status), None) = (exited, &self.capture) {
@@ -128,8 +129,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The capture ends first. Then the program gets the signal too, if it has not had it already
-    /// from the terminal.
+    /// Handles a stop request: the capture ends first. Then the program gets the signal, unless the terminal has sent
+    /// it to the program already.
     fn asked_to_stop(&mut self, request: signals::Request) {
         if request.by_kill {
             self.pass_on.push(request.signal);
@@ -168,7 +169,7 @@ impl<'a> Watch<'a> {
         self.pass_signals_on();
     }
 
-    /// The program is none of the capture's business: it runs on.
+    /// Drops a capture that failed; the program continues.
     fn capture_broke(&mut self, failure: &Failure) {
         text::say(&failure);
         self.capture = None;
@@ -191,7 +192,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// A trace without a process is nearly always a surprise.
+/// Explains a trace without any process, which nearly always surprises the user.
 fn explain_if_empty(processes: u64) {
     if processes > 0 {
         return;

@@ -1,14 +1,14 @@
-//! `Via`: where a daemon of another machine is, and how one gets there.
+//! `Via`: the address of a daemon on another machine, and the transport to it.
 
 use std::fmt;
 use std::str::FromStr;
 
 use gapii_remote::PORT;
 
-/// What is run on the other machine, unless the address names it.
+/// Default command on the other machine.
 const PROGRAM: &str = "gapii-ctl";
 
-/// The address of a daemon elsewhere.
+/// The address of a remote daemon.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Via {
     /// `tls://host:port`
@@ -38,7 +38,7 @@ impl FromStr for Via {
         let destination = user.map_or(host.clone(), |user| format!("{user}@{host}"));
         let program = match path {
             "" => PROGRAM.to_owned(),
-            // A shell on the other side reads it.
+            // A shell on the other machine parses the path.
             path if path.bytes().all(is_plain_in_path) => format!("/{path}"),
             path => return Err(format!("/{path} is no path of letters, digits and ._+-/")),
         };
@@ -73,7 +73,7 @@ impl fmt::Display for Via {
     }
 }
 
-/// `host`, `host:port`, `1.2.3.4:port`, `[::1]:port`.
+/// Parses `host`, `host:port`, `1.2.3.4:port` or `[::1]:port`.
 fn host_and_port(text: &str) -> Result<(String, Option<u16>), String> {
     let (host, rest) = match text.strip_prefix('[') {
         Some(rest) => rest.split_once(']').ok_or_else(|| format!("{text} lacks a ]"))?,
@@ -91,7 +91,7 @@ fn host_and_port(text: &str) -> Result<(String, Option<u16>), String> {
     Ok((host.to_owned(), port))
 }
 
-/// Nothing that a program would take for an option, or a file name for a path.
+/// Rejects text that a program could take for an option or for a path.
 fn check_word(what: &str, word: &str) -> Result<(), String> {
     let is_plain =
         |byte: u8| byte.is_ascii_alphanumeric() || b"._-:%".contains(&byte) || byte >= 0x80;

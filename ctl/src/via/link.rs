@@ -1,8 +1,8 @@
 //! `Task`: the client's end of a link, across its connections.
 //!
-//! Passes requests on and events back, and writes the output, in the order in which the daemon has said
-//! it. Acknowledges a piece when it is written. A connection that is lost is replaced as long as the daemon
-//! waits; then there is nothing left to go on with.
+//! It forwards requests and events, and writes the output, in the order in which the daemon sent them. A piece of the
+//! output is acknowledged after it was written. A lost connection is replaced while the daemon keeps the link; after
+//! that the task ends.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream as StdStream;
@@ -23,11 +23,11 @@ use super::output::{Output, OutputError};
 use super::transport::{NoWay, Way};
 use crate::text;
 
-/// Requests that are held until the daemon has them, in bytes.
+/// Limit for requests that the daemon has not acknowledged, in bytes.
 const ROOM_BYTES: usize = 2 << 20;
-/// The first pause between attempts to connect again; each is twice as long as the one before.
+/// First pause between attempts to reconnect; each further pause is twice as long.
 const PAUSE_MIN: Duration = Duration::from_millis(100);
-/// The longest.
+/// Longest pause between attempts to reconnect.
 const PAUSE_MAX: Duration = Duration::from_secs(5);
 
 type Going = Pin<Box<dyn Future<Output = Result<(AnyStream, Welcome), String>>>>;
@@ -35,28 +35,28 @@ type Writing = JoinHandle<(Output, Result<(), OutputError>)>;
 
 pub struct Task {
     way: Way,
-    /// The other end is `Connection`.
+    /// The local socket; `Connection` has the other end.
     control: UnixStream,
     requests: FrameBuffer,
-    /// Descriptors that came beside a request that is not whole yet.
+    /// Descriptors that came with a request that is incomplete so far.
     fds: Vec<OwnedFd>,
-    /// What `Connection` has not taken yet.
+    /// Bytes that `Connection` has not read yet.
     events: Vec<u8>,
     line: Line,
     wire: Option<Wire<AnyStream>>,
-    /// On the way to another connection, and since when.
+    /// The attempt to reconnect that is under way.
     going: Option<Going>,
     lost_at: Instant,
     welcome: Welcome,
     output: Option<Output>,
     writing: Option<Writing>,
-    /// Why the output takes no more.
+    /// Why the output failed.
     output_error: Option<String>,
 }
 
 /// Why a task ends.
 enum Over {
-    /// `Connection` is gone, or the daemon has said that it is done.
+    /// `Connection` was dropped, or the daemon ended the link.
     Done,
     Failed(String),
 }
@@ -71,7 +71,7 @@ enum Happened {
 }
 
 impl Task {
-    /// Goes there for the first time.
+    /// Connects for the first time.
     pub async fn begin(way: Way, control: StdStream) -> Result<Task, String> {
         let (stream, welcome) = way.go(None).await.map_err(NoWay::sentence)?;
         let control = control.set_nonblocking(true).and_then(|()| UnixStream::from_std(control));
@@ -92,12 +92,12 @@ impl Task {
         })
     }
 
-    /// How long the daemon waits for another connection.
+    /// Returns how long the daemon keeps the link without a connection.
     pub fn grace(&self) -> Duration {
         Duration::from_millis(self.welcome.grace_ms)
     }
 
-    /// Until `Connection` is gone; `failed` hears why, if that is not why.
+    /// Runs until `Connection` is dropped; `failed` is called if the task ends for another reason.
     pub async fn run(mut self, failed: impl FnOnce(String)) {
         let over = loop {
             if let Err(over) = self.step().await {
@@ -137,7 +137,7 @@ impl Task {
 
     async fn wait(&mut self, bytes: &mut [u8]) -> Result<Happened, Over> {
         let Self { control, events, line, wire, going, writing, fds, .. } = self;
-        // One thing after the other: what comes is dealt with before more is taken.
+        // Each input is processed before the next is read.
         let listens = events.is_empty() && writing.is_none();
         let has_room = line.has_room();
         let happened = tokio::select! {
@@ -150,7 +150,7 @@ impl Task {
                 Happened::Requests(received.unwrap_or(0))
             }
             sent = rights::send_part(control, events, &[]), if !events.is_empty() => {
-                // One that is gone takes nothing, and that is seen above.
+                // A failure is ignored: a closed socket is noticed above.
                 Happened::EventsTaken(sent.unwrap_or(events.len()))
             }
             written = optional(writing.as_mut()) => Happened::Written(written),
@@ -158,7 +158,7 @@ impl Task {
         Ok(happened)
     }
 
-    /// What `Connection` asks.
+    /// Processes requests of `Connection`.
     fn pass_requests(&mut self) -> Result<(), Over> {
         let broken = |error: control::FrameError| Over::Failed(error.to_string());
         while let Some(body) = self.requests.next_body().map_err(broken)? {
@@ -175,7 +175,7 @@ impl Task {
         Ok(())
     }
 
-    /// What the daemon says.
+    /// Processes frames of the daemon.
     fn take(&mut self, frame: Frame) -> Result<(), Over> {
         let Frame { kind, offset, payload, .. } = frame;
         match kind {
@@ -186,7 +186,7 @@ impl Task {
             }
             Kind::Chunk => {
                 if let Some(mut output) = self.output.take() {
-                    // It may have to wait for a reader; the link does not.
+                    // Writing may block until a reader reads; it must not block the link.
                     self.writing = Some(spawn_blocking(move || {
                         let written = output.write(offset, &payload);
                         (output, written)
@@ -195,7 +195,7 @@ impl Task {
                 }
             }
             Kind::OutputEnd => {
-                // Closed here: who reads it waits for that.
+                // Closed here, because the reader of a pipe waits for it.
                 let checked = self.output.take().map(|output| output.check(offset, &payload));
                 if let Some(Err(error)) = checked {
                     return Err(Over::Failed(format!("{}: {error}", self.way.via)));
@@ -232,7 +232,7 @@ impl Task {
         Ok(())
     }
 
-    /// An event as it is to be told: what went wrong with the output, only this side knows.
+    /// Completes an event before it is forwarded: only this side knows about errors of the output.
     fn corrected(&mut self, body: Vec<u8>) -> Vec<u8> {
         let Some(error) = &self.output_error else { return body };
         let event = match control::decode::<Event>(&body) {
@@ -290,7 +290,7 @@ async fn optional<F: Future + Unpin>(future: Option<F>) -> F::Output {
     }
 }
 
-/// Tries again and again, less and less often, as long as the daemon waits.
+/// Reconnects with growing pauses for as long as the daemon keeps the link.
 async fn go_again(
     way: Way,
     resume: Resume,
@@ -315,7 +315,8 @@ async fn go_again(
     }
 }
 
-/// From a half to one: those who were cut off together do not come back together.
+/// Returns a random factor from 0.5 to 1, so that clients that lost their connections together do not reconnect
+/// together.
 fn jitter() -> f64 {
     let [byte] = secret::random::<1>().unwrap_or([255]);
     0.5 + f64::from(byte) / 510.0

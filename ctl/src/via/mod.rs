@@ -1,7 +1,7 @@
-//! Daemons of other machines: a link to one, which looks from here like a socket of this machine.
+//! Connections to daemons on other machines: a link that looks like a local socket.
 //!
-//! A thread holds the link. `Connection` talks to it as to a local daemon, and passes it the open output in
-//! the same way; the thread writes there what arrives.
+//! A thread runs the link. `Connection` talks to it as to a local daemon and passes it the open output; the thread
+//! writes the received pieces there.
 
 mod address;
 mod link;
@@ -24,19 +24,19 @@ use self::link::Task;
 use self::transport::Way;
 use crate::failure::Failure;
 
-/// A link, until it is dropped. The connection that uses it goes first.
+/// A link. Drop the connection that uses it before the link.
 pub struct Link {
     thread: Option<JoinHandle<()>>,
     failure: Why,
     grace: Duration,
 }
 
-/// Why a link has ended, in a sentence, if it should not have.
+/// Why a link ended unexpectedly, as one sentence.
 #[derive(Clone, Default)]
 struct Why(Arc<Mutex<Option<String>>>);
 
 impl Link {
-    /// Goes to the daemon at `via`; what is said to the socket is said to it.
+    /// Connects to the daemon at `via`; returns the link and the socket that leads to the daemon.
     pub fn open(via: &Via, credentials: Option<&Path>) -> Result<(UnixStream, Link), Failure> {
         let way = Way::find(via, credentials).map_err(Failure::unreachable)?;
         let failed = |error: io::Error| Failure::unreachable(format!("can't make a link: {error}"));
@@ -55,12 +55,12 @@ impl Link {
         }
     }
 
-    /// Why it has ended, if it should not have.
+    /// Returns why the link ended, if that was unexpected.
     pub fn failure(&self) -> Option<String> {
         self.failure.lock().clone()
     }
 
-    /// For how long it can be without a connection.
+    /// Returns how long the link can be without a connection.
     pub fn grace(&self) -> Duration {
         self.grace
     }
@@ -68,7 +68,7 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // It says good-bye, which takes a moment and no longer.
+        // Saying BYE takes at most 2 s.
         let _ = self.thread.take().map(JoinHandle::join);
     }
 }
@@ -79,12 +79,12 @@ impl Why {
     }
 }
 
-/// The thread of a link.
+/// The body of the link's thread.
 fn run(way: Way, control: UnixStream, why: &Why, arrived: &Sender<Result<Duration, String>>) {
     let runtime = match Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            // Who waits is there.
+            // The receiver exists until it has got this.
             let _ = arrived.send(Err(format!("can't make a link: {error}")));
             return;
         }
@@ -93,12 +93,12 @@ fn run(way: Way, control: UnixStream, why: &Why, arrived: &Sender<Result<Duratio
         match Task::begin(way, control).await {
             Ok(task) => {
                 let _ = arrived.send(Ok(task.grace()));
-                // Before the socket is closed, so that who sees the one finds the other.
+                // Stored before the socket is closed, so that the reader of the socket finds it.
                 task.run(|sentence| *why.lock() = Some(sentence)).await;
             }
             Err(sentence) => drop(arrived.send(Err(sentence))),
         }
     });
-    // A write that nobody takes is not waited for.
+    // Blocking writes that nobody reads are abandoned.
     runtime.shutdown_background();
 }

@@ -1,13 +1,13 @@
-//! `Output`: where the pieces of a trace are put together again.
+//! `Output`: reassembles the pieces of a trace.
 //!
-//! A piece that does not follow what is there is not written. What was written is compared with what the
-//! daemon says it was.
+//! A piece that does not continue the output is not written. At the end, length and hash are compared with the
+//! daemon's.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 
-/// The output as far as it is written.
+/// The output as far as it was written.
 #[derive(Debug)]
 pub struct Output {
     file: File,
@@ -15,7 +15,7 @@ pub struct Output {
     hasher: Box<blake3::Hasher>,
 }
 
-/// Why an output goes no further.
+/// Why writing the output failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     #[error("the output cannot be written: {0}")]
@@ -31,7 +31,7 @@ impl Output {
         Self { file: File::from(descriptor), len: 0, hasher: Box::default() }
     }
 
-    /// Writes the next piece. Waits for who reads the output.
+    /// Writes the next piece; blocks while a reader does not read.
     pub fn write(&mut self, offset: u64, piece: &[u8]) -> Result<(), OutputError> {
         if offset != self.len {
             return Err(OutputError::OutOfPlace { offset, len: self.len });
@@ -42,7 +42,7 @@ impl Output {
         Ok(())
     }
 
-    /// The daemon has sent all: so much, with this hash.
+    /// Compares what was written with the length and hash that the daemon sent.
     pub fn check(&self, len: u64, hash: &[u8]) -> Result<(), OutputError> {
         match len == self.len && self.hasher.finalize().as_bytes()[..] == *hash {
             true => Ok(()),

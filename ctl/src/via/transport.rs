@@ -1,6 +1,6 @@
-//! Ways to a daemon elsewhere: a connection over TLS, or the two pipes of ssh.
+//! Transports to a remote daemon: TLS over TCP, or the two pipes of ssh.
 //!
-//! Says in a sentence why there is none, and what to do about it. Decides nothing about trying again.
+//! A failure is one sentence with advice. The caller decides whether to try again.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -26,28 +26,28 @@ use tokio_rustls::TlsConnector;
 use super::address::Via;
 use crate::local_time;
 
-/// How long it may take to get through, a question for a password not counted: ssh asks itself.
+/// Time limit for connecting over TLS.
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-/// ssh may have to ask the person.
+/// Time limit for connecting over ssh, which may ask the user for a password.
 const SSH_LIMIT: Duration = Duration::from_secs(120);
-/// How long ssh may take to say how it ended.
+/// Time limit for ssh to report how it ended.
 const SSH_END_LIMIT: Duration = Duration::from_secs(2);
 const CLIENT: &str = concat!("gapii-ctl ", env!("CARGO_PKG_VERSION"));
 
-/// A way that can be taken again.
+/// A transport that can be used repeatedly.
 #[derive(Clone, Debug)]
 pub struct Way {
     pub via: Via,
-    /// For TLS, and the file that they are from.
+    /// TLS configuration, and the file that the credentials came from.
     credentials: Option<Arc<(Credentials, PathBuf)>>,
 }
 
-/// Why a way did not lead there.
+/// Why a connection failed.
 #[derive(Debug)]
 pub enum NoWay {
     /// Trying again may help.
     Passing(String),
-    /// The daemon has said no.
+    /// The daemon refused the client.
     Final(String),
 }
 
@@ -60,7 +60,7 @@ impl NoWay {
 }
 
 impl Way {
-    /// Reads what it takes to go there.
+    /// Loads what the transport needs.
     pub fn find(via: &Via, named: Option<&Path>) -> Result<Way, String> {
         let Via::Tls { host, .. } = via else {
             return match named {
@@ -84,7 +84,7 @@ impl Way {
         Ok(Way { via: via.clone(), credentials: Some(Arc::new((credentials, path))) })
     }
 
-    /// Goes there, and is let in; what was a link goes on.
+    /// Connects and performs the handshake; resumes the link if there is one.
     pub async fn go(&self, resume: Option<Resume>) -> Result<(AnyStream, Welcome), NoWay> {
         match (&self.via, &self.credentials) {
             (Via::Tls { host, port }, Some(credentials)) => {
@@ -115,7 +115,7 @@ impl Way {
         let stream = TcpStream::connect((host, port))
             .await
             .map_err(|error| NoWay::Passing(self.unconnected(&error)))?;
-        // Acknowledgements are small and awaited.
+        // Acknowledgements are small, and the peer waits for them.
         let _ = stream.set_nodelay(true);
         let failed = |error: &io::Error| NoWay::Passing(self.untrusted(error, credentials, origin));
         let connector = TlsConnector::from(Arc::new(config));
@@ -181,7 +181,7 @@ impl Way {
         }
     }
 
-    /// ssh has said itself what was wrong with the connection.
+    /// ssh has printed the reason itself.
     async fn ssh_ended(&self, mut stream: Pipes, program: &str) -> String {
         let status = timeout(SSH_END_LIMIT, stream.child.wait()).await;
         let via = &self.via;
@@ -219,7 +219,7 @@ impl Way {
         }
     }
 
-    /// What TLS finds wrong, with either side.
+    /// Explains a TLS error of either side.
     fn untrusted(&self, error: &io::Error, credentials: &Credentials, origin: &Path) -> String {
         let (via, name, file) = (&self.via, &credentials.name, origin.display());
         let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
@@ -270,10 +270,10 @@ impl Way {
     }
 }
 
-/// The standard streams of a program, which ends with them.
+/// The standard streams of a child process, which ends when they are closed.
 struct Pipes {
     output: ChildStdout,
-    /// None once nothing more is said.
+    /// `None` after the write half was closed.
     input: Option<ChildStdin>,
     child: Child,
 }
