@@ -1,42 +1,43 @@
-//! Where the built tools and libraries lie, and where the tests may put their own.
+//! Finds the built tools and libraries, and the folder for what the tests build themselves.
 //!
 //! Never builds the product: a missing file is an error that names the command.
 
 use std::path::{Path, PathBuf};
 
-const BUILD_COMMAND: &str = "cargo xtask build";
+/// The command that builds the product in the profile of this program.
+const BUILD_COMMAND: &str =
+    if cfg!(debug_assertions) { "cargo xtask build --dev" } else { "cargo xtask build" };
 
-/// A file of the release build, such as `gapii-ctl`.
+/// Path of a built file of the product, such as `gapii-ctl`.
 ///
 /// # Panics
-/// Where it has not been built.
+/// Where the file has not been built.
 pub fn artifact(name: &str) -> PathBuf {
     let path = directory().join(name);
     assert!(path.exists(), "{} is missing; build it: {BUILD_COMMAND}", path.display());
     path
 }
 
-/// `GAPII_ARTIFACTS`, or the release folder beside the profile this program was built in.
-fn directory() -> PathBuf {
+/// `GAPII_ARTIFACTS`, or the folder of the profile that this program was built in.
+pub fn directory() -> PathBuf {
     match std::env::var_os("GAPII_ARTIFACTS") {
         Some(directory) => PathBuf::from(directory),
-        None => target_directory().join("release"),
+        None => profile_directory(),
     }
 }
 
-/// Folder for what the tests compile; kept from run to run.
+/// Folder for what the tests compile; kept from run to run, shared by the profiles.
 pub fn cache_directory() -> PathBuf {
-    let directory = target_directory().join("gapii-tests");
+    let profile = profile_directory();
+    let directory = profile.parent().unwrap_or(Path::new("target")).join("gapii-tests");
     std::fs::create_dir_all(&directory).expect("the target folder is writable");
     directory
 }
 
-/// `target/`, found from this executable: `target/PROFILE/deps/x` or `target/PROFILE/x`.
-fn target_directory() -> PathBuf {
+/// `target/PROFILE`, found from this executable: `target/PROFILE/deps/x` or `target/PROFILE/x`.
+fn profile_directory() -> PathBuf {
     let executable = std::env::current_exe().expect("a running program has a path");
-    let mut profile = executable.parent().expect("an executable lies in a folder");
-    if profile.ends_with("deps") {
-        profile = profile.parent().expect("deps lies in a profile's folder");
-    }
-    profile.parent().unwrap_or(Path::new("target")).to_path_buf()
+    let folder = executable.parent().expect("an executable lies in a folder");
+    let profile = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+    profile.expect("deps lies in a profile's folder").to_path_buf()
 }

@@ -148,7 +148,7 @@ fn compile_with_gapii(name: &str, source: &Path, flags: &[&str], libraries: &[&s
     let libraries = [&["-lgapii"], libraries].concat();
     let headers = [include.join("gapii.h"), include.join("gapii_commands.h")];
     let inputs = [headers[0].as_path(), headers[1].as_path(), &library];
-    compile(name, source, &flags, &libraries, &inputs)
+    compile(&of_these_artifacts(name), source, &flags, &libraries, &inputs)
 }
 
 /// `load_plugin.c` as a shared library.
@@ -175,12 +175,20 @@ pub fn static_program() -> PathBuf {
     let archive = artifact("libgapii.a");
     let path = archive.to_str().expect("the target folder has a plain name").to_owned();
     compile(
-        "load_static",
+        &of_these_artifacts("load_static"),
         &source,
         &[],
         &[&path, "-ldl", "-lpthread", "-lm", "-lgcc_s"],
         &[&archive],
     )
+}
+
+/// Name in the cache of something that contains a library of the product, or the path of one: the
+/// profiles keep theirs apart.
+fn of_these_artifacts(name: &str) -> String {
+    let folder = crate::artifacts::directory();
+    let profile = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    format!("{profile}/{name}")
 }
 
 /// How the fake driver is built.

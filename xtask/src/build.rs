@@ -1,4 +1,4 @@
-//! `build`: the product in release, as `gapii-ctl run` finds it in the build folder.
+//! `build`: the product, laid out in the build folder as `gapii-ctl run` looks for it.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -6,7 +6,9 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use anyhow::Context;
+use clap::Args;
 
+use crate::tree::Profile;
 use crate::{step, tree};
 
 /// The names under which programs load EGL and OpenGL ES; all are the shim.
@@ -29,30 +31,52 @@ const PKG_CONFIG: &str = "gapii.pc";
 const LAYER_FOLDER: &str = "level-zero";
 const LAYER_SONAME: &str = "libze_tracing_layer.so.1";
 
-pub fn run() -> anyhow::Result<()> {
-    step::run(&mut step::cargo(&["build", "--release", "-p", "gapiid", "-p", "gapii-ctl"]))?;
+#[derive(Args)]
+pub struct Build {
+    /// Build in the profile of the tests, into target/debug: with debug assertions and overflow checks
+    #[arg(long)]
+    dev: bool,
+}
+
+impl Build {
+    pub fn profile(&self) -> Profile {
+        if self.dev { Profile::Dev } else { Profile::Release }
+    }
+}
+
+pub fn run(profile: Profile) -> anyhow::Result<()> {
+    cargo_build(profile, &["-p", "gapiid", "-p", "gapii-ctl"])?;
     // By itself, or cargo would give the shim the feature `tools` of gapii-state.
-    step::run(&mut step::cargo(&["build", "--release", "-p", "gapii-shim"]))?;
+    cargo_build(profile, &["-p", "gapii-shim"])?;
     // The null driver is the tests' own, which build nothing.
-    let level_zero = ["build", "--release", "-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"];
-    step::run(&mut step::cargo(&level_zero))?;
+    cargo_build(profile, &["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
     // A tool in Rust, to try.
-    step::run(&mut step::cargo(&["build", "--release", "-p", "gapii", "--examples"]))?;
-    link(SONAMES_FOLDER, &SONAMES, "libgapii.so")?;
-    link(LAYER_FOLDER, &[LAYER_SONAME], "libze_tracing_layer.so")?;
-    lay_out_headers()
+    cargo_build(profile, &["-p", "gapii", "--examples"])?;
+    lay_out(profile)
+}
+
+fn cargo_build(profile: Profile, packages: &[&str]) -> anyhow::Result<()> {
+    step::run(step::cargo(&["build"]).args(profile.options()).args(packages))
+}
+
+/// Puts links, headers and the pkg-config file beside the built libraries, where users and tests look.
+pub fn lay_out(profile: Profile) -> anyhow::Result<()> {
+    let folder = tree::artifacts(profile);
+    link(&folder.join(SONAMES_FOLDER), &SONAMES, "libgapii.so")?;
+    link(&folder.join(LAYER_FOLDER), &[LAYER_SONAME], "libze_tracing_layer.so")?;
+    lay_out_headers(&folder)
 }
 
 /// Puts the headers, and the file that says where they are, beside the shim.
-fn lay_out_headers() -> anyhow::Result<()> {
+fn lay_out_headers(folder: &Path) -> anyhow::Result<()> {
     let tool = tree::root().join("tool");
     for name in HEADERS {
         let text = read(&tool.join("include").join(name))?;
-        write(&tree::release().join("include").join(name), &text)?;
+        write(&folder.join("include").join(name), &text)?;
     }
     let text = read(&tool.join(PKG_CONFIG).with_extension("pc.in"))?;
     let text = text.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
-    write(&tree::release().join("pkgconfig").join(PKG_CONFIG), &text)
+    write(&folder.join("pkgconfig").join(PKG_CONFIG), &text)
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
@@ -65,10 +89,9 @@ fn write(path: &Path, text: &str) -> anyhow::Result<()> {
         .with_context(|| format!("can't write {}", path.display()))
 }
 
-/// Makes `names` in a folder of the build lead to a library beside it.
-fn link(folder: &str, names: &[&str], library: &str) -> anyhow::Result<()> {
-    let folder = tree::release().join(folder);
-    let made = fs::create_dir_all(&folder).and_then(|()| {
+/// Makes `names` in `folder` lead to a library in the folder above.
+fn link(folder: &Path, names: &[&str], library: &str) -> anyhow::Result<()> {
+    let made = fs::create_dir_all(folder).and_then(|()| {
         let target = Path::new("..").join(library);
         names.iter().try_for_each(|name| match symlink(&target, folder.join(name)) {
             Err(error) if error.kind() != ErrorKind::AlreadyExists => Err(error),

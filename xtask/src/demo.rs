@@ -7,6 +7,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, bail};
 use serde_json::Value;
 
+use crate::tree::Profile;
 use crate::xserver::XServer;
 use crate::{build, packages, step, tree};
 
@@ -18,7 +19,7 @@ const ROUNDS: usize = 3;
 
 pub fn run() -> anyhow::Result<()> {
     packages::install(&[packages::DEMO])?;
-    build::run()?;
+    build::run(Profile::Release)?;
     let display = XServer::start()?;
     let folder = tree::target().join("demo");
     std::fs::create_dir_all(&folder)?;

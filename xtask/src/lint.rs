@@ -1,5 +1,7 @@
 //! `lint`: formatting and clippy, without warnings.
 
+use std::process::Command;
+
 use anyhow::Context;
 
 use crate::step;
@@ -14,9 +16,18 @@ pub fn format() -> anyhow::Result<()> {
     step::run(&mut step::cargo(&["fmt", "--all", "--check"]))
 }
 
+/// What to type for clippy alone.
+pub const CLIPPY_COMMAND: &str = "cargo clippy --workspace --all-targets -- -D warnings";
+
 pub fn clippy() -> anyhow::Result<()> {
-    let arguments = ["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"];
-    step::run(&mut step::cargo(&arguments))
+    step::run(&mut clippy_command(&["--workspace"]))
+}
+
+/// Clippy over all targets of `packages`, given as options of cargo; a warning is a failure.
+pub fn clippy_command(packages: &[&str]) -> Command {
+    let mut cargo = step::cargo(&["clippy"]);
+    cargo.args(packages).args(["--all-targets", "--", "-D", "warnings"]);
+    cargo
 }
 
 /// A minimal toolchain comes without rustfmt and clippy.

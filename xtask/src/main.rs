@@ -6,14 +6,19 @@
 
 mod build;
 mod check_api;
+mod child;
 mod demo;
+mod doctests;
 mod generate;
 mod headers;
 mod lint;
+mod models;
 mod packages;
 mod step;
+mod suite;
 mod test;
 mod tests_bin;
+mod tidy;
 mod tree;
 mod xserver;
 
@@ -33,10 +38,13 @@ struct Cli {
 enum Command {
     /// Record 100 frames of glmark2-es2 and print what was recorded
     Demo,
-    /// Run every check: lints, generated code, unit, model and whole-system tests
-    Test,
+    /// Run every check: lints, generated code, unit, model and whole-system tests; with --release, run the
+    /// whole-system tests against the product as it ships
+    Test(test::Test),
+    /// Check the form of the project: imports, arrows between crates, references in docs, constants
+    Tidy,
     /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
-    Build,
+    Build(build::Build),
     /// Compile the API descriptions to the committed Rust
     Generate(generate::Generate),
     /// Check the API descriptions, and count what they don't say
@@ -53,8 +61,9 @@ enum Command {
 fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Demo => demo::run(),
-        Command::Test => test::run(),
-        Command::Build => build::run(),
+        Command::Test(args) => test::run(&args),
+        Command::Tidy => tidy::run(),
+        Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),
         Command::CheckApi => check_api::run(),
         Command::Lint => lint::run(),

@@ -2,6 +2,7 @@
 
 use clap::Args;
 
+use crate::tree::Profile;
 use crate::{build, packages, step};
 
 #[derive(Args)]
@@ -13,7 +14,7 @@ pub struct Arguments {
 
 pub fn run(program: &str, args: &Arguments) -> anyhow::Result<()> {
     packages::install(&[packages::DEMO, packages::TEST])?;
-    build::run()?;
+    build::run(Profile::Release)?;
     let run = ["run", "--quiet", "--release", "-p", "gapii-tests", "--bin", program, "--"];
     step::run(step::cargo(&run).args(&args.arguments))
 }

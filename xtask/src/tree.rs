@@ -15,7 +15,34 @@ pub fn target() -> PathBuf {
     }
 }
 
-/// Where release builds are.
+/// How the product is compiled.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Profile {
+    /// With debug assertions and overflow checks, in the profile of the tests.
+    Dev,
+    /// As it ships.
+    Release,
+}
+
+impl Profile {
+    /// The options of cargo that choose it.
+    pub fn options(self) -> &'static [&'static str] {
+        match self {
+            Profile::Dev => &[],
+            Profile::Release => &["--release"],
+        }
+    }
+}
+
+/// Folder of the built product.
+pub fn artifacts(profile: Profile) -> PathBuf {
+    target().join(match profile {
+        Profile::Dev => "debug",
+        Profile::Release => "release",
+    })
+}
+
+/// Folder of the product as it ships.
 pub fn release() -> PathBuf {
-    target().join("release")
+    artifacts(Profile::Release)
 }

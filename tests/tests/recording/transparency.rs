@@ -95,7 +95,7 @@ fn piglit_case<'a>(folder: &Path, line: &str) -> Case<'a> {
 #[test]
 fn programs_of_piglit_behave_as_natively() {
     let folder = piglit();
-    let lines = include_str!("../data/piglit.txt").lines().filter(|line| !line.starts_with('#'));
+    let lines = include_str!("../../data/piglit.txt").lines().filter(|line| !line.starts_with('#'));
     check(&lines.map(|line| piglit_case(&folder, line)).collect::<Vec<_>>(), 200);
 }
 

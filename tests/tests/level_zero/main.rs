@@ -1,0 +1,7 @@
+//! Level Zero: the tracing layer, recordings on the null driver, and their replay.
+
+mod calls;
+mod layer;
+mod recording;
+mod replay;
+mod states;

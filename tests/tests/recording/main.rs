@@ -1,0 +1,21 @@
+//! Recording: programs behave as they do natively, and their traces hold what they did.
+
+mod attach;
+mod attach_progress;
+mod children;
+mod driver_calls;
+mod exports;
+mod filters;
+mod frames;
+mod guest;
+mod kill;
+mod loading;
+mod memory;
+mod order;
+mod real_programs;
+mod stored;
+mod timing;
+mod trace_file;
+mod transparency;
+mod waking;
+mod when;

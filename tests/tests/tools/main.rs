@@ -1,0 +1,9 @@
+//! Tools: inspecting, exporting and comparing traces, tracers, and messages about bad input.
+
+mod analysis;
+mod apitrace;
+mod bad_input;
+mod export;
+mod export_apps;
+mod glmark2;
+mod tracers;

@@ -1,0 +1,300 @@
+//! Test executables as cargo builds them, and the jobs that run them side by side.
+//!
+//! Unit tests run as one job per executable. Whole-system tests run as one job per test, because most
+//! of them wait for other processes; a job has a deadline, so a hanging test is named and killed.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::ffi::OsStr;
+use std::io::{IsTerminal as _, Write as _, stderr};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, bail};
+use serde_json::Value;
+
+use crate::{child, step};
+
+/// The package whose integration tests are the whole-system tests.
+pub const SYSTEM: &str = "gapii-tests";
+
+/// Longest time that one job may take.
+const LIMIT: Duration = Duration::from_secs(600);
+/// Jobs that take longer are listed with their times.
+const LONG: Duration = Duration::from_secs(10);
+
+/// Whole-system tests that compare speeds or count a few ms of CPU time. Each runs while no other test does.
+const ALONE: &[&str] = &[
+    "daemon::idle::daemon_of_an_idle_program_sleeps",
+    "daemon::sharing::stalled_reader_slows_nobody_and_hears_what_it_missed",
+];
+
+/// A test executable.
+#[derive(Clone, Debug)]
+pub struct Executable {
+    pub package: String,
+    /// Name of the cargo target, such as `daemon` for `tests/tests/daemon/main.rs`.
+    pub target: String,
+    /// True for a target of the package's folder `tests/`.
+    is_integration: bool,
+    path: PathBuf,
+    /// Root of its package, where cargo would run it.
+    folder: PathBuf,
+}
+
+/// Something to run: an executable, or one test of an executable.
+pub struct Job {
+    name: String,
+    command: Command,
+    is_alone: bool,
+}
+
+/// What became of the jobs.
+#[derive(Default)]
+pub struct Outcome {
+    pub passed: usize,
+    pub failed: Vec<String>,
+    pub cpu_seconds: f64,
+}
+
+/// Runs cargo with `arguments`; returns the test executables that it built or found fresh.
+pub fn build(arguments: &[&str]) -> anyhow::Result<Vec<Executable>> {
+    let mut cargo = step::cargo(arguments);
+    cargo.arg("--message-format=json-render-diagnostics");
+    let messages = step::output(&mut cargo)?;
+    let messages = messages.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    messages.filter(is_test).map(|message| executable(&message)).collect()
+}
+
+fn is_test(message: &Value) -> bool {
+    message["reason"] == "compiler-artifact"
+        && message["profile"]["test"] == true
+        && message["executable"].is_string()
+}
+
+fn executable(message: &Value) -> anyhow::Result<Executable> {
+    let text = |value: &Value| value.as_str().map(str::to_owned).context("cargo names a target");
+    let manifest = PathBuf::from(text(&message["manifest_path"])?);
+    let folder = manifest.parent().context("a manifest lies in a folder")?.to_path_buf();
+    Ok(Executable {
+        package: package_name(&text(&message["package_id"])?),
+        target: text(&message["target"]["name"])?,
+        is_integration: message["target"]["kind"] == serde_json::json!(["test"]),
+        path: PathBuf::from(text(&message["executable"])?),
+        folder,
+    })
+}
+
+/// The name in `path+file:///a/b#name@1.0.0` or `path+file:///a/name#1.0.0`.
+fn package_name(id: &str) -> String {
+    let (path, name) = id.rsplit_once('#').unwrap_or(("", id));
+    match name.split_once('@') {
+        Some((name, _)) => name.to_owned(),
+        None => path.rsplit('/').next().unwrap_or(name).to_owned(),
+    }
+}
+
+impl Executable {
+    /// True for those with whole-system tests.
+    pub fn is_system(&self) -> bool {
+        self.package == SYSTEM && self.is_integration
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.current_dir(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    /// All tests in one job, `threads` at a time.
+    pub fn whole(&self, threads: usize) -> Job {
+        let mut command = self.command();
+        command.arg(format!("--test-threads={threads}"));
+        Job { name: format!("{} {}", self.package, self.target), command, is_alone: false }
+    }
+
+    /// One job per test that `is_wanted` by its name, `TARGET::MODULE::TEST`. Ignored tests have none.
+    pub fn each(&self, is_wanted: impl Fn(&str) -> bool) -> anyhow::Result<Vec<Job>> {
+        let ignored: BTreeSet<String> = self.list(&["--ignored"])?.into_iter().collect();
+        let mut jobs = Vec::new();
+        for test in self.list(&[])?.into_iter().filter(|test| !ignored.contains(test)) {
+            let name = format!("{}::{test}", self.target);
+            if is_wanted(&name) {
+                let mut command = self.command();
+                command.args(["--exact", &test, "--test-threads=1"]);
+                let is_alone = ALONE.contains(&name.as_str());
+                jobs.push(Job { name, command, is_alone });
+            }
+        }
+        Ok(jobs)
+    }
+
+    fn list(&self, options: &[&str]) -> anyhow::Result<Vec<String>> {
+        let listed =
+            step::output(self.command().args(["--list", "--format", "terse"]).args(options))?;
+        Ok(listed
+            .lines()
+            .filter_map(|line| line.strip_suffix(": test"))
+            .map(str::to_owned)
+            .collect())
+    }
+}
+
+impl Job {
+    /// Sets a variable of its environment.
+    pub fn set(&mut self, variable: &str, value: impl AsRef<OsStr>) {
+        self.command.env(variable, value);
+    }
+}
+
+/// Runs `jobs`, up to `width` at a time, then those that must be alone; prints failures with their output.
+pub fn run(jobs: Vec<Job>, width: usize) -> anyhow::Result<Outcome> {
+    let progress = Mutex::new(Progress::new(jobs.len()));
+    let (alone, together): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_alone);
+    for (jobs, width) in [(together, width), (alone, 1)] {
+        let queue = Mutex::new(VecDeque::from(jobs));
+        std::thread::scope(|scope| {
+            for _ in 0..width {
+                scope.spawn(|| {
+                    while let Some(job) = next(&queue) {
+                        run_one(job, &progress);
+                    }
+                });
+            }
+        });
+    }
+    Ok(progress.into_inner().expect("no worker panics").finish())
+}
+
+/// CPU seconds of the jobs. Fails if any job did, and names the failed ones.
+pub fn require_success(outcome: &Outcome) -> anyhow::Result<f64> {
+    println!(
+        "{} passed, {} failed, {:.0} CPU seconds",
+        outcome.passed,
+        outcome.failed.len(),
+        outcome.cpu_seconds
+    );
+    if !outcome.failed.is_empty() {
+        bail!("these failed:\n  {}", outcome.failed.join("\n  "));
+    }
+    Ok(outcome.cpu_seconds)
+}
+
+fn next(queue: &Mutex<VecDeque<Job>>) -> Option<Job> {
+    queue.lock().expect("no worker panics").pop_front()
+}
+
+fn run_one(mut job: Job, progress: &Mutex<Progress>) {
+    let began = Instant::now();
+    let ended = child::run(&mut job.command, LIMIT);
+    let mut progress = progress.lock().expect("no worker panics");
+    match ended {
+        Ok(ended) => {
+            let verdict = match (ended.is_late, ended.status.success()) {
+                (true, _) => Err(format!("killed after {} s", LIMIT.as_secs())),
+                (false, true) => Ok(()),
+                (false, false) => Err(ended.status.to_string()),
+            };
+            progress.add(&job, verdict, ended.took, ended.cpu_seconds, &ended.output);
+        }
+        Err(error) => progress.add(&job, Err(format!("{error:#}")), began.elapsed(), 0.0, ""),
+    }
+}
+
+/// What is known so far, and its display.
+struct Progress {
+    all: usize,
+    outcome: Outcome,
+    is_terminal: bool,
+}
+
+impl Progress {
+    fn new(all: usize) -> Self {
+        Self { all, outcome: Outcome::default(), is_terminal: stderr().is_terminal() }
+    }
+
+    fn add(
+        &mut self,
+        job: &Job,
+        verdict: Result<(), String>,
+        took: Duration,
+        cpu_seconds: f64,
+        output: &str,
+    ) {
+        self.outcome.cpu_seconds += cpu_seconds;
+        self.erase_line();
+        let times = format!("{:>5.1} s, {cpu_seconds:>5.1} s CPU", took.as_secs_f64());
+        match verdict {
+            Ok(()) => {
+                self.outcome.passed += 1;
+                if took >= LONG || std::env::var_os("GAPII_TEST_TIMES").is_some() {
+                    println!("ok      {times}  {}", job.name);
+                }
+            }
+            Err(why) => {
+                println!("{}\nFAILED  {times}  {}: {why}", output.trim_end(), job.name);
+                println!("        run it again: {}", step::line(&job.command));
+                self.outcome.failed.push(job.name.clone());
+            }
+        }
+        self.show_line();
+    }
+
+    fn show_line(&self) {
+        if self.is_terminal {
+            let done = self.outcome.passed + self.outcome.failed.len();
+            eprint!("{done} of {}, {} failed", self.all, self.outcome.failed.len());
+            // Only a display.
+            let _ = stderr().flush();
+        }
+    }
+
+    fn erase_line(&self) {
+        if self.is_terminal {
+            eprint!("\r\x1b[K");
+        }
+    }
+
+    fn finish(self) -> Outcome {
+        self.erase_line();
+        self.outcome
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(name: &str, script: &str) -> Job {
+        let mut command = step::command("sh", &["-c", script]);
+        command.stdin(Stdio::null());
+        Job { name: name.to_owned(), command, is_alone: name == "alone" }
+    }
+
+    #[test]
+    fn package_is_named_by_both_forms_of_an_id() {
+        assert_eq!(package_name("path+file:///a/ctl#gapii-ctl@0.1.0"), "gapii-ctl");
+        assert_eq!(package_name("path+file:///a/xtask#0.1.0"), "xtask");
+    }
+
+    #[test]
+    fn failed_jobs_are_named_and_the_others_still_run() {
+        let jobs = vec![shell("a", "exit 1"), shell("b", "true"), shell("alone", "true")];
+        let outcome = run(jobs, 2).unwrap();
+        assert_eq!((outcome.passed, outcome.failed.as_slice()), (2, &["a".to_owned()][..]));
+        assert!(require_success(&outcome).unwrap_err().to_string().contains("a"));
+    }
+
+    #[test]
+    fn job_that_must_be_alone_runs_after_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let marker = folder.path().join("done");
+        let marker = marker.display();
+        let jobs = vec![
+            shell("alone", &format!("test -e {marker}")),
+            shell("a", &format!("sleep 0.1; touch {marker}")),
+        ];
+        assert_eq!(run(jobs, 2).unwrap().passed, 2);
+    }
+}
