@@ -6,4 +6,5 @@ mod bad_input;
 mod export;
 mod export_apps;
 mod glmark2;
+mod older_traces;
 mod tracers;
