@@ -5,17 +5,20 @@
 #![forbid(unsafe_code)]
 
 mod build;
+mod check;
 mod check_api;
 mod child;
 mod demo;
 mod doctests;
 mod generate;
 mod headers;
+mod impact;
 mod lint;
 mod models;
 mod packages;
 mod step;
 mod suite;
+mod summary;
 mod test;
 mod tests_bin;
 mod tidy;
@@ -41,8 +44,11 @@ enum Command {
     /// Run every check: lints, generated code, unit, model and whole-system tests; with --release, run the
     /// whole-system tests against the product as it ships
     Test(test::Test),
+    /// Check what has changed since the last commit: formatting, lints, and the tests that the changed files
+    /// touch
+    Check(check::Check),
     /// Check the form of the project: imports, arrows between crates, references in docs, constants
-    Tidy,
+    Tidy(tidy::Tidy),
     /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
     Build(build::Build),
     /// Compile the API descriptions to the committed Rust
@@ -62,7 +68,8 @@ fn main() -> ExitCode {
     let done = match Cli::parse().command {
         Command::Demo => demo::run(),
         Command::Test(args) => test::run(&args),
-        Command::Tidy => tidy::run(),
+        Command::Check(args) => check::run(&args),
+        Command::Tidy(args) => tidy::run(&args),
         Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),
         Command::CheckApi => check_api::run(),

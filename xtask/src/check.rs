@@ -1,0 +1,151 @@
+//! `check`: what a change needs before a commit, for the files that differ from a revision.
+//!
+//! Runs the unit tests of the changed packages and the whole-system tests that `impact` lists for them.
+//! `test` runs everything.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use crate::generate::{self, Generate};
+use crate::suite::{self, Executable};
+use crate::summary::Summary;
+use crate::tidy::{Repository, Tidy};
+use crate::tree::Profile;
+use crate::{build, check_api, impact, lint, packages, step, test, tidy, tree};
+
+#[derive(Args)]
+pub struct Check {
+    /// Revision that the changes are counted from
+    #[arg(long, default_value = "HEAD")]
+    base: String,
+}
+
+/// What the changed files need.
+#[derive(Default, Debug)]
+struct Needs {
+    /// Packages with a changed file.
+    changed: BTreeSet<String>,
+    /// Packages whose unit tests run.
+    tested: BTreeSet<String>,
+    /// Parts of names of whole-system tests.
+    system: BTreeSet<String>,
+    /// True if descriptions or their compiler have changed.
+    is_generated: bool,
+}
+
+pub fn run(args: &Check) -> anyhow::Result<()> {
+    let repository = Repository::read(tree::root())?;
+    let files = changed_files(&args.base)?;
+    if files.is_empty() {
+        println!("nothing differs from {}", args.base);
+        return Ok(());
+    }
+    let needs = Needs::of(&files, &repository);
+    println!("changed: {}", list(&needs.changed));
+    println!("unit tests: {}", list(&needs.tested));
+    println!("whole-system tests: {}", list(&needs.system));
+    lint::install_components()?;
+    let summary = Summary::default();
+    summary.check("formatting", "cargo fmt --all --check", lint::format);
+    if needs.is_generated {
+        summary.check("form of the descriptions", "cargo xtask generate --format --check", || {
+            generate::run(&Generate { check: true, format: true })
+        });
+        summary.check("extents of the descriptions", "cargo xtask check-api", check_api::run);
+        summary.check("generated code", "cargo xtask generate --check", || {
+            generate::run(&Generate { check: true, format: false })
+        });
+    }
+    summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
+    let mut tests = Vec::new();
+    summary.check("build of tests and products", "cargo build --tests", || {
+        tests = needs.build()?;
+        Ok(())
+    });
+    std::thread::scope(|scope| {
+        if !needs.changed.is_empty() {
+            let packages = package_options(&needs.changed);
+            let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
+            let clippy = lint::clippy_command(&packages);
+            let summary = &summary;
+            scope.spawn(move || summary.check_aside("clippy", lint::CLIPPY_COMMAND, clippy));
+        }
+        if !needs.tested.is_empty() {
+            summary
+                .check_measured("unit tests", "cargo test -p PACKAGE", || test::unit_tests(&tests));
+        }
+        if !needs.system.is_empty() {
+            summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
+                let only: Vec<_> = needs.system.iter().cloned().collect();
+                test::system_tests(&tests, Profile::Dev, &only, None)
+            });
+        }
+    });
+    summary.finish()
+}
+
+impl Needs {
+    fn of(files: &[PathBuf], repository: &Repository) -> Self {
+        let mut needs = Self::default();
+        for file in files {
+            let text = file.to_str().unwrap_or_default();
+            if let Some(package) = repository.package_of(file) {
+                needs.changed.insert(package.to_owned());
+                if package != suite::SYSTEM {
+                    needs.tested.insert(package.to_owned());
+                }
+            }
+            if let Some(part) = impact::part_of(text) {
+                needs.tested.extend(part.packages.iter().map(|&name| name.to_owned()));
+                needs.system.extend(part.system.iter().map(|&name| name.to_owned()));
+            }
+            needs.system.extend(impact::module_of(text));
+            needs.is_generated |= file.starts_with("apis") || file.starts_with("apigen/src");
+        }
+        needs
+    }
+
+    /// Compiles in one go what will run.
+    fn build(&self) -> anyhow::Result<Vec<Executable>> {
+        if !self.system.is_empty() {
+            packages::install(&[packages::DEMO, packages::TEST])?;
+            build::run(Profile::Dev)?;
+        }
+        let mut packages = self.tested.clone();
+        if !self.system.is_empty() {
+            packages.insert(suite::SYSTEM.to_owned());
+        }
+        if packages.is_empty() {
+            return Ok(Vec::new());
+        }
+        let options = package_options(&packages);
+        let arguments: Vec<&str> =
+            ["build", "--tests"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        suite::build(&arguments)
+    }
+}
+
+fn package_options(packages: &BTreeSet<String>) -> Vec<String> {
+    packages.iter().flat_map(|package| ["-p".to_owned(), package.clone()]).collect()
+}
+
+/// Files that differ from `base` or that git does not know yet, from the root.
+fn changed_files(base: &str) -> anyhow::Result<Vec<PathBuf>> {
+    let mut found = BTreeSet::new();
+    let commands: [&[&str]; 2] =
+        [&["diff", "--name-only", base], &["ls-files", "--others", "--exclude-standard"]];
+    for arguments in commands {
+        let listed = step::output(&mut step::command("git", arguments))?;
+        found.extend(listed.lines().map(|line| Path::new(line).to_path_buf()));
+    }
+    Ok(found.into_iter().collect())
+}
+
+fn list(names: &BTreeSet<String>) -> String {
+    if names.is_empty() {
+        return "none".to_owned();
+    }
+    names.iter().map(String::as_str).collect::<Vec<_>>().join(", ")
+}

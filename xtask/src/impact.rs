@@ -1,0 +1,115 @@
+//! What a changed file may break: packages whose unit tests run, and whole-system tests by name.
+//!
+//! `check` runs what stands here within 90 s; `test` runs everything. So a row lists the tests that most
+//! likely fail first, not all that could.
+
+/// A folder of the repository, and what to test after a change inside it.
+pub struct Part {
+    pub folder: &'static str,
+    /// Packages whose unit tests run besides those of the changed package.
+    pub packages: &'static [&'static str],
+    /// Whole-system tests whose names contain one of these run.
+    pub system: &'static [&'static str],
+}
+
+/// The first row whose folder holds a file decides; a file in no row needs no test.
+const PARTS: &[Part] = &[
+    part("analysis", &["gapii-ctl"], &["tools::analysis"]),
+    part(
+        "apis/level_zero",
+        &["gapii-state", "gapii-ze-layer"],
+        &["level_zero::layer", "level_zero::recording"],
+    ),
+    part("apis", &["apigen", "gapii-state", "gapii-protocol"], API),
+    part("apigen", &["gapii-state"], API),
+    part(
+        "ctl",
+        &[],
+        &["tools::analysis", "tools::bad_input", "daemon::watch", "daemon::configuration"],
+    ),
+    part("daemon", &[], &["daemon::captures", "daemon::configuration", "recording::stored"]),
+    part("export", &[], &["tools::export::"]),
+    part("level-zero", &[], &["level_zero::layer", "level_zero::calls"]),
+    part("loader", &["gapii-shim"], &["recording::loading"]),
+    part(
+        "protocol",
+        &["gapii-ctl", "gapii-export"],
+        &["tools::older_traces", "recording::trace_file"],
+    ),
+    part("remote", &["gapiid"], &["daemon::remote::requests"]),
+    part("replay", &[], &["tools::older_traces", "replay::images"]),
+    part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
+    part("shim", &[], API),
+    part("state", &["gapii-replay"], API),
+    part("tests/null-driver", &[], &["level_zero::recording"]),
+    part("tool", &[], &["tools::tracers"]),
+    part("tracers", &["gapii-shim"], &["tools::tracers", "level_zero::calls"]),
+];
+
+/// What recording and replaying commands of OpenGL ES rests on.
+const API: &[&str] = &[
+    "recording::driver_calls",
+    "recording::exports",
+    "recording::guest",
+    "recording::loading",
+    "recording::memory",
+    "tools::older_traces",
+];
+
+const fn part(
+    folder: &'static str,
+    packages: &'static [&'static str],
+    system: &'static [&'static str],
+) -> Part {
+    Part { folder, packages, system }
+}
+
+/// The row for a file, given by its path from the repository's root.
+pub fn part_of(file: &str) -> Option<&'static Part> {
+    let holds =
+        |part: &&Part| file.strip_prefix(part.folder).is_some_and(|rest| rest.starts_with('/'));
+    PARTS.iter().find(holds)
+}
+
+/// The module of whole-system tests that a file of `tests/tests/` is, `TARGET::MODULE`.
+pub fn module_of(file: &str) -> Option<String> {
+    let (target, module) =
+        file.strip_prefix("tests/tests/")?.strip_suffix(".rs")?.split_once('/')?;
+    (module != "main").then(|| format!("{target}::{module}::"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn first_row_that_holds_a_file_decides() {
+        let folder = |file| part_of(file).map(|part| part.folder);
+        assert_eq!(folder("apis/level_zero/memory.api"), Some("apis/level_zero"));
+        assert_eq!(folder("apis/gles/draw.api"), Some("apis"));
+        assert_eq!(folder("toolkit/src/lib.rs"), None);
+        assert_eq!(folder("docs/style.md"), None);
+    }
+
+    #[test]
+    fn file_of_system_tests_is_its_module() {
+        assert_eq!(module_of("tests/tests/daemon/keep.rs").as_deref(), Some("daemon::keep::"));
+        assert_eq!(module_of("tests/tests/daemon/main.rs"), None);
+        assert_eq!(module_of("tests/src/gapii.rs"), None);
+    }
+
+    /// A row for a folder that is gone, or for tests that are renamed, would test nothing.
+    #[test]
+    fn every_row_names_folders_and_modules_that_exist() {
+        let root = crate::tree::root();
+        for part in PARTS {
+            assert!(root.join(part.folder).is_dir(), "{}", part.folder);
+            for name in part.system {
+                let mut names = name.split("::");
+                let (target, module) = (names.next().unwrap(), names.next().unwrap());
+                let file = root.join(format!("tests/tests/{target}/{module}.rs"));
+                assert!(file.is_file(), "{name}: no {}", file.display());
+            }
+        }
+    }
+}
