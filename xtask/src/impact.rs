@@ -36,7 +36,7 @@ const PARTS: &[Part] = &[
         &["gapii-ctl", "gapii-export"],
         &["tools::older_traces", "recording::trace_file"],
     ),
-    part("remote", &["gapiid"], &["daemon::remote::requests"]),
+    part("remote", &["gapiid"], &["daemon::remote::"]),
     part("replay", &[], &["tools::older_traces", "replay::images"]),
     part("ringbuf", &["gapii-shim"], &["recording::order", "recording::loading"]),
     part("shim", &[], API),

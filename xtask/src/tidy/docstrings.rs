@@ -27,12 +27,13 @@ pub fn undocumented(tokens: &[Token<'_>]) -> Vec<(usize, String)> {
             at += length;
             continue;
         }
-        if tokens[at].is("pub") && !tokens.get(at + 1).is_some_and(|next| next.is("(")) {
-            if let Some((kind, name)) = item(&tokens[at + 1..]) {
-                if !is_documented {
-                    found.push((tokens[at].line, format!("{kind} {name} has no docstring")));
-                }
-            }
+        let is_public =
+            tokens[at].is("pub") && !tokens.get(at + 1).is_some_and(|next| next.is("("));
+        if is_public
+            && !is_documented
+            && let Some((kind, name)) = item(&tokens[at + 1..])
+        {
+            found.push((tokens[at].line, format!("{kind} {name} has no docstring")));
         }
         if tokens[at].is("macro_rules") {
             // Its `pub` is of what it makes.

@@ -246,11 +246,11 @@ impl Crate {
                 continue;
             }
             let known = self.modules.get(&module)?;
-            if depth < DEEPEST {
-                if let Some(target) = known.exports.get(name) {
-                    let longer = [target.as_slice(), &rest[at + 1..]].concat();
-                    return self.file_of(&module, &longer, depth + 1);
-                }
+            if depth < DEEPEST
+                && let Some(target) = known.exports.get(name)
+            {
+                let longer = [target.as_slice(), &rest[at + 1..]].concat();
+                return self.file_of(&module, &longer, depth + 1);
             }
             break;
         }

@@ -40,13 +40,16 @@ pub struct Tidy {
     shrink: bool,
 }
 
+/// Returns findings, a sentence each.
+type Rule = fn(&Repository) -> anyhow::Result<Vec<String>>;
+
 /// Checks every rule; prints each finding, and fails if there is one.
 pub fn run(args: &Tidy) -> anyhow::Result<()> {
     let repository = Repository::read(tree::root())?;
     if args.shrink {
         shrink(&repository)?;
     }
-    let rules: [(&str, fn(&Repository) -> anyhow::Result<Vec<String>>); 7] = [
+    let rules: [(&str, Rule); 7] = [
         ("imports", check_imports),
         ("arrows", check_arrows),
         ("references", check_references),
