@@ -13,7 +13,7 @@ pub struct CType {
     pub pointers: Vec<bool>,
 }
 
-/// Storage of a value in a record; the names are those of `gapii_protocol::desc::Repr`.
+/// Storage of a value in a record; the names are those of `gapii_commands::Repr`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Repr {
     Void,

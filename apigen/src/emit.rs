@@ -1,12 +1,11 @@
 //! Writes the files, a module for each.
 
+mod constants;
+mod descriptions;
 mod entries;
-mod enums;
 mod extents;
-mod functions;
 mod handlers;
 mod ids;
-mod names;
 mod params;
 mod replay;
 mod sizes;
@@ -25,16 +24,15 @@ use crate::model::Model;
 
 /// Unformatted contents of all files, by path from the repository's root.
 pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
-    let protocol = Path::new("protocol/src/generated");
+    let commands = Path::new("commands/src/generated");
     let shim = Path::new("shim/src/generated");
     let tool_api = Path::new("tool/api/src/generated");
     let tool = Path::new("tool/src/generated");
     let mut files = BTreeMap::from([
-        (protocol.join("enums.rs"), enums::emit(model)),
-        (protocol.join("functions.rs"), functions::emit(model)),
+        (commands.join("constants.rs"), constants::emit(model)),
+        (commands.join("ids.rs"), ids::emit(model)),
+        (commands.join("descriptions.txt"), descriptions::emit(model)),
         (shim.join("entries.rs"), entries::emit(model)),
-        (shim.join("ids.rs"), ids::emit(model)),
-        (shim.join("names.rs"), names::emit(model)),
         (shim.join("sizes.rs"), sizes::emit(model)),
         (shim.join("handlers.rs"), handlers::emit_table(model)),
         (shim.join("traced.rs"), traced::emit(model)),
@@ -50,12 +48,20 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let replay = Path::new("replay/src/generated");
     let plays = replay::emit(model, program).into_iter();
     files.extend(plays.map(|(name, text)| (replay.join(name), text)));
-    for folder in [protocol, shim, replay, tool_api, tool] {
-        let modules = files.keys().filter(|path| path.starts_with(folder));
-        let lines: Vec<String> = modules
+    for folder in [commands, shim, replay, tool_api, tool] {
+        let here = files.keys().filter(|path| path.starts_with(folder));
+        let modules = here.filter(|path| path.extension().is_some_and(|found| found == "rs"));
+        let mut lines: Vec<String> = modules
             .filter_map(|path| path.file_stem()?.to_str())
             .map(|module| format!("pub mod {module};"))
             .collect();
+        if folder == shim {
+            lines.push("pub mod ids { pub use gapii_commands::{COUNT, ids::*}; }".to_owned());
+            lines.push("pub mod names { pub use gapii_commands::{EXPORTED, NAMES}; }".to_owned());
+        }
+        if folder == replay {
+            lines.push("pub use gapii_commands::ids;".to_owned());
+        }
         files.insert(folder.join("mod.rs"), file("", &lines));
     }
     files

@@ -87,5 +87,9 @@ fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
 }
 
 fn formatted(files: BTreeMap<PathBuf, String>) -> Result<BTreeMap<PathBuf, String>, Error> {
-    files.into_iter().map(|(path, text)| Ok((path, tree::format(&text)?))).collect()
+    let formatted = |(path, text): (PathBuf, String)| {
+        let is_rust = path.extension().is_some_and(|extension| extension == "rs");
+        Ok((path, if is_rust { tree::format(&text)? } else { text }))
+    };
+    files.into_iter().map(formatted).collect()
 }

@@ -18,6 +18,8 @@ pub struct Model {
     pub sizes: Vec<SizeTable>,
     /// C structs; the index is what [`Kind`] refers to.
     pub layouts: Vec<Layout>,
+    /// The enumerants of the APIs' versions and extensions, with their bits.
+    pub constants: BTreeMap<String, u64>,
 }
 
 /// A C struct.
@@ -52,12 +54,23 @@ pub enum Api {
 }
 
 impl Api {
+    pub const ALL: [Self; 3] = [Self::Egl, Self::Gles, Self::LevelZero];
+
     /// Of the command of that name.
     pub fn of(command: &str) -> Self {
         match command {
             _ if command.starts_with("egl") => Self::Egl,
             _ if command.starts_with("ze") => Self::LevelZero,
             _ => Self::Gles,
+        }
+    }
+
+    /// The name in traces and in `apis/`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Egl => "egl",
+            Self::Gles => "gles",
+            Self::LevelZero => "level_zero",
         }
     }
 
@@ -126,7 +139,7 @@ pub struct Type {
     pub kind: Kind,
 }
 
-/// The names are those of `gapii_protocol::desc::Kind`.
+/// The names are those of `gapii_commands::Kind`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Number,

@@ -22,6 +22,9 @@ pub struct Registry {
     /// All enumerants as descriptions see them: signed where the registry says so, handles too; what
     /// exceeds an `i64` saturates.
     pub constants: BTreeMap<String, i64>,
+    /// The bits of the enumerants that a version or an extension of EGL or OpenGL ES has; handles are
+    /// left out.
+    pub profile: BTreeMap<String, u64>,
     /// The commands that each extension has.
     pub extensions: BTreeMap<String, BTreeSet<String>>,
     /// Names that a version of EGL or OpenGL ES has without an extension.
@@ -112,6 +115,11 @@ impl Registries {
         self.all().into_iter().find_map(|registry| registry.commands.get(name))
     }
 
+    /// The enumerants of the APIs' versions and extensions, sorted by name.
+    pub fn profile(&self) -> BTreeMap<String, u64> {
+        self.all().into_iter().flat_map(|registry| registry.profile.clone()).collect()
+    }
+
     /// All commands, EGL's first, then OpenGL's, each API's sorted by name.
     pub fn commands(&self) -> impl Iterator<Item = &Command> {
         self.all().into_iter().flat_map(|registry| registry.commands.values())
@@ -158,6 +166,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
         commands,
         enumerants: enumerants(root, apis),
         constants: constants(root, apis),
+        profile: profile(root, apis),
         extensions: extensions(root, apis),
         core: required_by_features(root, |api| apis.contains(&api)),
         desktop_core: required_by_features(root, |api| api == "gl"),
@@ -237,10 +246,45 @@ fn required_commands<'a, 'b: 'a>(
     node: Node<'a, 'b>,
     apis: &[&str],
 ) -> impl Iterator<Item = &'a str> {
+    required(node, apis, "command")
+}
+
+/// The names of the elements of one tag that a version or an extension has in `apis`.
+fn required<'a, 'b: 'a>(
+    node: Node<'a, 'b>,
+    apis: &[&str],
+    tag: &'static str,
+) -> impl Iterator<Item = &'a str> {
     elements(node, "require")
         .filter(move |require| require.attribute("api").is_none_or(|api| apis.contains(&api)))
-        .flat_map(|require| elements(require, "command"))
-        .filter_map(|command| command.attribute("name"))
+        .flat_map(move |require| elements(require, tag))
+        .filter_map(|item| item.attribute("name"))
+}
+
+/// The bits of the enumerants of `apis`, without those of desktop OpenGL alone.
+fn profile(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, u64> {
+    let features = elements(root, "feature")
+        .filter(|feature| feature.attribute("api").is_some_and(|api| apis.contains(&api)));
+    let extensions = elements(root, "extensions").flat_map(|all| elements(all, "extension"));
+    let extensions = extensions.filter(|extension| {
+        let supported = extension.attribute("supported").unwrap_or_default();
+        supported.split('|').any(|api| apis.contains(&api))
+    });
+    let nodes = features.chain(extensions);
+    let names: BTreeSet<&str> = nodes.flat_map(|node| required(node, apis, "enum")).collect();
+    let nodes = elements(root, "enums").flat_map(|block| elements(block, "enum"));
+    let ours = nodes.filter(|node| node.attribute("api").is_none_or(|api| apis.contains(&api)));
+    let valued = ours.filter_map(|node| {
+        let value = node.attribute("value")?;
+        Some((node.attribute("name")?, enum_value(value).or_else(|| wide_value(value))?))
+    });
+    let profiled = valued.filter(|(name, _)| names.contains(name));
+    profiled.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+/// A value of more than 32 bits.
+fn wide_value(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
 }
 
 /// From a name such as `GL_OES_mapbuffer`.
@@ -412,6 +456,37 @@ mod tests {
         check("EGL_CAST(EGLContext,0)", Some(0));
         check("0xFFFFFFFFFFFFFFFF", Some(i64::MAX));
         check("\"text\"", None);
+    }
+
+    #[test]
+    fn profile_has_the_enumerants_of_the_apis_that_are_numbers() {
+        const XML: &str = r#"<registry>
+            <enums namespace="GL">
+                <enum value="0x1" name="GL_A"/>
+                <enum value="0x2" name="GL_DESKTOP"/>
+                <enum value="0x3" name="GL_B" api="gl"/>
+                <enum value="0x4" name="GL_B" api="gles2"/>
+                <enum value="0xFFFFFFFFFFFFFFFF" name="GL_FOREVER"/>
+                <enum value="EGL_CAST(EGLContext,0)" name="GL_NO_CONTEXT"/>
+            </enums>
+            <feature api="gl" number="1.0"><require><enum name="GL_DESKTOP"/></require></feature>
+            <feature api="gles2" number="2.0">
+                <require><enum name="GL_A"/><enum name="GL_NO_CONTEXT"/></require>
+            </feature>
+            <extensions>
+                <extension name="GL_EXT_thing" supported="gl|gles2">
+                    <require api="gles2"><enum name="GL_B"/><enum name="GL_FOREVER"/></require>
+                    <require api="gl"><enum name="GL_DESKTOP"/></require>
+                </extension>
+                <extension name="GL_ARB_thing" supported="gl">
+                    <require><enum name="GL_DESKTOP"/></require>
+                </extension>
+            </extensions>
+        </registry>"#;
+        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let profile: Vec<(&str, u64)> =
+            registry.profile.iter().map(|(name, value)| (name.as_str(), *value)).collect();
+        assert_eq!(profile, [("GL_A", 1), ("GL_B", 4), ("GL_FOREVER", u64::MAX)]);
     }
 
     const XML: &str = r#"<registry>

@@ -37,7 +37,8 @@ pub fn resolve(
     if problems.is_empty() {
         let sizes = size_tables(program, &functions);
         let layouts = layouts(&inputs.level_zero, program, &groups);
-        return Ok(Model { functions, groups: groups.all, sizes, layouts });
+        let constants = registries.profile();
+        return Ok(Model { functions, groups: groups.all, sizes, layouts, constants });
     }
     problems.sort();
     Err(Error::Inputs(problems))

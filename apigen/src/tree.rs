@@ -16,9 +16,9 @@ use crate::problem::Error;
 /// Folders that hold generated files and nothing else.
 pub const GENERATED: &[&str] = &[
     "apigen/tests/toy/run/generated",
+    "commands/src/generated",
     "level-zero/api/src/generated",
     "level-zero/layer/src/generated",
-    "protocol/src/generated",
     "replay/src/generated",
     "shim/src/generated",
     "state/src/generated",
@@ -82,6 +82,7 @@ pub fn stale(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<Vec<PathB
     for folder in GENERATED {
         if root.join(folder).is_dir() {
             names.extend(list(root, folder, "rs")?);
+            names.extend(list(root, folder, "txt")?);
         }
     }
     let differs =

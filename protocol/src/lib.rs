@@ -5,9 +5,7 @@
 #![forbid(unsafe_code)]
 
 pub mod control;
-pub mod desc;
 pub mod filter;
-pub mod generated;
 pub mod status;
 pub mod trace;
 pub mod trigger;

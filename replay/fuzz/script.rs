@@ -10,7 +10,7 @@ use gapii_abi::atom::{
     BLOCK, CONTEXT, EFFECT, FRAME_END, LEAVE, LEAVES, LIMITS, PROCESS, SWITCH_THREAD, THREAD_STATE,
     observation_word, range_word,
 };
-use gapii_protocol::desc::Effect;
+use gapii_commands::Effect;
 use gapii_protocol::trace::description::{Function, Kind, Observed, Repr, Type};
 use gapii_protocol::trace::{Description, TraceHeader, encode_block};
 

@@ -345,7 +345,7 @@ pub(crate) fn size_of_observation(observation: Observation<'_>) -> u64 {
 pub(crate) fn read_memory<'c>(command: &Command<'c>, into: &mut Vec<(u64, Bytes<'c>)>) {
     for arg in command.args() {
         if let Value::Pointer(address) = arg.value
-            && arg.param.observed == gapii_protocol::desc::Observed::In
+            && arg.param.observed == gapii_commands::Observed::In
             && arg.param.ty.kind != ParamKind::Strings
             && let Some(bytes) = command.bytes_of(arg.observation)
         {

@@ -12,8 +12,7 @@ use std::ptr::NonNull;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use gapii_protocol::desc::Api;
-use gapii_protocol::generated::functions::FUNCTIONS;
+use gapii_commands::{Api, COUNT, CommandId};
 
 use crate::call::Skip;
 
@@ -42,10 +41,11 @@ pub unsafe trait Loader {
 /// Number of a function: its id among the built-in descriptions. For use in constants, where a name
 /// that there is not does not compile.
 pub const fn function(name: &str) -> u16 {
-    let (mut low, mut high) = (0, FUNCTIONS.len());
+    let (mut low, mut high) = (0, COUNT);
     while low < high {
         let middle = (low + high) / 2;
-        match compare(name.as_bytes(), FUNCTIONS[middle].name.as_bytes()) {
+        let Some(known) = CommandId::new(middle as u16) else { break };
+        match compare(name.as_bytes(), known.name().as_bytes()) {
             0 => return middle as u16,
             order if order < 0 => high = middle,
             _ => low = middle + 1,
@@ -91,14 +91,14 @@ impl Driver {
     /// Functions of `apis` that `loader` finds.
     pub fn load(loader: &dyn Loader, apis: &[Api]) -> Self {
         let find = |name: &str| loader.find(&CString::new(name).ok()?).map(Address);
-        let functions = FUNCTIONS.iter().map(|function| {
-            let is_wanted = apis.contains(&function.api);
-            is_wanted.then(|| find(function.name)).flatten()
+        let functions = CommandId::all().map(|command| {
+            let is_wanted = apis.contains(&command.api());
+            is_wanted.then(|| find(command.name())).flatten()
         });
         let functions = functions.collect();
         let intercepted = loader.interceptor().map(|interceptor| Intercepted {
             interceptor,
-            entries: FUNCTIONS.iter().map(|_| AtomicPtr::default()).collect(),
+            entries: (0..COUNT).map(|_| AtomicPtr::default()).collect(),
         });
         Self { functions, intercepted }
     }
@@ -140,19 +140,19 @@ impl Driver {
 
     /// What eglGetProcAddress gave a program that is played: the entry point of that name from now on.
     pub(crate) fn gave(&self, name: &[u8], entry: *mut c_void) {
-        let found = FUNCTIONS.binary_search_by_key(&name, |known| known.name.as_bytes()).ok();
+        let found = std::str::from_utf8(name).ok().and_then(CommandId::named);
         if let (Some(function), Some(intercepted)) = (found, &self.intercepted)
-            && self.functions[function].is_some()
+            && self.functions[function.index()].is_some()
         {
             // Relaxed: an address of code that is there already.
-            intercepted.entries[function].store(entry, Ordering::Relaxed);
+            intercepted.entries[function.index()].store(entry, Ordering::Relaxed);
         }
     }
 
     fn address(&self, function: u16) -> Result<Address, Skip> {
         let found = self.functions.get(usize::from(function)).copied().flatten();
         found.ok_or_else(|| {
-            let name = FUNCTIONS.get(usize::from(function)).map_or("", |known| known.name);
+            let name = CommandId::new(function).map_or("", CommandId::name);
             Skip::from(format!("the driver has no {name}"))
         })
     }
@@ -165,7 +165,7 @@ impl Intercepted {
         if let Some(known) = NonNull::new(entry.load(Ordering::Relaxed)) {
             return Some(Address(known));
         }
-        let name = CString::new(FUNCTIONS.get(usize::from(function))?.name).ok()?;
+        let name = CString::new(CommandId::new(function)?.name()).ok()?;
         let found = (!is_level_zero(&name)).then(|| self.interceptor.find(&name)).flatten()?;
         entry.store(found.as_ptr(), Ordering::Relaxed);
         Some(Address(found))
@@ -366,8 +366,8 @@ mod tests {
 
     #[test]
     fn every_function_is_found_by_its_name() {
-        for (index, known) in FUNCTIONS.iter().enumerate() {
-            assert_eq!(usize::from(function(known.name)), index);
+        for command in CommandId::all() {
+            assert_eq!(function(command.name()), command.number());
         }
     }
 

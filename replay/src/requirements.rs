@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gapii_protocol::generated::functions::FUNCTIONS;
+use gapii_commands::CommandId;
 
 use crate::driver::Driver;
 use crate::generated::requirements::REQUIREMENTS;
@@ -121,10 +121,8 @@ pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
         None => name.starts_with("gl"),
         Some(at) => survey.contexts.iter().any(|context| context.needs.has(at)),
     };
-    let is_absent = |name: &str| {
-        let known = FUNCTIONS.binary_search_by_key(&name, |known| known.name);
-        known.is_ok_and(|function| !driver.has(function as u16))
-    };
+    let is_absent =
+        |name: &str| CommandId::named(name).is_some_and(|known| !driver.has(known.number()));
     let functions = survey.functions.iter().map(String::as_str);
     let absent: Vec<&str> = functions.filter(|name| is_absent(name) && is_needed(name)).collect();
     if absent.is_empty() {

@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
-use gapii_protocol::desc::Api;
+use gapii_commands::Api;
 use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
 use gapii_protocol::trace::{Command, TraceReader};
 

@@ -8,6 +8,7 @@ use core::ffi::{CStr, c_char, c_void};
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES};
+use gapii_commands::Api;
 use gapii_ringbuf::SegmentHeader;
 
 use crate::call::Call;
@@ -16,7 +17,6 @@ use crate::driver_functions;
 use crate::errno::ErrnoGuard;
 use crate::frames;
 use crate::generated::entries::ENTRY_POINTS;
-use crate::generated::ids;
 use crate::generated::names::NAMES;
 use crate::limits;
 use crate::pages;
@@ -323,7 +323,7 @@ mod commands {
         }
         // SAFETY: the driver has read the name as a string.
         let name = unsafe { CStr::from_ptr(name) };
-        let ours = &NAMES[..usize::from(ids::ZE_FIRST)];
+        let ours = &NAMES[..usize::from(Api::LevelZero.ids().start)];
         let Some(id) = ours.iter().position(|known| *known == name) else { return result };
         let Some(entry) = ENTRY_POINTS.get(id) else { return result };
         driver_functions::learn(id as u16, result.cast());

@@ -6,9 +6,9 @@
 use core::ffi::{CStr, c_char, c_void};
 
 use gapii_abi::app::API_LEVEL_ZERO;
+use gapii_commands::Api;
 
 use crate::generated::entries::ENTRY_POINTS;
-use crate::generated::ids;
 use crate::generated::names::NAMES;
 use crate::process;
 use crate::table;
@@ -28,7 +28,7 @@ pub unsafe extern "C" fn gapii_intercept(name: *const c_char, callee: *mut c_voi
     }
     // SAFETY: the caller's duty.
     let name = unsafe { CStr::from_ptr(name) };
-    let first = usize::from(ids::ZE_FIRST);
+    let first = usize::from(Api::LevelZero.ids().start);
     let Ok(at) = NAMES[first..].binary_search(&name) else { return callee };
     let entry = ENTRY_POINTS[first + at] as *mut c_void;
     process::note_api(API_LEVEL_ZERO);

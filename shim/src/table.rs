@@ -9,6 +9,7 @@ use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
 
+use gapii_commands::Api;
 use gapii_tracers::Traced;
 
 use crate::entry;
@@ -159,7 +160,7 @@ fn is_hooked(id: usize) -> bool {
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
     let handler = match hooks {
         Hooks::NotYet => return entry::setup_stub(id),
-        _ if id < usize::from(ids::ZE_FIRST) && !IS_SET_UP.load(SeqCst) => {
+        _ if id < usize::from(const { Api::LevelZero.ids().start }) && !IS_SET_UP.load(SeqCst) => {
             return entry::setup_stub(id);
         }
         _ if driver.is_null() => return entry::absent as *const () as Code,

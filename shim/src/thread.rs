@@ -11,6 +11,7 @@ use gapii_abi::atom::{
     CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, LIMITS, META_FIRST, THREAD, TRACED, gap_cause,
     traced_kind,
 };
+use gapii_commands::Api;
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use crate::call::Call;
@@ -18,7 +19,6 @@ use crate::capture::{self, EPOCH, NOT_CAPTURING};
 use crate::connection::Connection;
 use crate::errno::ErrnoGuard;
 use crate::frames::Frames;
-use crate::generated::ids;
 use crate::limits;
 use crate::orphan::{self, Outlook};
 use crate::pages;
@@ -467,7 +467,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         thread.set_gate(words);
         thread = snapshot::describe(thread, epoch);
     }
-    if !thread.is_open() && (ids::GL_FIRST..ids::ZE_FIRST).contains(&id) {
+    if !thread.is_open() && const { Api::Gles.ids() }.contains(&id) {
         thread.set_ready(thread.idle);
         return None;
     }

@@ -15,6 +15,7 @@ pub fn of(description: &Description) -> Registry {
     Registry {
         commands: commands.map(|command| (command.name.clone(), command)).collect(),
         constants: enumerants.iter().map(|it| (it.name.clone(), it.value as i64)).collect(),
+        profile: enumerants.iter().map(|it| (it.name.clone(), it.value)).collect(),
         core: description.functions.iter().map(|function| function.name.clone()).collect(),
         enumerants,
         ..Registry::default()

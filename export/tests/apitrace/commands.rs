@@ -173,6 +173,7 @@ fn failed_context_is_left_out_for_players_end_there() {
         let functions = vec![Function {
             id: 0,
             name: "eglCreateContext".to_owned(),
+            known: None,
             api: "egl".to_owned(),
             params: Vec::new(),
             result: Type { repr: Some(Repr::Pointer), kind: Kind::Handle },

@@ -142,6 +142,7 @@ fn function((id, (name, params)): (usize, &(&str, &[&str]))) -> Function {
     Function {
         id: id as u16,
         name: (*name).to_owned(),
+        known: None,
         api: "gles".to_owned(),
         params,
         result: if maps { POINTER } else { Type::VOID },

@@ -4,6 +4,8 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use gapii_commands::CommandId;
+
 use super::blobs::{BlobSource, slots};
 use super::description::{Description, Function, Kind, Type};
 use super::meta::ObservedFrame;
@@ -100,6 +102,13 @@ impl<'a> Command<'a> {
     /// Name as the API spells it; empty for an id that the header does not describe.
     pub fn name(&self) -> &'a str {
         self.function.map_or("", |function| &function.name)
+    }
+
+    /// This build's command of the same name; `None` for a command that this build does not know. To
+    /// decide by which command it is, compare this and never the name or [`Self::id`].
+    #[inline]
+    pub fn known(&self) -> Option<CommandId> {
+        self.function?.known
     }
 
     /// Its arguments; none where the enter record is not in what was read.

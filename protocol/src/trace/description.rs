@@ -7,12 +7,12 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use serde::{Deserialize, Serialize};
-
-use crate::desc;
-pub use crate::desc::{Effect, Kind, Observed, Repr};
-use crate::generated::{enums, functions};
 use gapii_abi::atom::META_FIRST;
+use gapii_commands::{
+    CommandId, Descriptions, EnumGroup, FunctionDesc, LayoutDesc, ParamDesc, TypeRef, descriptions,
+};
+pub use gapii_commands::{Effect, Kind, Observed, Repr};
+use serde::{Deserialize, Serialize};
 
 /// Every function and every enum group of a trace.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -28,9 +28,13 @@ pub struct Description {
 /// A command of an API.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Function {
-    /// Id in record headers.
+    /// Id in record headers: that of the build that recorded the trace.
     pub id: u16,
     pub name: String,
+    /// This build's command of the same name, found once by [`Description::new`]; `None` for a command
+    /// that this build does not know.
+    #[serde(skip)]
+    pub known: Option<CommandId>,
     /// `egl`, `gles`, …
     pub api: String,
     #[serde(default)]
@@ -112,7 +116,10 @@ pub struct Group {
 impl Description {
     /// A description of these functions; `groups` and `layouts` are what their types' indices refer to. Of
     /// functions with one id the first counts; ids of records that are not commands are left out.
-    pub fn new(functions: Vec<Function>, mut groups: Vec<Group>, layouts: Vec<Layout>) -> Self {
+    pub fn new(mut functions: Vec<Function>, mut groups: Vec<Group>, layouts: Vec<Layout>) -> Self {
+        for function in &mut functions {
+            function.known = CommandId::named(&function.name);
+        }
         for group in &mut groups {
             group.values.sort_by_key(|(value, _)| *value);
         }
@@ -131,20 +138,7 @@ impl Description {
     /// The description of the functions this build knows; made once.
     pub fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<Description> = OnceLock::new();
-        BUILT_IN.get_or_init(|| {
-            Self::from_tables(&functions::FUNCTIONS, &enums::GROUPS, &functions::LAYOUTS)
-        })
-    }
-
-    /// The description that static tables give.
-    pub fn from_tables(
-        functions: &[desc::FunctionDesc],
-        groups: &[desc::EnumGroup],
-        layouts: &[desc::LayoutDesc],
-    ) -> Self {
-        let groups = groups.iter().map(Group::from).collect();
-        let layouts = layouts.iter().map(Layout::from).collect();
-        Self::new(functions.iter().map(Function::from).collect(), groups, layouts)
+        BUILT_IN.get_or_init(|| descriptions().into())
     }
 
     /// The function of a record's id.
@@ -244,23 +238,27 @@ impl Type {
     }
 }
 
-impl From<desc::TypeRef> for Type {
-    fn from(ty: desc::TypeRef) -> Self {
+impl From<&Descriptions> for Description {
+    fn from(tables: &Descriptions) -> Self {
+        let groups = tables.groups.iter().map(Group::from).collect();
+        let layouts = tables.layouts.iter().map(Layout::from).collect();
+        Self::new(tables.functions.iter().map(Function::from).collect(), groups, layouts)
+    }
+}
+
+impl From<TypeRef> for Type {
+    fn from(ty: TypeRef) -> Self {
         Self { repr: Some(ty.repr), kind: ty.kind }
     }
 }
 
-impl From<&desc::FunctionDesc> for Function {
-    fn from(function: &desc::FunctionDesc) -> Self {
-        let api = match function.api {
-            desc::Api::Egl => "egl",
-            desc::Api::Gles => "gles",
-            desc::Api::LevelZero => "level_zero",
-        };
+impl From<&FunctionDesc> for Function {
+    fn from(function: &FunctionDesc) -> Self {
         Self {
             id: function.id,
             name: function.name.to_owned(),
-            api: api.to_owned(),
+            known: None,
+            api: function.api.name().to_owned(),
             params: function.params.iter().map(Param::from).collect(),
             result: function.result.into(),
             fixed_len: u32::from(function.fixed_len),
@@ -270,8 +268,8 @@ impl From<&desc::FunctionDesc> for Function {
     }
 }
 
-impl From<&desc::ParamDesc> for Param {
-    fn from(param: &desc::ParamDesc) -> Self {
+impl From<&ParamDesc> for Param {
+    fn from(param: &ParamDesc) -> Self {
         Self {
             name: param.name.to_owned(),
             ty: param.ty.into(),
@@ -282,8 +280,8 @@ impl From<&desc::ParamDesc> for Param {
     }
 }
 
-impl From<&desc::LayoutDesc> for Layout {
-    fn from(layout: &desc::LayoutDesc) -> Self {
+impl From<&LayoutDesc> for Layout {
+    fn from(layout: &LayoutDesc) -> Self {
         let fields = layout.fields.iter().map(|field| Field {
             name: field.name.to_owned(),
             ty: field.ty.into(),
@@ -296,8 +294,8 @@ impl From<&desc::LayoutDesc> for Layout {
     }
 }
 
-impl From<&desc::EnumGroup> for Group {
-    fn from(group: &desc::EnumGroup) -> Self {
+impl From<&EnumGroup> for Group {
+    fn from(group: &EnumGroup) -> Self {
         let values = group.values.iter().map(|(value, name)| (*value, (*name).to_owned()));
         Self { name: group.name.to_owned(), values: values.collect(), fallback: group.fallback }
     }
@@ -335,64 +333,22 @@ struct TypeWords {
     group: Option<u16>,
 }
 
-const REPRS: [(Repr, &str); 12] = [
-    (Repr::Void, "void"),
-    (Repr::U8, "u8"),
-    (Repr::I8, "i8"),
-    (Repr::U16, "u16"),
-    (Repr::I16, "i16"),
-    (Repr::U32, "u32"),
-    (Repr::I32, "i32"),
-    (Repr::U64, "u64"),
-    (Repr::I64, "i64"),
-    (Repr::F32, "f32"),
-    (Repr::F64, "f64"),
-    (Repr::Pointer, "pointer"),
-];
-
 fn number() -> Cow<'static, str> {
     Cow::Borrowed("number")
 }
 
 impl From<Type> for TypeWords {
     fn from(ty: Type) -> Self {
-        let known = ty.repr.and_then(|repr| REPRS.iter().find(|entry| entry.0 == repr));
-        let (kind, group) = match ty.kind {
-            Kind::Number => ("number", None),
-            Kind::Bool => ("bool", None),
-            Kind::Enum(group) => ("enum", Some(group)),
-            Kind::Bitfield(group) => ("bitfield", Some(group)),
-            Kind::Handle => ("handle", None),
-            Kind::Pointer => ("pointer", None),
-            Kind::String => ("string", None),
-            Kind::Strings => ("strings", None),
-            Kind::Array => ("array", None),
-            Kind::Attributes(group) => ("attributes", Some(group)),
-            Kind::Struct(layout) => ("struct", Some(layout)),
-            Kind::Chain => ("chain", None),
-        };
-        let repr = known.map_or("unknown", |entry| entry.1);
+        let (kind, group) = ty.kind.name_and_index();
+        let repr = ty.repr.map_or("unknown", Repr::name);
         Self { repr: Cow::Borrowed(repr), kind: Cow::Borrowed(kind), group }
     }
 }
 
 impl From<TypeWords> for Type {
     fn from(words: TypeWords) -> Self {
-        let repr = REPRS.iter().find(|entry| entry.1 == words.repr).map(|entry| entry.0);
-        let kind = match (words.kind.as_ref(), words.group) {
-            ("bool", _) => Kind::Bool,
-            ("enum", Some(group)) => Kind::Enum(group),
-            ("bitfield", Some(group)) => Kind::Bitfield(group),
-            ("handle", _) => Kind::Handle,
-            ("pointer", _) => Kind::Pointer,
-            ("string", _) => Kind::String,
-            ("strings", _) => Kind::Strings,
-            ("array", _) => Kind::Array,
-            ("attributes", Some(group)) => Kind::Attributes(group),
-            ("struct", Some(layout)) => Kind::Struct(layout),
-            ("chain", _) => Kind::Chain,
-            _ => Kind::Number,
-        };
+        let repr = Repr::named(&words.repr);
+        let kind = Kind::named(&words.kind, words.group).unwrap_or(Kind::Number);
         Self { repr, kind }
     }
 }

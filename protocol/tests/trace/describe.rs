@@ -4,9 +4,7 @@
 use gapii_abi::atom::{
     OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
 };
-use gapii_protocol::desc::{
-    Api, Effect, EnumGroup, FunctionDesc, Kind, Observed, ParamDesc, Repr, TypeRef,
-};
+use gapii_commands::Descriptions;
 use gapii_protocol::trace::{BlobName, Description};
 
 pub const SWAP: u16 = 0;
@@ -24,172 +22,45 @@ pub const DEPTH_MASK: u16 = 10;
 /// A number that the description does not have.
 pub const UNDESCRIBED: u16 = 999;
 
-const PRIMITIVES: u16 = 0;
-const BUFFERS: u16 = 1;
-const ALL: u16 = 2;
-const EGL: u16 = 3;
-
-static GROUPS: [EnumGroup; 4] = [
-    EnumGroup {
-        name: "PrimitiveType",
-        values: &[(0, "GL_POINTS"), (4, "GL_TRIANGLES")],
-        fallback: Some(ALL),
-    },
-    EnumGroup {
-        name: "ClearBufferMask",
-        values: &[
-            (0x100, "GL_DEPTH_BUFFER_BIT"),
-            (0x400, "GL_STENCIL_BUFFER_BIT"),
-            (0x4000, "GL_COLOR_BUFFER_BIT"),
-        ],
-        fallback: None,
-    },
-    EnumGroup {
-        name: "gles",
-        values: &[(0x1F01, "GL_RENDERER"), (0x8892, "GL_ARRAY_BUFFER"), (0x88E4, "GL_STATIC_DRAW")],
-        fallback: None,
-    },
-    EnumGroup {
-        name: "egl",
-        values: &[(0x3021, "EGL_ALPHA_SIZE"), (0x3024, "EGL_RED_SIZE"), (0x3038, "EGL_NONE")],
-        fallback: None,
-    },
-];
-
-const fn ty(repr: Repr, kind: Kind) -> TypeRef {
-    TypeRef { repr, kind }
-}
-
-const VOID: TypeRef = ty(Repr::Void, Kind::Number);
-const INT: TypeRef = ty(Repr::I32, Kind::Number);
-const FLOAT: TypeRef = ty(Repr::F32, Kind::Number);
-const NAME: TypeRef = ty(Repr::U32, Kind::Handle);
-const HANDLE: TypeRef = ty(Repr::Pointer, Kind::Handle);
-
-const fn plain(name: &'static str, ty: TypeRef, offset: u16) -> ParamDesc {
-    ParamDesc { name, ty, offset, observed: Observed::No, element: None }
-}
-
-const fn memory(
-    name: &'static str,
-    kind: Kind,
-    offset: u16,
-    observed: Observed,
-    element: Option<TypeRef>,
-) -> ParamDesc {
-    ParamDesc { name, ty: ty(Repr::Pointer, kind), offset, observed, element }
-}
-
-const fn function(
-    id: u16,
-    name: &'static str,
-    params: &'static [ParamDesc],
-    fixed_len: u16,
-) -> FunctionDesc {
-    let (api, effect, leaves) = (Api::Gles, Effect::Enter, false);
-    FunctionDesc { id, name, api, params, result: VOID, fixed_len, effect, leaves }
-}
-
-static FUNCTIONS: [FunctionDesc; 11] = [
-    FunctionDesc {
-        api: Api::Egl,
-        result: ty(Repr::U32, Kind::Bool),
-        leaves: true,
-        ..function(
-            SWAP,
-            "eglSwapBuffers",
-            &[plain("dpy", HANDLE, 0), plain("surface", HANDLE, 8)],
-            16,
-        )
-    },
-    function(
-        UNIFORM,
-        "glUniform4f",
-        &[
-            plain("location", INT, 0),
-            plain("v0", FLOAT, 4),
-            plain("v1", FLOAT, 8),
-            plain("v2", FLOAT, 12),
-            plain("v3", FLOAT, 16),
-        ],
-        20,
-    ),
-    function(
-        DRAW,
-        "glDrawArrays",
-        &[
-            plain("mode", ty(Repr::U32, Kind::Enum(PRIMITIVES)), 0),
-            plain("first", INT, 4),
-            plain("count", INT, 8),
-        ],
-        12,
-    ),
-    function(CLEAR, "glClear", &[plain("mask", ty(Repr::U32, Kind::Bitfield(BUFFERS)), 0)], 4),
-    FunctionDesc {
-        effect: Effect::Leave,
-        leaves: true,
-        ..function(
-            GEN,
-            "glGenTextures",
-            &[plain("n", INT, 0), memory("textures", Kind::Array, 8, Observed::Out, Some(NAME))],
-            16,
-        )
-    },
-    function(
-        SOURCE,
-        "glShaderSource",
-        &[
-            plain("shader", NAME, 0),
-            plain("count", INT, 4),
-            memory("string", Kind::Strings, 8, Observed::In, None),
-            plain("length", ty(Repr::Pointer, Kind::Pointer), 16),
-        ],
-        24,
-    ),
-    FunctionDesc {
-        result: ty(Repr::Pointer, Kind::String),
-        leaves: true,
-        ..function(
-            GET_STRING,
-            "glGetString",
-            &[plain("name", ty(Repr::U32, Kind::Enum(ALL)), 0)],
-            4,
-        )
-    },
-    function(
-        DATA,
-        "glBufferData",
-        &[
-            plain("target", ty(Repr::U32, Kind::Enum(ALL)), 0),
-            plain("size", ty(Repr::I64, Kind::Number), 8),
-            memory("data", Kind::Array, 16, Observed::In, Some(ty(Repr::U8, Kind::Number))),
-            plain("usage", ty(Repr::U32, Kind::Enum(ALL)), 24),
-        ],
-        28,
-    ),
-    FunctionDesc {
-        api: Api::Egl,
-        result: ty(Repr::U32, Kind::Bool),
-        leaves: true,
-        ..function(
-            CHOOSE,
-            "eglChooseConfig",
-            &[
-                plain("dpy", HANDLE, 0),
-                memory("attrib_list", Kind::Attributes(EGL), 8, Observed::In, Some(INT)),
-                memory("configs", Kind::Array, 16, Observed::Out, Some(HANDLE)),
-                plain("config_size", INT, 24),
-                memory("num_config", Kind::Array, 32, Observed::Out, Some(INT)),
-            ],
-            40,
-        )
-    },
-    FunctionDesc { effect: Effect::Leave, leaves: true, ..function(FINISH, "glFinish", &[], 0) },
-    function(DEPTH_MASK, "glDepthMask", &[plain("flag", ty(Repr::U8, Kind::Bool), 0)], 1),
-];
+const TEXT: &str = "\
+enum gles
+ 0x1f01 GL_RENDERER
+ 0x8892 GL_ARRAY_BUFFER
+ 0x88e4 GL_STATIC_DRAW
+enum egl
+ 0x3021 EGL_ALPHA_SIZE
+ 0x3024 EGL_RED_SIZE
+ 0x3038 EGL_NONE
+names
+ 0 GL_POINTS
+ 4 GL_TRIANGLES
+ 0x100 GL_DEPTH_BUFFER_BIT
+ 0x400 GL_STENCIL_BUFFER_BIT
+ 0x4000 GL_COLOR_BUFFER_BIT
+group PrimitiveType gles
+ GL_POINTS GL_TRIANGLES
+group ClearBufferMask -
+ GL_DEPTH_BUFFER_BIT GL_STENCIL_BUFFER_BIT GL_COLOR_BUFFER_BIT
+api egl
+eglSwapBuffers(dpy pointer:handle, surface pointer:handle) u32:bool enter leaves
+api gles
+glUniform4f(location i32, v0 f32, v1 f32, v2 f32, v3 f32) void enter
+glDrawArrays(mode u32:enum:PrimitiveType, first i32, count i32) void enter
+glClear(mask u32:bitfield:ClearBufferMask) void enter
+glGenTextures(n i32, textures out pointer:array of u32:handle) void leave leaves
+glShaderSource(shader u32:handle, count i32, string in pointer:strings, length pointer:pointer) void enter
+glGetString(name u32:enum:gles) pointer:string enter leaves
+glBufferData(target u32:enum:gles, size i64, data in pointer:array of u8, usage u32:enum:gles) void enter
+api egl
+eglChooseConfig(dpy pointer:handle, attrib_list in pointer:attributes:egl of i32, configs out pointer:array of pointer:handle, config_size i32, num_config out pointer:array of i32) u32:bool enter leaves
+api gles
+glFinish() void leave leaves
+glDepthMask(flag u8:bool) void enter
+";
 
 pub fn description() -> Description {
-    Description::from_tables(&FUNCTIONS, &GROUPS, &[])
+    let decoded = Descriptions::decode(TEXT).expect("the text is well-formed");
+    Description::from(&decoded)
 }
 
 /// The bytes of a payload, under construction.

@@ -5,6 +5,6 @@ pub mod gl_es2;
 pub mod gl_es3;
 pub mod gl_shared_extensions;
 pub mod gl_vendor_extensions;
-pub mod ids;
 pub mod requirements;
 pub mod table;
+pub use gapii_commands::ids;

@@ -5,8 +5,6 @@
 
 use std::ffi::{c_char, c_void};
 
-use gapii_protocol::generated::functions::FUNCTIONS;
-
 use crate::call::{Call, Skip};
 use crate::driver::function;
 use crate::names::Kind;
@@ -136,7 +134,8 @@ impl Call<'_, '_> {
 
     /// Number of the driver's function of this command's name, for what plays several.
     pub fn own_function(&self) -> Result<u16, Skip> {
-        let found = FUNCTIONS.binary_search_by_key(&self.command.name(), |known| known.name);
-        found.map(|at| at as u16).map_err(|_| Skip::from("this build does not know it"))
+        let known =
+            self.command.known().ok_or_else(|| Skip::from("this build does not know it"))?;
+        Ok(known.number())
     }
 }

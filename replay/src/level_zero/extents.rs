@@ -146,15 +146,15 @@ fn region_rows(region: [u32; REGION_WORDS], (pitch, slice_pitch): (u64, u64)) ->
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::generated::functions::FUNCTIONS;
+    use gapii_commands::descriptions;
 
     use super::*;
 
     #[test]
     fn every_name_in_the_table_is_one_of_the_description() {
         for (function, pointer, size) in LINES {
-            let found = FUNCTIONS.iter().find(|known| known.name == *function);
-            let params = found.unwrap_or_else(|| panic!("no {function}")).params;
+            let found = descriptions().functions.iter().find(|known| known.name == *function);
+            let params = &found.unwrap_or_else(|| panic!("no {function}")).params;
             let has = |name: &str| params.iter().any(|param| param.name == name);
             let is_known = match size {
                 Param(size) => has(size),

@@ -20,8 +20,7 @@ use std::collections::BTreeMap;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use gapii_protocol::desc::Api;
-use gapii_protocol::generated::functions::FUNCTIONS;
+use gapii_commands::{Api, CommandId};
 use gapii_protocol::trace::description::{Description, Function, Kind as Meaning, Repr};
 
 use crate::call::{Call, Outcome, Skip};
@@ -32,7 +31,7 @@ use extents::Extent;
 pub use extents::Rows;
 use pieces::Builder;
 pub use pieces::{Piece, Shape, leaves};
-use words::{WORDS_MAX, Words};
+use words::Words;
 
 const SUCCESS: u64 = 0;
 const NOT_READY: u64 = 1;
@@ -112,8 +111,8 @@ pub fn describes(name: &str) -> bool {
 }
 
 fn number(name: &str) -> Option<u16> {
-    let at = FUNCTIONS.binary_search_by_key(&name, |function| function.name).ok()?;
-    (FUNCTIONS[at].api == Api::LevelZero).then_some(at as u16)
+    let command = CommandId::named(name).filter(|command| command.api() == Api::LevelZero)?;
+    Some(command.number())
 }
 
 /// Plays one command.
@@ -279,17 +278,9 @@ fn scopes(call: &mut Call<'_, '_>) -> Scopes {
     call.parts.names.scopes(call.command.process, 0)
 }
 
-const _: () = {
-    let mut at = 0;
-    while at < FUNCTIONS.len() {
-        let is_fitting = FUNCTIONS[at].params.len() <= WORDS_MAX;
-        assert!(is_fitting || !matches!(FUNCTIONS[at].api, Api::LevelZero));
-        at += 1;
-    }
-};
-
 #[cfg(test)]
 mod tests {
+    use super::words::WORDS_MAX;
     use super::*;
 
     #[test]
@@ -305,6 +296,14 @@ mod tests {
         assert_eq!(timeout("zeFenceHostSynchronize", Some(NOT_READY)), (0, false));
         assert_eq!(timeout("zeEventQueryStatus", Some(SUCCESS)), (5, true));
         assert_eq!(timeout("zeEventQueryStatus", Some(NOT_READY)), (5, false));
+    }
+
+    #[test]
+    fn arguments_of_every_function_fit() {
+        let functions = gapii_commands::descriptions().functions.iter();
+        for function in functions.filter(|function| function.api == Api::LevelZero) {
+            assert!(function.params.len() <= WORDS_MAX, "{}", function.name);
+        }
     }
 
     #[test]

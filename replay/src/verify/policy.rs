@@ -297,7 +297,7 @@ fn names_of(value: u64) -> Vec<&'static str> {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::generated::functions::LAYOUTS;
+    use gapii_commands::descriptions;
 
     use super::*;
 
@@ -361,7 +361,8 @@ mod tests {
             let known = match what.strip_prefix('@') {
                 Some("result") => true,
                 Some(field) if field.starts_with("*.") => {
-                    let mut fields = LAYOUTS.iter().flat_map(|layout| layout.fields);
+                    let mut fields =
+                        descriptions().layouts.iter().flat_map(|layout| &layout.fields);
                     fields.any(|known| field.ends_with(known.name))
                 }
                 Some(param) => built_in.functions().iter().any(|f| {

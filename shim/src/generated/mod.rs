@@ -9,8 +9,12 @@ pub mod handlers_gl_es3;
 pub mod handlers_gl_shared_extensions;
 pub mod handlers_gl_vendor_extensions;
 pub mod handlers_level_zero;
-pub mod ids;
-pub mod names;
 pub mod sizes;
 pub mod traced;
 pub mod trackers;
+pub mod ids {
+    pub use gapii_commands::{COUNT, ids::*};
+}
+pub mod names {
+    pub use gapii_commands::{EXPORTED, NAMES};
+}

@@ -1,4 +1,4 @@
-//! Playing OpenGL ES commands again: a function for each, their table, and the ids of all commands.
+//! Playing OpenGL ES commands again: a function for each, and their table.
 //!
 //! A function has the arguments made ready, calls the driver and says what it gave. The words of it
 //! are those of `replay/src/call.rs` and `replay/src/gl`; what does not go this way is played by hand.
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{file, ident, ids};
+use super::{file, ident};
 use crate::ctype::Repr;
 use crate::lang::typed::{self, Program, Replay};
 use crate::model::{Api, Function, Model, Value};
@@ -43,7 +43,6 @@ const PRELUDE: &str = "\
 pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> {
     let commands: Vec<_> = model.functions.iter().zip(&program.commands).collect();
     let mut files = BTreeMap::from([
-        ("ids.rs", ids::emit(model)),
         ("table.rs", table(&commands)),
         ("requirements.rs", requirements(&commands)),
     ]);
