@@ -1,0 +1,48 @@
+//! The synchronisation between the threads of a recorded program: four protocols over a few atomic words.
+//!
+//! | edge | type | orders |
+//! |---|---|---|
+//! | BEGIN | [`Epoch`] | what a thread did before it began a capture or a keyframe, before any command recorded in it |
+//! | OUTSIDE | [`Gate`] | a command, before another thread describes state because it saw the thread outside |
+//! | KNOWN | [`blob_table`] | the records of a blob, before any record that refers to the blob by name |
+//! | SETTLE | [`settle()`] | changes of inputs, before the word that follows from them is left alone |
+//!
+//! docs/memory-model.md has the arguments. The loom models in `tests/` check this very code; the shim runs
+//! it. Knows nothing of rings, drivers or commands.
+//!
+//! ```
+//! use gapii_edges::{Epoch, Gate};
+//!
+//! static EPOCH: Epoch = Epoch::none();
+//! let gate = Gate::closed();
+//!
+//! // Nothing is recorded: no thread has an epoch to follow.
+//! assert_eq!(EPOCH.follow(), None);
+//!
+//! // A safe point begins a capture. A thread follows it at its first command, on the slow path.
+//! EPOCH.begin(17);
+//! let epoch = EPOCH.follow().ok_or("a capture runs")?;
+//! gate.leave(epoch);
+//!
+//! // From then on its commands take the fast path: inside between `enter` and `leave`.
+//! assert!(gate.enter(&EPOCH));
+//! assert!(!gate.is_outside());
+//! gate.leave(epoch);
+//!
+//! // The next epoch sends the thread to the slow path again.
+//! EPOCH.begin(18);
+//! assert!(!gate.enter(&EPOCH));
+//! # Ok::<(), &str>(())
+//! ```
+
+pub mod blob_table;
+mod epoch;
+mod gate;
+mod membarrier;
+mod settle;
+mod sync;
+
+pub use epoch::{Epoch, NOT_CAPTURING};
+pub use gate::Gate;
+pub use membarrier::{barrier_in_all_threads, register_barrier};
+pub use settle::{Settled, settle};
