@@ -4,9 +4,6 @@
 //! looked at, then the enter record is reserved. No allocation, no lock, no system call unless a ring
 //! is full. A handler that gets no [`Call`] hands the command straight to the driver.
 
-use core::sync::atomic::Ordering::{Relaxed, SeqCst};
-use core::sync::atomic::compiler_fence;
-
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE};
 use gapii_ringbuf::Reservation;
 
@@ -322,14 +319,8 @@ unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
         // SAFETY: in the program's thread, outside the fast path.
         return unsafe { crate::thread::begin_slowly(id) };
     };
-    let ready = thread.ready();
-    thread.set_ready(0);
-    // A signal handler that interrupts below must find the thread taken. OUTSIDE: the epoch is looked at
-    // afterwards, so that who has raised it and then sees the thread outside knows that its next
-    // command belongs to the new one; pairs with the barrier in seats::see_all_threads.
-    compiler_fence(SeqCst);
-    if ready != EPOCH.load(Relaxed) {
-        thread.set_ready(ready);
+    // OUTSIDE, in Gate::enter.
+    if !thread.gate().enter(&EPOCH) {
         // SAFETY: as above.
         return unsafe { crate::thread::begin_slowly(id) };
     }
@@ -339,8 +330,7 @@ unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
 /// Gives the thread back.
 #[inline(always)]
 fn end(thread: &mut Thread) {
-    compiler_fence(SeqCst);
-    thread.set_ready(thread.idle);
+    thread.gate().leave(thread.idle);
 }
 
 /// A value and zeros behind it.

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use crossbeam_utils::{Backoff, CachePadded};
 use gapii_abi::atom::{CAPTURE_END, KEYFRAME, process_end};
+use gapii_edges::Epoch;
+pub use gapii_edges::NOT_CAPTURING;
 use gapii_ringbuf::{Mode, Overflow};
 
 use crate::connection::Connection;
@@ -19,8 +21,6 @@ use crate::snapshot;
 use crate::table::{self, Hooks};
 use crate::thread;
 
-/// [`EPOCH`] while nothing is recorded. No thread is ever ready for it.
-pub const NOT_CAPTURING: u64 = u64::MAX;
 /// Epochs start above every special value of a thread's ready word.
 const FIRST_EPOCH: u64 = 16;
 /// How often a waiting process looks whether the daemon still lives.
@@ -28,7 +28,7 @@ const LOOK_AROUND: Duration = Duration::from_millis(200);
 
 /// Number of the capture that runs in this process, and of its keyframe, or [`NOT_CAPTURING`]. Read at every recorded
 /// command, so nothing that changes more often shares its cache line.
-pub static EPOCH: CachePadded<AtomicU64> = CachePadded::new(AtomicU64::new(NOT_CAPTURING));
+pub static EPOCH: CachePadded<Epoch> = CachePadded::new(Epoch::none());
 
 static CAPTURE: Capture = Capture {
     switching: AtomicBool::new(false),
@@ -139,12 +139,12 @@ pub fn safe_point(moment: Moment) {
 
 /// Whether the process records.
 pub fn is_running() -> bool {
-    EPOCH.load(Relaxed) != NOT_CAPTURING
+    epoch() != NOT_CAPTURING
 }
 
 /// Number of the capture that runs, or [`NOT_CAPTURING`].
 pub fn epoch() -> u64 {
-    EPOCH.load(Relaxed)
+    EPOCH.now()
 }
 
 /// Whether what the process did before this epoch is to be described in it.
@@ -235,7 +235,7 @@ pub fn stall_limit() -> Duration {
 
 /// In a forked child: there is no capture here.
 pub fn forget() {
-    EPOCH.store(NOT_CAPTURING, Relaxed);
+    EPOCH.end();
     CAPTURE.armed.store(false, Relaxed);
     CAPTURE.generation.store(0, Relaxed);
     CAPTURE.switching.store(false, Relaxed);
@@ -352,13 +352,13 @@ fn begin(moment: Moment) {
     CAPTURE.first_epoch.store(epoch, Relaxed);
     announce_exit();
     if has_keyframes() {
-        seats::prepare();
+        gapii_edges::register_barrier();
     }
     // Hooks first: a thread that knows of the capture passes none of the old ones any more. Until
     // then handlers record nothing.
     table::switch(Hooks::Capturing);
-    // BEGIN: pairs with the acquire in thread::attach: this thread has read the mode page.
-    EPOCH.store(epoch, Release);
+    // BEGIN, in Epoch::begin: this thread has read the mode page.
+    EPOCH.begin(epoch);
 }
 
 /// Whether there is a keyframe at this safe point: where a frame ends, or, for a program that has never
@@ -386,8 +386,8 @@ fn begin_anew(connection: &Connection) {
     CAPTURE.next_keyframe.store(frame.saturating_add(every), Relaxed);
     CAPTURE.keyframes_made.store(connection.mode.keyframes_asked(), Relaxed);
     let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
-    // BEGIN: pairs with the acquire in thread::attach: this thread has written the keyframe.
-    EPOCH.store(epoch, Release);
+    // BEGIN, in Epoch::begin: this thread has written the keyframe.
+    EPOCH.begin(epoch);
 }
 
 fn end(connection: &Connection, reason: u32) {
@@ -396,9 +396,10 @@ fn end(connection: &Connection, reason: u32) {
 }
 
 fn put_hooks_back(connection: &Connection) {
-    EPOCH.store(NOT_CAPTURING, Relaxed);
+    EPOCH.end();
     table::switch(process::hooks_at_rest());
     let generation = CAPTURE.generation.load(Relaxed);
+    // ENDED: pairs with the acquire in Member::look, so that the daemon reads the last heads.
     connection.segment.header().ended_generation.store(generation, Release);
     connection.counter.ring_doorbell();
 }

@@ -10,11 +10,10 @@
 
 use core::ops::Range;
 use core::ptr::NonNull;
-use core::sync::atomic::{
-    AtomicU64, Ordering::Acquire, Ordering::Relaxed, Ordering::Release, fence,
-};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crossbeam_utils::CachePadded;
+use gapii_edges::blob_table::{self, Entry};
 
 use crate::mapping;
 
@@ -29,8 +28,6 @@ const PROBES: usize = 64;
 /// Bits of a tag that say how often the table was full.
 const GENERATION_BITS: u32 = 28;
 const GENERATION_MASK: u64 = (1 << GENERATION_BITS) - 1;
-/// Tag of an entry that is being written. Above every other.
-const WRITING: u64 = u64::MAX;
 
 /// Name of a blob: the 16 bytes that a trace has, as two words of theirs.
 pub type Name = [u64; 2];
@@ -39,14 +36,6 @@ pub type Name = [u64; 2];
 pub struct Known {
     table: NonNull<Table>,
     seed: u64,
-}
-
-/// What is in an entry has meaning under its tag only.
-#[repr(C)]
-struct Entry {
-    tag: AtomicU64,
-    key: [AtomicU64; 2],
-    name: [AtomicU64; 2],
 }
 
 #[repr(C)]
@@ -80,28 +69,9 @@ impl Known {
 
     /// The name of the blob whose quick hash is `key`, if it was sent under `tag`.
     pub fn find(&self, tag: u64, key: u128) -> Option<Name> {
+        let find = |segment| blob_table::find(self.probe(segment, key), tag, words(key));
         // The last segment has most of them.
-        (0..=self.segment(tag)).rev().find_map(|segment| self.find_in(segment, tag, key))
-    }
-
-    fn find_in(&self, segment: u32, tag: u64, key: u128) -> Option<Name> {
-        let words = words(key);
-        for entry in self.probe(segment, key) {
-            // KNOWN: pairs with the release in Known::learn, so that a record which refers to a
-            // blob is stamped after those that hold it were published.
-            let seen = entry.tag.load(Acquire);
-            if seen < tag {
-                return None;
-            }
-            // Relaxed: the fence and the second look at the tag tell whether these are of one entry.
-            let (found, name) = (load(&entry.key), load(&entry.name));
-            // KNOWN: pairs with the fence in Known::learn.
-            fence(Acquire);
-            if seen == tag && found == words && entry.tag.load(Relaxed) == tag {
-                return Some(name);
-            }
-        }
-        None
+        (0..=self.segment(tag)).rev().find_map(find)
     }
 
     /// Whether nothing was noted under the tag.
@@ -116,23 +86,8 @@ impl Known {
 
     /// Notes that the blob was sent: all records that hold it are published.
     pub fn learn(&self, tag: u64, key: u128, name: Name) {
-        let words = words(key);
-        for entry in self.probe(self.segment(tag), key) {
-            let seen = entry.tag.load(Relaxed);
-            if seen == tag && load(&entry.key) == words {
-                return;
-            }
-            if seen >= tag || entry.tag.compare_exchange(seen, WRITING, Relaxed, Relaxed).is_err() {
-                continue;
-            }
-            // KNOWN: pairs with the fence in Known::find.
-            fence(Release);
-            store(&entry.key, words);
-            store(&entry.name, name);
-            // KNOWN: pairs with the acquire in Known::find.
-            entry.tag.store(tag, Release);
+        if blob_table::learn(self.probe(self.segment(tag), key), tag, words(key), name) {
             self.count(tag);
-            return;
         }
     }
 
@@ -203,16 +158,6 @@ fn entries_of(segment: u32) -> Range<usize> {
 
 fn words(key: u128) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
-}
-
-fn load(words: &[AtomicU64; 2]) -> [u64; 2] {
-    words.each_ref().map(|word| word.load(Relaxed))
-}
-
-fn store(words: &[AtomicU64; 2], values: [u64; 2]) {
-    for (word, value) in words.iter().zip(values) {
-        word.store(value, Relaxed);
-    }
 }
 
 /// A number that nobody guesses.

@@ -15,6 +15,8 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use gapii_edges::barrier_in_all_threads;
+
 use crate::capture;
 use crate::thread::Thread;
 use crate::thread_exit::ThreadExit;
@@ -69,6 +71,7 @@ impl Seat {
     fn take() -> &'static Seat {
         // SAFETY: has no failure.
         let tid = unsafe { libc::gettid() } as u32;
+        // SEAT: pairs with the release in Seat::leave: the seat is as its last thread left it.
         let free = all().find(|seat| seat.tid.compare_exchange(0, tid, Acquire, Relaxed).is_ok());
         free.unwrap_or_else(|| {
             let seat: &'static mut Seat = Box::leak(Box::new(Seat {
@@ -81,6 +84,7 @@ impl Seat {
             let mut newest = SEATS.load(Relaxed);
             loop {
                 seat.next.store(newest, Relaxed);
+                // LIST: pairs with the acquire in all: a seat in the list is initialised.
                 match SEATS.compare_exchange_weak(newest, seat, Release, Relaxed) {
                     Ok(_) => return &*seat,
                     Err(newer) => newest = newer,
@@ -93,6 +97,7 @@ impl Seat {
         self.is_at_work.store(false, Relaxed);
         self.knows.store(0, Relaxed);
         self.records_in.store(ptr::null_mut(), Relaxed);
+        // SEAT: pairs with the acquire in Seat::take.
         self.tid.store(0, Release);
     }
 
@@ -107,41 +112,27 @@ impl Seat {
 
     /// No command of the thread that began before capture `epoch` is on its way.
     pub fn know(&self, epoch: u64) {
-        // What the thread's last command did is seen by whoever sees this.
+        // ARRIVE: pairs with the acquires in Other: what the thread's last command did is visible.
         self.knows.store(epoch, Release);
     }
 }
 
 fn all() -> impl Iterator<Item = &'static Seat> {
     let seat = |seat: &AtomicPtr<Seat>| {
+        // LIST: pairs with the release in Seat::take.
+        let seat = seat.load(Acquire);
         // SAFETY: null, or leaked.
-        unsafe { seat.load(Acquire).as_ref() }
+        unsafe { seat.as_ref() }
     };
     core::iter::successors(seat(&SEATS), move |last| seat(&last.next))
-}
-
-/// Makes [`see_all_threads`] work, and quick. Before a capture with keyframes.
-pub fn prepare() {
-    membarrier(libc::MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-}
-
-/// A barrier in every thread of the process: what each has stored before is seen, and what it loads
-/// afterwards is what this thread has stored. False: the kernel has none.
-fn see_all_threads() -> bool {
-    membarrier(libc::MEMBARRIER_CMD_PRIVATE_EXPEDITED)
-}
-
-fn membarrier(command: i32) -> bool {
-    // SAFETY: takes no memory.
-    unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
 /// Waits until no other thread is in the driver with a command that capture `epoch` does not hold.
 /// Returns the threads of which that is not certain.
 pub fn wait_for_others(epoch: u64) -> Vec<u32> {
     let own = this_seat();
-    // OUTSIDE: the epoch was raised before.
-    let tells = !capture::is_first_of_this_capture(epoch) && see_all_threads();
+    // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
+    let tells = !capture::is_first_of_this_capture(epoch) && barrier_in_all_threads();
     let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
     let mut others: Vec<Other> = all().filter(is_other).map(Other::new).collect();
     let began = Instant::now();
@@ -187,18 +178,18 @@ impl Other {
 
     fn may_be_inside(&self, epoch: u64) -> bool {
         let Seat { tid, is_at_work, knows, .. } = self.seat;
-        // Acquires what the thread had done.
+        // ARRIVE: pairs with the release in Seat::know.
         let knows = knows.load(Acquire);
         tid.load(Acquire) == self.tid && self.tid != 0 && is_at_work.load(Acquire) && knows < epoch
     }
 
     /// Whether it records, and is in no command now.
     fn is_outside(&self) -> bool {
-        // Acquires what the thread records in.
+        // ARRIVE: pairs with the release in Seat::know: it also shows what the thread records in.
         let knows_capture = self.seat.knows.load(Acquire) >= capture::first_epoch();
         // SAFETY: null, or a state that stays mapped.
         let thread = unsafe { self.seat.records_in.load(Relaxed).as_ref() };
-        knows_capture && thread.is_some_and(Thread::is_outside)
+        knows_capture && thread.is_some_and(|thread| thread.gate().is_outside())
     }
 
     /// Whether it has slept for a while, without a break.

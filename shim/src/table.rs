@@ -10,6 +10,7 @@ use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
 
 use gapii_commands::Api;
+use gapii_edges::Settled;
 use gapii_tracers::Traced;
 
 use crate::entry;
@@ -30,18 +31,18 @@ pub struct Handler(pub *const ());
 unsafe impl Sync for Handler {}
 
 /// Where each entry point jumps; at first to the stub that sets the shim up.
-pub static TABLE: [AtomicPtr<()>; ids::COUNT] = {
-    let mut table = [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
+pub static TABLE: [Settled<()>; ids::COUNT] = {
+    let mut table = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
     let mut id = 0;
     while id < ids::COUNT {
-        table[id] = AtomicPtr::new(entry::setup_stub(id));
+        table[id] = Settled::new(entry::setup_stub(id));
         id += 1;
     }
     table
 };
 
 /// What each slot would lead to without tracers: a traced handler calls on to it.
-static BELOW: [AtomicPtr<()>; ids::COUNT] = [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
+static BELOW: [Settled<()>; ids::COUNT] = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
 
 /// The driver's own function for each command, null while unknown.
 static DRIVER: [AtomicPtr<()>; ids::COUNT] =
@@ -82,8 +83,8 @@ pub fn driver(id: u16) -> Code {
 /// What the traced handler of command `id` calls on to.
 #[inline(always)]
 pub fn below(id: u16) -> Code {
-    // SAFETY: as above. Relaxed: code needs nothing else to be seen before it is called.
-    unsafe { BELOW.get_unchecked(id as usize) }.load(Relaxed)
+    // SAFETY: as above.
+    unsafe { BELOW.get_unchecked(id as usize) }.get()
 }
 
 /// Makes `code` the driver's function for `id`, and hooks it as the others are.
@@ -116,18 +117,17 @@ pub fn trace(traced: &Traced<'_>) {
     }
 }
 
-/// Brings the slots of `id` to what they depend on. SETTLE: who changes that has stored it before; so of
-/// several that settle one id at once, the last to store has seen all changes, or looks again and sees them.
+/// Brings the words of `id` up to date after one of their inputs has changed.
 fn settle(id: usize) {
     let (Some(slot), Some(below)) = (TABLE.get(id), BELOW.get(id)) else { return };
-    loop {
-        let wanted = wanted(id);
-        below.store(wanted.below, SeqCst);
-        slot.store(wanted.slot, SeqCst);
-        if wanted == self::wanted(id) {
-            return;
-        }
-    }
+    // SETTLE, in Settled::set: the last thread to set a word has seen all changes.
+    gapii_edges::settle(
+        || wanted(id),
+        |wanted| {
+            below.set(wanted.below);
+            slot.set(wanted.slot);
+        },
+    );
 }
 
 /// What leads from a command's entry point to its driver.

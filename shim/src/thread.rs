@@ -4,7 +4,7 @@
 //! and every fast path misses on it.
 
 use core::ptr;
-use core::sync::atomic::{AtomicU64, Ordering::Acquire, Ordering::Relaxed};
+use core::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use gapii_abi::atom::{
@@ -12,6 +12,7 @@ use gapii_abi::atom::{
     traced_kind,
 };
 use gapii_commands::Api;
+use gapii_edges::Gate;
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
 use crate::call::Call;
@@ -49,9 +50,9 @@ pub const OPENGL_ES_API: u32 = 0x30A0;
 /// A thread that records, or has recorded.
 #[repr(C, align(128))]
 pub struct Thread {
-    /// The epoch this thread may record in, while it is outside the shim; 0 while it is inside.
-    ready: AtomicU64,
-    /// What `ready` is set to when a command is done.
+    /// Whether the thread is inside a command, and if not, the epoch that it may record in.
+    gate: Gate,
+    /// What `gate` is left with when a command is done.
     pub idle: u64,
     /// Observations of this size are blobs, in bytes.
     pub blob_min_bytes: u64,
@@ -87,20 +88,10 @@ struct Gap {
 }
 
 impl Thread {
+    /// Whether the thread is inside a command.
     #[inline(always)]
-    pub fn ready(&self) -> u64 {
-        self.ready.load(Relaxed)
-    }
-
-    /// Whether no command of the thread is on its way, as others see it. What the last one did is seen
-    /// by who sees this.
-    pub fn is_outside(&self) -> bool {
-        self.ready.load(Acquire) != 0
-    }
-
-    #[inline(always)]
-    pub fn set_ready(&self, ready: u64) {
-        self.ready.store(ready, Relaxed);
+    pub fn gate(&self) -> &Gate {
+        &self.gate
     }
 
     /// Room for one record, stamped if it must be. Waits or drops when the ring is full.
@@ -300,9 +291,9 @@ impl Thread {
         self.producer.forget_stamp();
     }
 
-    /// Whether this thread introduced itself in the capture that runs.
-    fn is_current(&self, connection: &Connection) -> bool {
-        self.epoch == EPOCH.load(Relaxed) && ptr::eq(self.connection, connection)
+    /// Whether this thread introduced itself in this epoch.
+    fn is_current(&self, connection: &Connection, epoch: u64) -> bool {
+        self.epoch == epoch && ptr::eq(self.connection, connection)
     }
 
     fn set_gate(&mut self, words: &Words) {
@@ -348,7 +339,7 @@ impl Gap {
 #[cold]
 #[inline(never)]
 pub unsafe fn begin_slowly(id: u16) -> Option<&'static mut Thread> {
-    if EPOCH.load(Relaxed) == NOT_CAPTURING {
+    if EPOCH.now() == NOT_CAPTURING {
         return None;
     }
     // SAFETY: this thread's own words.
@@ -371,15 +362,15 @@ pub fn context_changed() {
     let Some(connection) = process::connection() else { return };
     // SAFETY: thread states stay mapped; this thread alone uses its own.
     let Some(thread) = (unsafe { words.thread.as_mut() }) else { return };
-    if thread.tid == 0 || !thread.is_current(connection) {
+    if thread.tid == 0 || !thread.is_current(connection, EPOCH.now()) {
         return;
     }
-    thread.set_ready(0);
+    thread.gate.close();
     introduce_context(thread, words);
     thread.set_gate(words);
     let epoch = thread.epoch;
     let thread = snapshot::describe_current(thread, epoch);
-    thread.set_ready(thread.idle);
+    thread.gate.leave(thread.idle);
 }
 
 /// Whether what this thread calls from here on is a tracer's own. A thread without a recording state learns
@@ -389,7 +380,7 @@ pub fn set_in_callback(is_in_callback: bool) {
     // SAFETY: this thread's own words.
     let words = unsafe { &mut *words() };
     words.in_callback = u32::from(is_in_callback);
-    if EPOCH.load(Relaxed) != NOT_CAPTURING {
+    if EPOCH.now() != NOT_CAPTURING {
         learn_in_callback(words);
     }
 }
@@ -398,10 +389,10 @@ pub fn set_in_callback(is_in_callback: bool) {
 fn learn_in_callback(words: &Words) {
     // SAFETY: thread states stay mapped; this thread alone uses its own.
     let Some(thread) = (unsafe { words.thread.as_mut() }) else { return };
-    if thread.tid != 0 && thread.ready() != 0 {
+    if thread.tid != 0 && thread.gate.ready() != 0 {
         let is_open = thread.is_open();
         thread.set_idle(is_open, words);
-        thread.set_ready(thread.idle);
+        thread.gate.leave(thread.idle);
     }
 }
 
@@ -420,7 +411,7 @@ pub unsafe fn own() -> Option<&'static mut Thread> {
 pub fn is_inside(words: &Words) -> bool {
     // SAFETY: thread states stay mapped.
     let thread = unsafe { words.thread.as_ref() };
-    thread.is_some_and(|thread| thread.tid != 0 && thread.ready() == 0)
+    thread.is_some_and(|thread| thread.tid != 0 && thread.gate.ready() == 0)
 }
 
 /// Counts a command that came from inside another and went straight on.
@@ -436,11 +427,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         process::become_own_process();
     }
     let connection = process::connection()?;
-    // BEGIN: pairs with the release in capture::begin, so that this thread looks for blobs in the
-    // table of this capture.
-    if EPOCH.load(Acquire) == NOT_CAPTURING {
-        return None;
-    }
+    EPOCH.follow()?;
     // SAFETY: thread states stay mapped; this thread alone uses its own.
     let owned = unsafe { words.thread.as_ref() };
     if !owned.is_some_and(|thread| ptr::eq(thread.connection, connection)) {
@@ -448,9 +435,12 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     }
     // SAFETY: as above, and not null any more.
     let mut thread = unsafe { &mut *words.thread };
-    thread.set_ready(0);
-    if !thread.is_current(connection) {
-        let epoch = EPOCH.load(Relaxed);
+    // OUTSIDE and BEGIN, in Gate::enter_slowly: this thread looks for blobs in the table of this epoch's capture.
+    let Some(epoch) = thread.gate.enter_slowly(&EPOCH) else {
+        thread.gate.leave(thread.idle.max(EGL_ONLY));
+        return None;
+    };
+    if !thread.is_current(connection, epoch) {
         if !capture::is_of_this_capture(thread.epoch) {
             // What an earlier capture lost is in that one's account.
             thread.gap = Gap::NONE;
@@ -468,7 +458,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         thread = snapshot::describe(thread, epoch);
     }
     if !thread.is_open() && const { Api::Gles.ids() }.contains(&id) {
-        thread.set_ready(thread.idle);
+        thread.gate.leave(thread.idle);
         return None;
     }
     if words.in_callback != 0 && id < META_FIRST {

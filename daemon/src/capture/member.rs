@@ -126,8 +126,8 @@ impl Member {
     /// there by now.
     pub fn look(&mut self, now_ns: u64) -> Look {
         let late = matches!(self.phase, Phase::Stopping { deadline_ns } if now_ns >= deadline_ns);
-        // Acquire: pairs with the release of whoever put the hooks back, so that the heads read
-        // below are the last ones.
+        // ENDED: pairs with the release in capture::put_hooks_back, so that the heads which are read next are the
+        // last ones.
         let ended = self.process.claims().ended_generation.load(Ordering::Acquire);
         self.put_back = ended >= self.generation;
         if self.left.is_some() {

@@ -7,7 +7,7 @@ use crate::sync::{AtomicU64, Ordering, frequent_fence};
 ///
 /// | value | meaning | entered by the thread | from | ordering |
 /// |---|---|---|---|---|
-/// | 0 | inside a command, or without a recording state (memory that `fork` wiped) | [`Self::enter`], [`Self::close`] | any | `Relaxed`, then the fence of OUTSIDE |
+/// | 0 | inside a command, or without a recording state (memory that `fork` wiped) | [`Self::enter`], [`Self::enter_slowly`], [`Self::close`] | any | `Relaxed`, then the fence of OUTSIDE |
 /// | an epoch | outside, ready to record in this epoch | [`Self::leave`] | 0 | `Release` (OUTSIDE) |
 /// | another value, below every epoch | outside; every command takes the slow path | [`Self::leave`] | 0 | `Release` (OUTSIDE) |
 ///
@@ -45,6 +45,15 @@ impl Gate {
         // OUTSIDE: pairs with the acquire in Gate::is_outside.
         self.0.store(ready, Ordering::Release);
         false
+    }
+
+    /// Enters a command on the slow path, and returns the epoch to record in. `None` while nothing is recorded: the thread
+    /// is inside nevertheless, and has to leave. In the thread itself.
+    pub fn enter_slowly(&self, epoch: &Epoch) -> Option<u64> {
+        self.close();
+        // OUTSIDE: pairs with barrier_in_all_threads, as in `enter`.
+        frequent_fence();
+        epoch.follow()
     }
 
     /// Leaves a command. `ready` is the epoch to record in, or a value below every epoch; not 0. In the

@@ -21,8 +21,12 @@ struct Shared {
     turnstile: Turnstile,
 }
 
-/// A describer raises the epoch, and reads the state if it sees the thread outside, while the thread makes `commands`.
-fn describe_beside(commands: u64) {
+/// What the thread's gate is set to between commands: ready for the epoch, or on the slow path always.
+const READY: [u64; 2] = [17, 1];
+
+/// A describer raises the epoch, and reads the state if it sees the thread outside, while the thread makes
+/// `commands`.
+fn describe_beside(commands: u64, ready: u64) {
     let shared = Arc::new(Shared {
         epoch: Epoch::none(),
         gate: Gate::closed(),
@@ -30,19 +34,21 @@ fn describe_beside(commands: u64) {
         turnstile: Turnstile::default(),
     });
     shared.epoch.begin(17);
-    shared.gate.leave(17);
+    shared.gate.leave(ready);
     let thread = {
         let shared = Arc::clone(&shared);
         thread::spawn(move || {
             for command in 1..=commands {
                 shared.turnstile.pass();
-                if !shared.gate.enter(&shared.epoch) {
-                    // The slow path waits for the describer.
+                let is_fast = shared.gate.enter(&shared.epoch);
+                assert!(!is_fast || ready == 17);
+                if !is_fast && shared.gate.enter_slowly(&shared.epoch) != Some(17) {
+                    // Of the new epoch: it waits for the describer, and records afterwards.
                     return;
                 }
                 shared.state.write(command);
                 shared.turnstile.pass();
-                shared.gate.leave(17);
+                shared.gate.leave(ready);
             }
         })
     };
@@ -59,10 +65,14 @@ fn describe_beside(commands: u64) {
 
 #[test]
 fn thread_that_is_seen_outside_makes_no_command_of_the_old_epoch() {
-    model(3, 5, || describe_beside(1));
+    for ready in READY {
+        model(3, 20, move || describe_beside(1, ready));
+    }
 }
 
 #[test]
 fn what_the_last_command_did_is_seen() {
-    model(3, 10, || describe_beside(2));
+    for ready in READY {
+        model(3, 20, move || describe_beside(2, ready));
+    }
 }

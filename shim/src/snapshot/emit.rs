@@ -164,7 +164,7 @@ impl Command<'_> {
         // SAFETY: in the thread itself.
         unsafe { call.in_flight().leave(id, SETUP | EFFECT, result, &mut writes) };
         // SAFETY: as above.
-        unsafe { &*thread }.set_ready(0);
+        unsafe { &*thread }.gate().close();
     }
 
     /// False: there was no room.
@@ -179,7 +179,7 @@ impl Command<'_> {
             [Some(one), Some(two)] => write(call, flags, fixed_bytes, &self.fixed, &mut [one, two]),
         };
         // SAFETY: as above; the thread stays inside.
-        unsafe { &*thread }.set_ready(0);
+        unsafe { &*thread }.gate().close();
         written
     }
 }
