@@ -5,8 +5,7 @@ use std::process::Command;
 use crate::{step, tree};
 
 /// What to type for the models alone.
-pub const COMMAND: &str =
-    "RUSTFLAGS='--cfg loom' cargo test --release -p gapii-edges -p gapii-ringbuf -p gapii-tracers --test 'loom_*'";
+pub const COMMAND: &str = "RUSTFLAGS='--cfg loom' cargo test --release -p gapii-edges -p gapii-ringbuf -p gapii-tracers --test 'loom_*'";
 
 /// Builds and runs the models in a target folder of their own: the flag would rebuild everything else.
 pub fn command() -> Command {

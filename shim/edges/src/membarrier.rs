@@ -23,9 +23,11 @@ fn membarrier(command: i32) -> bool {
     unsafe { libc::syscall(libc::SYS_membarrier, command, 0, 0) == 0 }
 }
 
+/// Models need no registration.
 #[cfg(loom)]
 pub fn register_barrier() {}
 
+/// Models have a full fence on both sides: loom does not know `membarrier`.
 #[cfg(loom)]
 pub fn barrier_in_all_threads() -> bool {
     crate::sync::fence(crate::sync::Ordering::SeqCst);
