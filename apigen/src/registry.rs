@@ -270,8 +270,12 @@ fn profile(root: Node<'_, '_>, apis: &[&str]) -> BTreeMap<String, u64> {
         let supported = extension.attribute("supported").unwrap_or_default();
         supported.split('|').any(|api| apis.contains(&api))
     });
-    let nodes = features.chain(extensions);
-    let names: BTreeSet<&str> = nodes.flat_map(|node| required(node, apis, "enum")).collect();
+    // Commands of an extension may take values that only its desktop version lists.
+    let requires = extensions.flat_map(|extension| elements(extension, "require"));
+    let listed = requires.flat_map(|require| elements(require, "enum"));
+    let listed = listed.filter_map(|item| item.attribute("name"));
+    let of_features = features.flat_map(|feature| required(feature, apis, "enum"));
+    let names: BTreeSet<&str> = of_features.chain(listed).collect();
     let nodes = elements(root, "enums").flat_map(|block| elements(block, "enum"));
     let ours = nodes.filter(|node| node.attribute("api").is_none_or(|api| apis.contains(&api)));
     let valued = ours.filter_map(|node| {
@@ -464,6 +468,7 @@ mod tests {
             <enums namespace="GL">
                 <enum value="0x1" name="GL_A"/>
                 <enum value="0x2" name="GL_DESKTOP"/>
+                <enum value="0x5" name="GL_A_BYTE"/>
                 <enum value="0x3" name="GL_B" api="gl"/>
                 <enum value="0x4" name="GL_B" api="gles2"/>
                 <enum value="0xFFFFFFFFFFFFFFFF" name="GL_FOREVER"/>
@@ -476,7 +481,7 @@ mod tests {
             <extensions>
                 <extension name="GL_EXT_thing" supported="gl|gles2">
                     <require api="gles2"><enum name="GL_B"/><enum name="GL_FOREVER"/></require>
-                    <require api="gl"><enum name="GL_DESKTOP"/></require>
+                    <require api="gl"><enum name="GL_A_BYTE"/></require>
                 </extension>
                 <extension name="GL_ARB_thing" supported="gl">
                     <require><enum name="GL_DESKTOP"/></require>
@@ -486,7 +491,7 @@ mod tests {
         let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
         let profile: Vec<(&str, u64)> =
             registry.profile.iter().map(|(name, value)| (name.as_str(), *value)).collect();
-        assert_eq!(profile, [("GL_A", 1), ("GL_B", 4), ("GL_FOREVER", u64::MAX)]);
+        assert_eq!(profile, [("GL_A", 1), ("GL_A_BYTE", 5), ("GL_B", 4), ("GL_FOREVER", u64::MAX)]);
     }
 
     const XML: &str = r#"<registry>

@@ -2,6 +2,8 @@
 
 use core::ffi::{CStr, c_char};
 
+use gapii_commands::constants;
+use gapii_commands::constants::{GL_EXTENSIONS, GL_RGBA, GL_UNSIGNED_BYTE, GL_VERSION};
 use gapii_state::read_back::Driver;
 
 use crate::driver_functions as driver;
@@ -11,19 +13,16 @@ use crate::table;
 use crate::thread::OPENGL_ES_API;
 use crate::tls::words;
 
-const EGL_EXTENSIONS: i32 = 0x3055;
-const EGL_HEIGHT: i32 = 0x3056;
-const EGL_WIDTH: i32 = 0x3057;
-const EGL_DRAW: i32 = 0x3059;
-const EGL_READ: i32 = 0x305A;
-const EGL_CONFIG_ID: i32 = 0x3028;
-const EGL_NONE: i32 = 0x3038;
-const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = 0x3339;
-const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 = 0x333A;
-const GL_VERSION: u32 = 0x1F02;
-const GL_EXTENSIONS: u32 = 0x1F03;
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_RGBA: u32 = 0x1908;
+const EGL_EXTENSIONS: i32 = constants::EGL_EXTENSIONS as i32;
+const EGL_HEIGHT: i32 = constants::EGL_HEIGHT as i32;
+const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
+const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
+const EGL_READ: i32 = constants::EGL_READ as i32;
+const EGL_CONFIG_ID: i32 = constants::EGL_CONFIG_ID as i32;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
+const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_EXT as i32;
+const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 =
+    constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
 
 /// A surface that this thread draws to and reads from.
 pub struct Draw {

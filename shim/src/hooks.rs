@@ -9,6 +9,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES};
 use gapii_commands::Api;
+use gapii_commands::constants;
 use gapii_ringbuf::SegmentHeader;
 
 use crate::call::Call;
@@ -28,8 +29,8 @@ use crate::tls::{Words, words};
 
 type Handle = *mut c_void;
 
-const EGL_NONE: i32 = 0x3038;
-const EGL_CONTEXT_CLIENT_VERSION: i32 = 0x3098;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
+const EGL_CONTEXT_CLIENT_VERSION: i32 = constants::EGL_CONTEXT_CLIENT_VERSION as i32;
 
 /// A hooked command on its way through the shim; while it lives, hooked commands of this thread
 /// that come from inside go straight on.

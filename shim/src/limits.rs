@@ -5,26 +5,17 @@
 
 use core::ffi::{CStr, c_char};
 
+use gapii_commands::constants::{
+    GL_ALPHA_BITS, GL_BLUE_BITS, GL_DEPTH_BITS, GL_EXTENSIONS, GL_GREEN_BITS,
+    GL_MAX_VERTEX_ATTRIBS, GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS,
+    GL_NUM_SHADER_BINARY_FORMATS, GL_RED_BITS, GL_SAMPLES, GL_STENCIL_BITS, GL_VERSION,
+    GL_VIEWPORT,
+};
 use gapii_state::{Context, DefaultFramebuffer, Extensions};
 
 use crate::generated::ids;
 use crate::table;
 use crate::tracking;
-
-const GL_VIEWPORT: u32 = 0x0BA2;
-const GL_RED_BITS: u32 = 0x0D52;
-const GL_GREEN_BITS: u32 = 0x0D53;
-const GL_BLUE_BITS: u32 = 0x0D54;
-const GL_ALPHA_BITS: u32 = 0x0D55;
-const GL_DEPTH_BITS: u32 = 0x0D56;
-const GL_STENCIL_BITS: u32 = 0x0D57;
-const GL_VERSION: u32 = 0x1F02;
-const GL_EXTENSIONS: u32 = 0x1F03;
-const GL_SAMPLES: u32 = 0x80A9;
-const GL_NUM_COMPRESSED_TEXTURE_FORMATS: u32 = 0x86A2;
-const GL_NUM_PROGRAM_BINARY_FORMATS: u32 = 0x87FE;
-const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
-const GL_NUM_SHADER_BINARY_FORMATS: u32 = 0x8DF9;
 
 /// Asks for the limits of this thread's context if nobody has yet.
 ///

@@ -15,7 +15,7 @@ use crate::known::Name;
 use crate::pages;
 
 /// The attribute that ends an EGL attribute list.
-const EGL_NONE: isize = 0x3038;
+const EGL_NONE: isize = gapii_commands::constants::EGL_NONE as isize;
 /// Longest attribute list that is read, in attributes.
 const ATTRIBUTES_MAX: usize = 256;
 /// Most that is kept of memory that is not all there, in bytes: more than any driver has of uniforms.

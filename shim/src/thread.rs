@@ -12,6 +12,7 @@ use gapii_abi::atom::{
     traced_kind,
 };
 use gapii_commands::Api;
+use gapii_commands::constants;
 use gapii_edges::Gate;
 use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
 
@@ -45,7 +46,7 @@ const LOOK_AROUND: Duration = Duration::from_millis(50);
 /// Epochs that fit between two stores of the daemon's.
 const EPOCH_BITS: u32 = 20;
 /// `EGL_OPENGL_ES_API`.
-pub const OPENGL_ES_API: u32 = 0x30A0;
+pub const OPENGL_ES_API: u32 = constants::EGL_OPENGL_ES_API;
 
 /// A thread that records, or has recorded.
 #[repr(C, align(128))]

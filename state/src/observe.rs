@@ -3,13 +3,15 @@
 //! Generated code calls these; each tells the observer, and none reads more than it needs to know
 //! where a range ends.
 
+use gapii_commands::constants;
+
 use crate::memory::{Memory, NO_PARAM, Observer, Values};
 use crate::number::range as counts;
 
 /// No range is as long as this, in bytes.
 const RANGE_BYTES_MAX: i64 = 1 << 47;
 /// The attribute that ends a list.
-const EGL_NONE: i64 = 0x3038;
+const EGL_NONE: i64 = constants::EGL_NONE as i64;
 /// The longest attribute list that is read, in words.
 const ATTRIBUTES_MAX: i64 = 512;
 

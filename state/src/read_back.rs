@@ -3,22 +3,15 @@
 //! Asks and sets nothing that the context's version and extensions do not have, so that no GL error
 //! comes of it and a pending one stays pending. Calls no driver itself: who has one lends it.
 
-const GL_FRONT: u32 = 0x0404;
-const GL_BACK: u32 = 0x0405;
-const GL_READ_BUFFER: u32 = 0x0C02;
-const GL_PACK_ROW_LENGTH: u32 = 0x0D02;
-const GL_PACK_SKIP_ROWS: u32 = 0x0D03;
-const GL_PACK_SKIP_PIXELS: u32 = 0x0D04;
-const GL_PACK_ALIGNMENT: u32 = 0x0D05;
-const GL_PIXEL_PACK_BUFFER: u32 = 0x88EB;
-const GL_PIXEL_PACK_BUFFER_BINDING: u32 = 0x88ED;
-const GL_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
-const GL_READ_FRAMEBUFFER_BINDING: u32 = 0x8CAA;
-const GL_FRAMEBUFFER: u32 = 0x8D40;
-const GL_PIXEL_LOCAL_STORAGE: u32 = 0x8F64;
-const GL_DEBUG_OUTPUT: u32 = 0x92E0;
-const GL_PACK_REVERSE_ROW_ORDER: u32 = 0x93A4;
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_BACK, GL_DEBUG_OUTPUT, GL_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_FRONT, GL_PACK_ALIGNMENT,
+    GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_READ_BUFFER, GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
+};
+
+const GL_SHADER_PIXEL_LOCAL_STORAGE_EXT: u32 = constants::GL_SHADER_PIXEL_LOCAL_STORAGE_EXT;
+const GL_PACK_REVERSE_ROW_ORDER_ANGLE: u32 = constants::GL_PACK_REVERSE_ROW_ORDER_ANGLE;
 
 /// A driver with a current context of OpenGL ES.
 pub trait Driver {
@@ -68,7 +61,7 @@ const SETTINGS: [Setting; 10] = [
     Setting::Pack(GL_PACK_ROW_LENGTH, 0),
     Setting::Pack(GL_PACK_SKIP_ROWS, 0),
     Setting::Pack(GL_PACK_SKIP_PIXELS, 0),
-    Setting::Pack(GL_PACK_REVERSE_ROW_ORDER, 0),
+    Setting::Pack(GL_PACK_REVERSE_ROW_ORDER_ANGLE, 0),
     Setting::PackBuffer,
     Setting::Framebuffer(GL_READ_FRAMEBUFFER_BINDING, GL_READ_FRAMEBUFFER),
     Setting::Framebuffer(GL_FRAMEBUFFER_BINDING, GL_FRAMEBUFFER),
@@ -85,7 +78,7 @@ impl<'d, D: Driver> Aside<'d, D> {
     /// as it was.
     pub fn put(driver: &'d D) -> Option<Self> {
         if driver.has("GL_EXT_shader_pixel_local_storage")
-            && driver.is_enabled(GL_PIXEL_LOCAL_STORAGE)
+            && driver.is_enabled(GL_SHADER_PIXEL_LOCAL_STORAGE_EXT)
         {
             return None;
         }
@@ -130,7 +123,7 @@ impl Setting {
         match self {
             Self::DebugOutput => (major, minor) >= (3, 2) || driver.has("GL_KHR_debug"),
             Self::Pack(GL_PACK_ALIGNMENT, _) => true,
-            Self::Pack(GL_PACK_REVERSE_ROW_ORDER, _) => {
+            Self::Pack(GL_PACK_REVERSE_ROW_ORDER_ANGLE, _) => {
                 driver.has("GL_ANGLE_pack_reverse_row_order")
             }
             Self::Pack(..) => major >= 3 || driver.has("GL_NV_pack_subimage"),
@@ -221,7 +214,7 @@ mod tests {
                 GL_FRAMEBUFFER_BINDING => {
                     self.version >= (2, 0) || self.has("GL_OES_framebuffer_object")
                 }
-                GL_PACK_REVERSE_ROW_ORDER => self.has("GL_ANGLE_pack_reverse_row_order"),
+                GL_PACK_REVERSE_ROW_ORDER_ANGLE => self.has("GL_ANGLE_pack_reverse_row_order"),
                 GL_READ_FRAMEBUFFER_BINDING => es3 || self.has("GL_NV_framebuffer_blit"),
                 GL_PIXEL_PACK_BUFFER_BINDING => es3 || self.has("GL_NV_pixel_buffer_object"),
                 GL_READ_BUFFER => es3 || self.has("GL_NV_read_buffer"),
@@ -328,7 +321,11 @@ mod tests {
         check((2, 0), &["GL_NV_pack_subimage"], &[(GL_PACK_ROW_LENGTH, 3)]);
         check((2, 0), &["GL_NV_pixel_buffer_object"], &[(GL_PIXEL_PACK_BUFFER_BINDING, 3)]);
         check((2, 0), &["GL_NV_read_buffer"], &[]);
-        check((2, 0), &["GL_ANGLE_pack_reverse_row_order"], &[(GL_PACK_REVERSE_ROW_ORDER, 1)]);
+        check(
+            (2, 0),
+            &["GL_ANGLE_pack_reverse_row_order"],
+            &[(GL_PACK_REVERSE_ROW_ORDER_ANGLE, 1)],
+        );
         check((3, 0), &[], &[(GL_READ_FRAMEBUFFER_BINDING, 3)]);
     }
 

@@ -7,6 +7,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_BGRA_EXT, GL_BYTE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_INT_2_10_10_10_REV,
+    GL_INT_10_10_10_2_OES, GL_SHORT, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT_2_10_10_10_REV,
+    GL_UNSIGNED_INT_10_10_10_2_OES, GL_UNSIGNED_SHORT,
+};
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::value::Value;
 
@@ -88,15 +94,15 @@ pub enum Role {
     MultiDraw,
 }
 
-const VERTEX_ARRAY: u64 = 0x8074;
-const NORMAL_ARRAY: u64 = 0x8075;
-const COLOR_ARRAY: u64 = 0x8076;
-pub const TEXTURE_COORD_ARRAY: u64 = 0x8078;
-const MATRIX_INDEX_ARRAY: u64 = 0x8844;
-const WEIGHT_ARRAY: u64 = 0x86AD;
-const POINT_SIZE_ARRAY: u64 = 0x8B9C;
-pub const ARRAY_BUFFER: u64 = 0x8892;
-pub const TEXTURE0: u64 = 0x84C0;
+const VERTEX_ARRAY: u64 = constants::GL_VERTEX_ARRAY as u64;
+const NORMAL_ARRAY: u64 = constants::GL_NORMAL_ARRAY as u64;
+const COLOR_ARRAY: u64 = constants::GL_COLOR_ARRAY as u64;
+pub const TEXTURE_COORD_ARRAY: u64 = constants::GL_TEXTURE_COORD_ARRAY as u64;
+const MATRIX_INDEX_ARRAY: u64 = constants::GL_MATRIX_INDEX_ARRAY_OES as u64;
+const WEIGHT_ARRAY: u64 = constants::GL_WEIGHT_ARRAY_OES as u64;
+const POINT_SIZE_ARRAY: u64 = constants::GL_POINT_SIZE_ARRAY_OES as u64;
+pub const ARRAY_BUFFER: u64 = constants::GL_ARRAY_BUFFER as u64;
+pub const TEXTURE0: u64 = constants::GL_TEXTURE0 as u64;
 
 impl Role {
     pub fn of(name: &str) -> Self {
@@ -362,17 +368,16 @@ fn element_bytes(command: &Command<'_>) -> u64 {
     // Normals have three components, point sizes one, and neither says so.
     let implied = if command.name() == "glNormalPointer" { 3 } else { 1 };
     let components = match argument(command, "size").unwrap_or(implied) {
-        // GL_BGRA
-        0x80E1 => 4,
+        size if size == u64::from(GL_BGRA_EXT) => 4,
         components => components,
     };
-    match argument(command, "type").unwrap_or(0) {
-        // GL_BYTE, GL_UNSIGNED_BYTE
-        0x1400 | 0x1401 => components,
-        // GL_SHORT, GL_UNSIGNED_SHORT, GL_HALF_FLOAT, GL_HALF_FLOAT_OES
-        0x1402 | 0x1403 | 0x140B | 0x8D61 => 2 * components,
-        // GL_INT_2_10_10_10_REV, GL_UNSIGNED_INT_2_10_10_10_REV and the same by OES
-        0x8D9F | 0x8368 | 0x8DF6 | 0x8DF7 => 4,
+    match argument(command, "type").and_then(|ty| u32::try_from(ty).ok()).unwrap_or(0) {
+        GL_BYTE | GL_UNSIGNED_BYTE => components,
+        GL_SHORT | GL_UNSIGNED_SHORT | GL_HALF_FLOAT | GL_HALF_FLOAT_OES => 2 * components,
+        GL_INT_2_10_10_10_REV
+        | GL_UNSIGNED_INT_2_10_10_10_REV
+        | GL_UNSIGNED_INT_10_10_10_2_OES
+        | GL_INT_10_10_10_2_OES => 4,
         _ => 4 * components,
     }
 }

@@ -5,14 +5,15 @@
 
 use std::collections::{HashMap, HashSet};
 
+use gapii_commands::constants;
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::value::Observation;
 
 use super::arguments::{argument, number};
 
-const WIDTH: u32 = 0x3057;
-const HEIGHT: u32 = 0x3056;
-const NONE: u32 = 0x3038;
+const WIDTH: u32 = constants::EGL_WIDTH;
+const HEIGHT: u32 = constants::EGL_HEIGHT;
+const NONE: u32 = constants::EGL_NONE;
 
 /// Sizes of surfaces, as far as commands say them.
 #[derive(Default)]

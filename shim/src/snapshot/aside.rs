@@ -1,11 +1,13 @@
 //! Parameters that bend how a texture is read: set plainly meanwhile, and put back.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_SWIZZLE_R,
+};
+
 use super::gl;
 
-const GL_RED: i32 = 0x1903;
-const GL_TEXTURE_BASE_LEVEL: u32 = 0x813C;
-const GL_TEXTURE_MAX_LEVEL: u32 = 0x813D;
-const GL_TEXTURE_SWIZZLE_R: u32 = 0x8E42;
+const GL_RED: i32 = constants::GL_RED as i32;
 
 /// Parameters of the texture that is bound, put back when this is dropped.
 pub struct Aside {

@@ -1,19 +1,18 @@
 //! Buffers and their contents.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ARRAY_BUFFER, GL_BUFFER_USAGE, GL_MAP_INVALIDATE_BUFFER_BIT, GL_MAP_INVALIDATE_RANGE_BIT,
+    GL_MAP_READ_BIT,
+};
 use gapii_state::Context;
 
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
 
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_BUFFER_USAGE: u32 = 0x8765;
-const GL_MAP_READ_BIT: u32 = 1;
-const GL_MAP_INVALIDATE_RANGE_BIT: u32 = 4;
-const GL_MAP_INVALIDATE_BUFFER_BIT: u32 = 8;
-
 /// `GL_BUFFER_STORAGE_FLAGS_EXT`
-const STORAGE_FLAGS: u32 = 0x8220;
+const STORAGE_FLAGS: u32 = constants::GL_BUFFER_STORAGE_FLAGS_EXT;
 
 /// A buffer as the shim knows it.
 struct Known {

@@ -1,16 +1,12 @@
 //! What a shader draws texels to, so that they are read as they are uploaded.
 
-use super::formats::{Encode, Values};
+use gapii_commands::constants::{
+    GL_FLOAT, GL_HALF_FLOAT, GL_INT, GL_R8, GL_R16F, GL_RED, GL_RG, GL_RG8, GL_RG16F, GL_RGBA,
+    GL_RGBA_INTEGER, GL_RGBA8, GL_RGBA16F, GL_RGBA32F, GL_RGBA32I, GL_RGBA32UI, GL_UNSIGNED_BYTE,
+    GL_UNSIGNED_INT,
+};
 
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_INT: u32 = 0x1404;
-const GL_UNSIGNED_INT: u32 = 0x1405;
-const GL_FLOAT: u32 = 0x1406;
-const GL_HALF_FLOAT: u32 = 0x140B;
-const GL_RED: u32 = 0x1903;
-const GL_RGBA: u32 = 0x1908;
-const GL_RG: u32 = 0x8227;
-const GL_RGBA_INTEGER: u32 = 0x8D99;
+use super::formats::{Encode, Values};
 
 /// What pixels are drawn to, so that they can be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,10 +28,10 @@ impl Canvas {
     /// For any format with such components: four of them a pixel.
     pub fn of(values: Values) -> Self {
         let (format, read, pixel_bytes) = match values {
-            Values::Bytes => (0x8058, (GL_RGBA, GL_UNSIGNED_BYTE), 4),
-            Values::Floats => (0x8814, (GL_RGBA, GL_FLOAT), 16),
-            Values::Ints => (0x8D82, (GL_RGBA_INTEGER, GL_INT), 16),
-            Values::Uints => (0x8D70, (GL_RGBA_INTEGER, GL_UNSIGNED_INT), 16),
+            Values::Bytes => (GL_RGBA8, (GL_RGBA, GL_UNSIGNED_BYTE), 4),
+            Values::Floats => (GL_RGBA32F, (GL_RGBA, GL_FLOAT), 16),
+            Values::Ints => (GL_RGBA32I, (GL_RGBA_INTEGER, GL_INT), 16),
+            Values::Uints => (GL_RGBA32UI, (GL_RGBA_INTEGER, GL_UNSIGNED_INT), 16),
         };
         Self { format, values, read, pixel_bytes, texels: 1, is_always_read: true }
     }
@@ -44,8 +40,8 @@ impl Canvas {
     /// share a pixel, where rows of that width can be divided so: what a pixel takes is what costs.
     pub fn as_uploaded(take: &[usize], how: Encode, width: i32) -> Option<Self> {
         let (formats, kind, values, bytes) = match how {
-            Encode::Unorm8 => ([0x8229, 0x822B, 0x8058], GL_UNSIGNED_BYTE, Values::Bytes, 1),
-            Encode::Half => ([0x822D, 0x822F, 0x881A], GL_HALF_FLOAT, Values::Floats, 2),
+            Encode::Unorm8 => ([GL_R8, GL_RG8, GL_RGBA8], GL_UNSIGNED_BYTE, Values::Bytes, 1),
+            Encode::Half => ([GL_R16F, GL_RG16F, GL_RGBA16F], GL_HALF_FLOAT, Values::Floats, 2),
             _ => return None,
         };
         let [one, two, four] = formats;

@@ -1,67 +1,110 @@
 //! What is set in a context: capabilities, the pipeline's fixed parts, and all that is bound.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ARRAY_BUFFER, GL_ATOMIC_COUNTER_BUFFER, GL_ATOMIC_COUNTER_BUFFER_BINDING,
+    GL_ATOMIC_COUNTER_BUFFER_SIZE, GL_ATOMIC_COUNTER_BUFFER_START, GL_BACK, GL_BLEND,
+    GL_BLEND_ADVANCED_COHERENT_KHR, GL_BLEND_COLOR, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB,
+    GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA, GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB,
+    GL_CLIP_DEPTH_MODE_EXT, GL_CLIP_DISTANCE0_EXT, GL_CLIP_DISTANCE1_EXT, GL_CLIP_DISTANCE2_EXT,
+    GL_CLIP_DISTANCE3_EXT, GL_CLIP_DISTANCE4_EXT, GL_CLIP_DISTANCE5_EXT, GL_CLIP_DISTANCE6_EXT,
+    GL_CLIP_DISTANCE7_EXT, GL_CLIP_ORIGIN_EXT, GL_COLOR_CLEAR_VALUE, GL_COLOR_WRITEMASK,
+    GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_CULL_FACE, GL_CULL_FACE_MODE, GL_DEBUG_OUTPUT,
+    GL_DEBUG_OUTPUT_SYNCHRONOUS, GL_DEPTH_CLAMP_EXT, GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC,
+    GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK, GL_DISPATCH_INDIRECT_BUFFER,
+    GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DITHER, GL_DRAW_INDIRECT_BUFFER,
+    GL_DRAW_INDIRECT_BUFFER_BINDING, GL_FRAGMENT_SHADER_DERIVATIVE_HINT, GL_FRAMEBUFFER_SRGB_EXT,
+    GL_FRONT, GL_FRONT_FACE, GL_GENERATE_MIPMAP_HINT, GL_IMAGE_BINDING_ACCESS,
+    GL_IMAGE_BINDING_FORMAT, GL_IMAGE_BINDING_LAYER, GL_IMAGE_BINDING_LAYERED,
+    GL_IMAGE_BINDING_LEVEL, GL_IMAGE_BINDING_NAME, GL_LINE_WIDTH,
+    GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS, GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS, GL_MAX_IMAGE_UNITS,
+    GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS, GL_MAX_UNIFORM_BUFFER_BINDINGS,
+    GL_MIN_SAMPLE_SHADING_VALUE, GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS,
+    GL_PACK_SKIP_ROWS, GL_PATCH_VERTICES, GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING,
+    GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_POLYGON_OFFSET_CLAMP_EXT,
+    GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL, GL_POLYGON_OFFSET_UNITS,
+    GL_PRIMITIVE_RESTART_FIXED_INDEX, GL_RASTERIZER_DISCARD, GL_RENDERBUFFER,
+    GL_RENDERBUFFER_BINDING, GL_SAMPLE_ALPHA_TO_COVERAGE, GL_SAMPLE_COVERAGE,
+    GL_SAMPLE_COVERAGE_INVERT, GL_SAMPLE_COVERAGE_VALUE, GL_SAMPLE_MASK, GL_SAMPLE_MASK_VALUE,
+    GL_SAMPLE_SHADING, GL_SAMPLER_BINDING, GL_SCISSOR_BOX, GL_SCISSOR_TEST,
+    GL_SHADER_STORAGE_BUFFER, GL_SHADER_STORAGE_BUFFER_BINDING, GL_SHADER_STORAGE_BUFFER_SIZE,
+    GL_SHADER_STORAGE_BUFFER_START, GL_STENCIL_BACK_FAIL, GL_STENCIL_BACK_FUNC,
+    GL_STENCIL_BACK_PASS_DEPTH_FAIL, GL_STENCIL_BACK_PASS_DEPTH_PASS, GL_STENCIL_BACK_REF,
+    GL_STENCIL_BACK_VALUE_MASK, GL_STENCIL_BACK_WRITEMASK, GL_STENCIL_CLEAR_VALUE, GL_STENCIL_FAIL,
+    GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS, GL_STENCIL_REF,
+    GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
+    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_BUFFER,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE0, GL_UNIFORM_BUFFER,
+    GL_UNIFORM_BUFFER_BINDING, GL_UNIFORM_BUFFER_SIZE, GL_UNIFORM_BUFFER_START,
+    GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES,
+    GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS, GL_VIEWPORT,
+};
 use gapii_state::Context;
 use gapii_state::read_back::Driver;
 
 use super::emit::Emitter;
 use super::{draw_buffers, gl};
 use crate::driver_calls::Gl;
+use crate::generated::ids;
 use crate::generated::ids::*;
 
 /// Capabilities, and the version of OpenGL ES that they begin with.
 const CAPABILITIES: [(u32, (u8, u8)); 15] = [
-    (0x0BE2, (2, 0)), // GL_BLEND
-    (0x0B44, (2, 0)), // GL_CULL_FACE
-    (0x0B71, (2, 0)), // GL_DEPTH_TEST
-    (0x0BD0, (2, 0)), // GL_DITHER
-    (0x8037, (2, 0)), // GL_POLYGON_OFFSET_FILL
-    (0x809E, (2, 0)), // GL_SAMPLE_ALPHA_TO_COVERAGE
-    (0x80A0, (2, 0)), // GL_SAMPLE_COVERAGE
-    (0x0C11, (2, 0)), // GL_SCISSOR_TEST
-    (0x0B90, (2, 0)), // GL_STENCIL_TEST
-    (0x8C89, (3, 0)), // GL_RASTERIZER_DISCARD
-    (0x8D69, (3, 0)), // GL_PRIMITIVE_RESTART_FIXED_INDEX
-    (0x8E51, (3, 1)), // GL_SAMPLE_MASK
-    (0x8C36, (3, 2)), // GL_SAMPLE_SHADING
-    (0x92E0, (3, 2)), // GL_DEBUG_OUTPUT
-    (0x8242, (3, 2)), // GL_DEBUG_OUTPUT_SYNCHRONOUS
+    (GL_BLEND, (2, 0)),
+    (GL_CULL_FACE, (2, 0)),
+    (GL_DEPTH_TEST, (2, 0)),
+    (GL_DITHER, (2, 0)),
+    (GL_POLYGON_OFFSET_FILL, (2, 0)),
+    (GL_SAMPLE_ALPHA_TO_COVERAGE, (2, 0)),
+    (GL_SAMPLE_COVERAGE, (2, 0)),
+    (GL_SCISSOR_TEST, (2, 0)),
+    (GL_STENCIL_TEST, (2, 0)),
+    (GL_RASTERIZER_DISCARD, (3, 0)),
+    (GL_PRIMITIVE_RESTART_FIXED_INDEX, (3, 0)),
+    (GL_SAMPLE_MASK, (3, 1)),
+    (GL_SAMPLE_SHADING, (3, 2)),
+    (GL_DEBUG_OUTPUT, (3, 2)),
+    (GL_DEBUG_OUTPUT_SYNCHRONOUS, (3, 2)),
 ];
 
 /// Pixel parameters, and the version that they begin with.
 const PIXEL_STORES: [(u32, u8); 10] = [
-    (0x0CF5, 2), // GL_UNPACK_ALIGNMENT
-    (0x0D05, 2), // GL_PACK_ALIGNMENT
-    (0x0CF2, 3), // GL_UNPACK_ROW_LENGTH
-    (0x0CF3, 3), // GL_UNPACK_SKIP_ROWS
-    (0x0CF4, 3), // GL_UNPACK_SKIP_PIXELS
-    (0x806D, 3), // GL_UNPACK_SKIP_IMAGES
-    (0x806E, 3), // GL_UNPACK_IMAGE_HEIGHT
-    (0x0D02, 3), // GL_PACK_ROW_LENGTH
-    (0x0D03, 3), // GL_PACK_SKIP_ROWS
-    (0x0D04, 3), // GL_PACK_SKIP_PIXELS
+    (GL_UNPACK_ALIGNMENT, 2),
+    (GL_PACK_ALIGNMENT, 2),
+    (GL_UNPACK_ROW_LENGTH, 3),
+    (GL_UNPACK_SKIP_ROWS, 3),
+    (GL_UNPACK_SKIP_PIXELS, 3),
+    (GL_UNPACK_SKIP_IMAGES, 3),
+    (GL_UNPACK_IMAGE_HEIGHT, 3),
+    (GL_PACK_ROW_LENGTH, 3),
+    (GL_PACK_SKIP_ROWS, 3),
+    (GL_PACK_SKIP_PIXELS, 3),
 ];
 
 /// Targets of textures, what is asked for the one that is bound, and the version they begin with.
 const TEXTURE_TARGETS: [(u32, u32, (u8, u8)); 8] = [
-    (0x0DE1, 0x8069, (2, 0)), // GL_TEXTURE_2D
-    (0x8513, 0x8514, (2, 0)), // GL_TEXTURE_CUBE_MAP
-    (0x806F, 0x806A, (3, 0)), // GL_TEXTURE_3D
-    (0x8C1A, 0x8C1D, (3, 0)), // GL_TEXTURE_2D_ARRAY
-    (0x9100, 0x9104, (3, 1)), // GL_TEXTURE_2D_MULTISAMPLE
-    (0x9102, 0x9105, (3, 2)), // GL_TEXTURE_2D_MULTISAMPLE_ARRAY
-    (0x8C2A, 0x8C2C, (3, 2)), // GL_TEXTURE_BUFFER
-    (0x9009, 0x900A, (3, 2)), // GL_TEXTURE_CUBE_MAP_ARRAY
+    (GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, (2, 0)),
+    (GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP, (2, 0)),
+    (GL_TEXTURE_3D, GL_TEXTURE_BINDING_3D, (3, 0)),
+    (GL_TEXTURE_2D_ARRAY, GL_TEXTURE_BINDING_2D_ARRAY, (3, 0)),
+    (GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_BINDING_2D_MULTISAMPLE, (3, 1)),
+    (GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, (3, 2)),
+    (GL_TEXTURE_BUFFER, GL_TEXTURE_BINDING_BUFFER, (3, 2)),
+    (GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, (3, 2)),
 ];
 
 /// Targets of buffers that are no part of a vertex array, what is asked, and the version they begin
 /// with.
 const BUFFER_TARGETS: [(u32, u32, (u8, u8)); 6] = [
-    (0x8F36, 0x8F36, (3, 0)), // GL_COPY_READ_BUFFER
-    (0x8F37, 0x8F37, (3, 0)), // GL_COPY_WRITE_BUFFER
-    (0x88EB, 0x88ED, (3, 0)), // GL_PIXEL_PACK_BUFFER
-    (0x88EC, 0x88EF, (3, 0)), // GL_PIXEL_UNPACK_BUFFER
-    (0x8F3F, 0x8F43, (3, 1)), // GL_DRAW_INDIRECT_BUFFER
-    (0x90EE, 0x90EF, (3, 1)), // GL_DISPATCH_INDIRECT_BUFFER
+    (GL_COPY_READ_BUFFER, GL_COPY_READ_BUFFER, (3, 0)),
+    (GL_COPY_WRITE_BUFFER, GL_COPY_WRITE_BUFFER, (3, 0)),
+    (GL_PIXEL_PACK_BUFFER, GL_PIXEL_PACK_BUFFER_BINDING, (3, 0)),
+    (GL_PIXEL_UNPACK_BUFFER, GL_PIXEL_UNPACK_BUFFER_BINDING, (3, 0)),
+    (GL_DRAW_INDIRECT_BUFFER, GL_DRAW_INDIRECT_BUFFER_BINDING, (3, 1)),
+    (GL_DISPATCH_INDIRECT_BUFFER, GL_DISPATCH_INDIRECT_BUFFER_BINDING, (3, 1)),
 ];
 
 /// Buffers that are bound by number.
@@ -78,27 +121,27 @@ pub struct Indexed {
 const INDEXED: [Indexed; 3] = [
     // Uniform, shader storage and atomic counter buffers.
     Indexed {
-        target: 0x8A11,
-        binding: 0x8A28,
-        start: 0x8A29,
-        size: 0x8A2A,
-        count: 0x8A2F,
+        target: GL_UNIFORM_BUFFER,
+        binding: GL_UNIFORM_BUFFER_BINDING,
+        start: GL_UNIFORM_BUFFER_START,
+        size: GL_UNIFORM_BUFFER_SIZE,
+        count: GL_MAX_UNIFORM_BUFFER_BINDINGS,
         since: (3, 0),
     },
     Indexed {
-        target: 0x90D2,
-        binding: 0x90D3,
-        start: 0x90D4,
-        size: 0x90D5,
-        count: 0x90DD,
+        target: GL_SHADER_STORAGE_BUFFER,
+        binding: GL_SHADER_STORAGE_BUFFER_BINDING,
+        start: GL_SHADER_STORAGE_BUFFER_START,
+        size: GL_SHADER_STORAGE_BUFFER_SIZE,
+        count: GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS,
         since: (3, 1),
     },
     Indexed {
-        target: 0x92C0,
-        binding: 0x92C1,
-        start: 0x92C2,
-        size: 0x92C3,
-        count: 0x92DC,
+        target: GL_ATOMIC_COUNTER_BUFFER,
+        binding: GL_ATOMIC_COUNTER_BUFFER_BINDING,
+        start: GL_ATOMIC_COUNTER_BUFFER_START,
+        size: GL_ATOMIC_COUNTER_BUFFER_SIZE,
+        count: GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS,
         since: (3, 1),
     },
 ];
@@ -125,17 +168,7 @@ impl Indexed {
     }
 }
 
-const GL_TEXTURE0: u32 = 0x84C0;
-const GL_ACTIVE_TEXTURE_NAME: u32 = 0x84E0;
-const GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS: u32 = 0x8B4D;
-const GL_SAMPLER_BINDING: u32 = 0x8919;
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_FRONT: u32 = 0x0404;
-const GL_BACK: u32 = 0x0405;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
-const GL_GENERATE_MIPMAP_HINT: u32 = 0x8192;
-const GL_FRAGMENT_SHADER_DERIVATIVE_HINT: u32 = 0x8B8B;
+const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
 
 pub fn describe(emitter: &mut Emitter, context: &Context) {
     let version = context.version.0;
@@ -173,36 +206,34 @@ pub fn describe(emitter: &mut Emitter, context: &Context) {
 
 /// Capabilities of extensions, the version of OpenGL ES that has them without, and the extension.
 const OF_EXTENSIONS: [(u32, (u8, u8), &str); 14] = [
-    (0x8C36, (3, 2), "GL_OES_sample_shading"), // GL_SAMPLE_SHADING
-    (0x92E0, (3, 2), "GL_KHR_debug"),          // GL_DEBUG_OUTPUT
-    (0x8242, (3, 2), "GL_KHR_debug"),          // GL_DEBUG_OUTPUT_SYNCHRONOUS
-    (0x9285, (9, 9), "GL_KHR_blend_equation_advanced_coherent"), // GL_BLEND_ADVANCED_COHERENT_KHR
-    (0x8DB9, (9, 9), "GL_EXT_sRGB_write_control"), // GL_FRAMEBUFFER_SRGB_EXT
-    (0x864F, (9, 9), "GL_EXT_depth_clamp"),    // GL_DEPTH_CLAMP_EXT
+    (GL_SAMPLE_SHADING, (3, 2), "GL_OES_sample_shading"),
+    (GL_DEBUG_OUTPUT, (3, 2), "GL_KHR_debug"),
+    (GL_DEBUG_OUTPUT_SYNCHRONOUS, (3, 2), "GL_KHR_debug"),
+    (GL_BLEND_ADVANCED_COHERENT_KHR, (9, 9), "GL_KHR_blend_equation_advanced_coherent"),
+    (GL_FRAMEBUFFER_SRGB_EXT, (9, 9), "GL_EXT_sRGB_write_control"),
+    (GL_DEPTH_CLAMP_EXT, (9, 9), "GL_EXT_depth_clamp"),
     // GL_CLIP_DISTANCE0_EXT and on
-    (0x3000, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3001, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3002, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3003, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3004, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3005, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3006, (9, 9), "GL_EXT_clip_cull_distance"),
-    (0x3007, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE0_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE1_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE2_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE3_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE4_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE5_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE6_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
+    (GL_CLIP_DISTANCE7_EXT, (9, 9), "GL_EXT_clip_cull_distance"),
 ];
 
 fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
-    const GL_CLIP_ORIGIN_EXT: u32 = 0x935C;
-    const GL_CLIP_DEPTH_MODE_EXT: u32 = 0x935D;
-    const GL_POLYGON_OFFSET_CLAMP_EXT_NAME: u32 = 0x8E1B;
     if driver.has("GL_EXT_clip_control") {
         let [origin, depth] = [GL_CLIP_ORIGIN_EXT, GL_CLIP_DEPTH_MODE_EXT].map(gl::integer);
         emitter.command(GL_CLIP_CONTROL_EXT).arg(origin).arg(depth).done();
     }
     if driver.has("GL_EXT_polygon_offset_clamp") {
-        let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
-        let [clamp] = gl::floats::<1>(GL_POLYGON_OFFSET_CLAMP_EXT_NAME);
+        let ([factor], [units]) =
+            (gl::floats::<1>(GL_POLYGON_OFFSET_FACTOR), gl::floats::<1>(GL_POLYGON_OFFSET_UNITS));
+        let [clamp] = gl::floats::<1>(GL_POLYGON_OFFSET_CLAMP_EXT);
         if clamp != 0.0 {
-            let command = emitter.command(GL_POLYGON_OFFSET_CLAMP_EXT).arg(factor).arg(units);
+            let command = emitter.command(ids::GL_POLYGON_OFFSET_CLAMP_EXT).arg(factor).arg(units);
             command.arg(clamp).done();
         }
     }
@@ -210,37 +241,56 @@ fn describe_rasterization_of_extensions(emitter: &mut Emitter, driver: &Gl) {
 
 fn describe_pixel_operations(emitter: &mut Emitter) {
     // Source and destination of colour, and of alpha.
-    let [source, target, alpha, to_alpha] = [0x80C9, 0x80C8, 0x80CB, 0x80CA].map(gl::integer);
+    let [source, target, alpha, to_alpha] =
+        [GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA, GL_BLEND_DST_ALPHA]
+            .map(gl::integer);
     let command = emitter.command(GL_BLEND_FUNC_SEPARATE).arg(source).arg(target);
     command.arg(alpha).arg(to_alpha).done();
-    let [color, alpha] = [0x8009, 0x883D].map(gl::integer);
+    let [color, alpha] = [GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA].map(gl::integer);
     draw_buffers::describe_equation(emitter, color, alpha);
-    let [r, g, b, a] = gl::floats::<4>(0x8005);
-    emitter.command(GL_BLEND_COLOR).arg(r).arg(g).arg(b).arg(a).done();
-    let [r, g, b, a] = gl::booleans::<4>(0x0C23);
+    let [r, g, b, a] = gl::floats::<4>(GL_BLEND_COLOR);
+    emitter.command(ids::GL_BLEND_COLOR).arg(r).arg(g).arg(b).arg(a).done();
+    let [r, g, b, a] = gl::booleans::<4>(GL_COLOR_WRITEMASK);
     emitter.command(GL_COLOR_MASK).arg(r).arg(g).arg(b).arg(a).done();
-    let [r, g, b, a] = gl::floats::<4>(0x0C22);
+    let [r, g, b, a] = gl::floats::<4>(GL_COLOR_CLEAR_VALUE);
     emitter.command(GL_CLEAR_COLOR).arg(r).arg(g).arg(b).arg(a).done();
-    let [depth] = gl::floats::<1>(0x0B73);
+    let [depth] = gl::floats::<1>(GL_DEPTH_CLEAR_VALUE);
     emitter.command(GL_CLEAR_DEPTHF).arg(depth).done();
-    emitter.command(GL_CLEAR_STENCIL).arg(gl::integer(0x0B91)).done();
-    let [mask] = gl::booleans::<1>(0x0B72);
+    emitter.command(GL_CLEAR_STENCIL).arg(gl::integer(GL_STENCIL_CLEAR_VALUE)).done();
+    let [mask] = gl::booleans::<1>(GL_DEPTH_WRITEMASK);
     emitter.command(GL_DEPTH_MASK).arg(mask).done();
-    emitter.command(GL_DEPTH_FUNC).arg(gl::integer(0x0B74)).done();
-    let [near, far] = gl::floats::<2>(0x0B70);
+    emitter.command(ids::GL_DEPTH_FUNC).arg(gl::integer(GL_DEPTH_FUNC)).done();
+    let [near, far] = gl::floats::<2>(GL_DEPTH_RANGE);
     emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
-    let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
+    let ([factor], [units]) =
+        (gl::floats::<1>(GL_POLYGON_OFFSET_FACTOR), gl::floats::<1>(GL_POLYGON_OFFSET_UNITS));
     emitter.command(GL_POLYGON_OFFSET).arg(factor).arg(units).done();
-    let [x, y, width, height] = gl::integers::<4>(0x0C10);
+    let [x, y, width, height] = gl::integers::<4>(GL_SCISSOR_BOX);
     emitter.command(GL_SCISSOR).arg(x).arg(y).arg(width).arg(height).done();
-    let [x, y, width, height] = gl::integers::<4>(0x0BA2);
-    emitter.command(GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
+    let [x, y, width, height] = gl::integers::<4>(GL_VIEWPORT);
+    emitter.command(ids::GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
 }
 
 fn describe_stencil(emitter: &mut Emitter) {
     // Function, reference, mask, failed, depth failed, depth passed, write mask.
-    let front = [0x0B92, 0x0B97, 0x0B93, 0x0B94, 0x0B95, 0x0B96, 0x0B98];
-    let back = [0x8800, 0x8CA3, 0x8CA4, 0x8801, 0x8802, 0x8803, 0x8CA5];
+    let front = [
+        GL_STENCIL_FUNC,
+        GL_STENCIL_REF,
+        GL_STENCIL_VALUE_MASK,
+        GL_STENCIL_FAIL,
+        GL_STENCIL_PASS_DEPTH_FAIL,
+        GL_STENCIL_PASS_DEPTH_PASS,
+        GL_STENCIL_WRITEMASK,
+    ];
+    let back = [
+        GL_STENCIL_BACK_FUNC,
+        GL_STENCIL_BACK_REF,
+        GL_STENCIL_BACK_VALUE_MASK,
+        GL_STENCIL_BACK_FAIL,
+        GL_STENCIL_BACK_PASS_DEPTH_FAIL,
+        GL_STENCIL_BACK_PASS_DEPTH_PASS,
+        GL_STENCIL_BACK_WRITEMASK,
+    ];
     for (face, names) in [(GL_FRONT, front), (GL_BACK, back)] {
         let [function, reference, mask, fail, depth_fail, pass, write] = names.map(gl::integer);
         let command = emitter.command(GL_STENCIL_FUNC_SEPARATE).arg(face);
@@ -252,12 +302,13 @@ fn describe_stencil(emitter: &mut Emitter) {
 }
 
 fn describe_rasterization(emitter: &mut Emitter, version: (u8, u8)) {
-    emitter.command(GL_CULL_FACE).arg(gl::integer(0x0B45)).done();
-    emitter.command(GL_FRONT_FACE).arg(gl::integer(0x0B46)).done();
-    let [width] = gl::floats::<1>(0x0B21);
-    emitter.command(GL_LINE_WIDTH).arg(width).done();
-    let ([value], [inverted]) = (gl::floats::<1>(0x80AA), gl::booleans::<1>(0x80AB));
-    emitter.command(GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
+    emitter.command(ids::GL_CULL_FACE).arg(gl::integer(GL_CULL_FACE_MODE)).done();
+    emitter.command(ids::GL_FRONT_FACE).arg(gl::integer(GL_FRONT_FACE)).done();
+    let [width] = gl::floats::<1>(GL_LINE_WIDTH);
+    emitter.command(ids::GL_LINE_WIDTH).arg(width).done();
+    let ([value], [inverted]) =
+        (gl::floats::<1>(GL_SAMPLE_COVERAGE_VALUE), gl::booleans::<1>(GL_SAMPLE_COVERAGE_INVERT));
+    emitter.command(ids::GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
     let hints = [(GL_GENERATE_MIPMAP_HINT, 2), (GL_FRAGMENT_SHADER_DERIVATIVE_HINT, 3)];
     for (name, _) in hints.iter().filter(|(_, since)| *since <= version.0) {
         emitter.command(GL_HINT).arg(*name).arg(gl::integer(*name)).done();
@@ -283,10 +334,7 @@ fn describe_textures(emitter: &mut Emitter, version: (u8, u8)) {
 }
 
 fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
-    const GL_SAMPLE_MASK_VALUE: u32 = 0x8E52;
-    const GL_MIN_SAMPLE_SHADING_VALUE: u32 = 0x8C37;
-    const GL_PATCH_VERTICES: u32 = 0x8E72;
-    const GL_PRIMITIVE_BOUNDING_BOX_NAME: u32 = 0x92BE;
+    const GL_PRIMITIVE_BOUNDING_BOX_NAME: u32 = constants::GL_PRIMITIVE_BOUNDING_BOX;
     let mask = gl::integer_at(GL_SAMPLE_MASK_VALUE, 0);
     emitter.command(GL_SAMPLE_MASKI).arg(0_u32).arg(mask).done();
     if version >= (3, 2) {
@@ -301,9 +349,15 @@ fn describe_samples(emitter: &mut Emitter, version: (u8, u8)) {
 }
 
 fn describe_images(emitter: &mut Emitter) {
-    const GL_MAX_IMAGE_UNITS: u32 = 0x8F38;
     // Name, level, whether all layers, layer, access, format.
-    const OF_IMAGES: [u32; 6] = [0x8F3A, 0x8F3B, 0x8F3C, 0x8F3D, 0x8F3E, 0x906E];
+    const OF_IMAGES: [u32; 6] = [
+        GL_IMAGE_BINDING_NAME,
+        GL_IMAGE_BINDING_LEVEL,
+        GL_IMAGE_BINDING_LAYERED,
+        GL_IMAGE_BINDING_LAYER,
+        GL_IMAGE_BINDING_ACCESS,
+        GL_IMAGE_BINDING_FORMAT,
+    ];
     for unit in 0..gl::integer(GL_MAX_IMAGE_UNITS).clamp(0, 64) as u32 {
         let [name, level, layered, layer, access, format] =
             OF_IMAGES.map(|what| gl::integer_at(what, unit));

@@ -1,21 +1,26 @@
 //! What is set for each draw buffer by its number: blending and the mask of colours.
 
+use gapii_commands::constants::{
+    GL_BLEND, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB, GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA,
+    GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB, GL_COLOR_WRITEMASK, GL_HSL_LUMINOSITY_KHR,
+    GL_MAX_DRAW_BUFFERS, GL_MULTIPLY_KHR,
+};
 use gapii_state::read_back::Driver;
 
 use super::emit::Emitter;
 use super::gl;
 use crate::driver_calls::Gl;
+use crate::generated::ids;
 use crate::generated::ids::*;
 
-const GL_BLEND: u32 = 0x0BE2;
-const GL_MAX_DRAW_BUFFERS: u32 = 0x8824;
-const GL_COLOR_WRITEMASK: u32 = 0x0C23;
 /// Source and destination of colour, and of alpha.
-const FACTORS: [u32; 4] = [0x80C9, 0x80C8, 0x80CB, 0x80CA];
+const FACTORS: [u32; 4] =
+    [GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA, GL_BLEND_DST_ALPHA];
 /// Of colour, and of alpha.
-const EQUATIONS: [u32; 2] = [0x8009, 0x883D];
+const EQUATIONS: [u32; 2] = [GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA];
 /// `GL_MULTIPLY_KHR` to `GL_HSL_LUMINOSITY_KHR`: these are of colour and alpha at once.
-const ADVANCED: core::ops::RangeInclusive<i32> = 0x9294..=0x92B0;
+const ADVANCED: core::ops::RangeInclusive<i32> =
+    GL_MULTIPLY_KHR as i32..=GL_HSL_LUMINOSITY_KHR as i32;
 
 /// The commands of one way to have this: OpenGL ES 3.2, or an extension.
 struct Ids {
@@ -115,7 +120,7 @@ impl Ids {
 /// How all draw buffers blend.
 pub fn describe_equation(emitter: &mut Emitter, color: i32, alpha: i32) {
     match ADVANCED.contains(&color) {
-        true => emitter.command(GL_BLEND_EQUATION).arg(color).done(),
+        true => emitter.command(ids::GL_BLEND_EQUATION).arg(color).done(),
         false => emitter.command(GL_BLEND_EQUATION_SEPARATE).arg(color).arg(alpha).done(),
     }
 }

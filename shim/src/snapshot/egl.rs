@@ -2,6 +2,13 @@
 
 use core::ptr;
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    EGL_ALPHA_SIZE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_BLUE_SIZE,
+    EGL_BUFFER_SIZE, EGL_COLOR_BUFFER_TYPE, EGL_CONFIG_CAVEAT, EGL_CONFIG_ID, EGL_DEPTH_SIZE,
+    EGL_GREEN_SIZE, EGL_HEIGHT, EGL_OPENGL_ES_API, EGL_RED_SIZE, EGL_RENDERABLE_TYPE,
+    EGL_SAMPLE_BUFFERS, EGL_SAMPLES, EGL_STENCIL_SIZE, EGL_SURFACE_TYPE, EGL_WIDTH,
+};
 use gapii_state::{Process, SurfaceKind, Thread};
 
 use super::emit::Emitter;
@@ -9,15 +16,26 @@ use super::gl;
 use crate::generated::ids::*;
 use crate::observe;
 
-const EGL_NONE: i32 = 0x3038;
-const EGL_HEIGHT: i32 = 0x3056;
-const EGL_WIDTH: i32 = 0x3057;
-const EGL_OPENGL_ES_API: u32 = 0x30A0;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
 
 /// Attributes of a configuration that a trace tells: sizes of buffers, samples, what it is good for.
-const OF_CONFIGS: [i32; 16] = [
-    0x3020, 0x3021, 0x3022, 0x3023, 0x3024, 0x3025, 0x3026, // sizes of buffers
-    0x3027, 0x3028, 0x3031, 0x3032, 0x3033, 0x3039, 0x303A, 0x3040, 0x303F,
+const OF_CONFIGS: [u32; 16] = [
+    EGL_BUFFER_SIZE,
+    EGL_ALPHA_SIZE,
+    EGL_BLUE_SIZE,
+    EGL_GREEN_SIZE,
+    EGL_RED_SIZE,
+    EGL_DEPTH_SIZE,
+    EGL_STENCIL_SIZE,
+    EGL_CONFIG_CAVEAT,
+    EGL_CONFIG_ID,
+    EGL_SAMPLES,
+    EGL_SAMPLE_BUFFERS,
+    EGL_SURFACE_TYPE,
+    EGL_BIND_TO_TEXTURE_RGB,
+    EGL_BIND_TO_TEXTURE_RGBA,
+    EGL_RENDERABLE_TYPE,
+    EGL_COLOR_BUFFER_TYPE,
 ];
 
 /// All that belongs to the process.
@@ -205,7 +223,7 @@ impl Surface {
 struct Told<'a> {
     id: u16,
     ask: unsafe fn(u64, u64, i32, *mut i32) -> u32,
-    names: &'a [i32],
+    names: &'a [u32],
 }
 
 const CONFIG: Told<'_> =
@@ -214,10 +232,10 @@ const SIZE: Told<'_> =
     Told { id: EGL_QUERY_SURFACE, ask: gl::egl_query_surface, names: &[EGL_WIDTH, EGL_HEIGHT] };
 
 impl Told<'_> {
-    fn number(&self, display: u64, object: u64, name: i32) -> Option<i32> {
+    fn number(&self, display: u64, object: u64, name: u32) -> Option<i32> {
         let mut value = 0;
         // SAFETY: `value` is writable; a handle that is none is an error.
-        let done = unsafe { (self.ask)(display, object, name, &raw mut value) };
+        let done = unsafe { (self.ask)(display, object, name as i32, &raw mut value) };
         (done != 0).then_some(value)
     }
 
@@ -228,7 +246,7 @@ impl Told<'_> {
                 .command(self.id)
                 .arg(display)
                 .arg(object)
-                .arg(*name)
+                .arg(*name as i32)
                 .arg(ptr::from_ref(&value))
                 .returns(1_u32, [observe::array(&raw const value, 1, 4)]);
         }

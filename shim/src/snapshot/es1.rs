@@ -3,126 +3,148 @@
 //! Lights and clip planes are told as the driver has them, in the coordinates of the eye: they are set
 //! while the modelview matrix is the identity.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ALPHA_SCALE, GL_ALPHA_TEST, GL_ALPHA_TEST_FUNC, GL_ALPHA_TEST_REF, GL_AMBIENT,
+    GL_ARRAY_BUFFER, GL_BLEND, GL_BLEND_DST, GL_BLEND_DST_ALPHA, GL_BLEND_DST_RGB,
+    GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA, GL_BLEND_SRC, GL_BLEND_SRC_ALPHA, GL_BLEND_SRC_RGB,
+    GL_CLIP_PLANE0, GL_COLOR_ARRAY, GL_COLOR_CLEAR_VALUE, GL_COLOR_LOGIC_OP, GL_COLOR_MATERIAL,
+    GL_COLOR_WRITEMASK, GL_COMBINE_ALPHA, GL_COMBINE_RGB, GL_CONSTANT_ATTENUATION, GL_CULL_FACE,
+    GL_CULL_FACE_MODE, GL_CURRENT_COLOR, GL_CURRENT_NORMAL, GL_CURRENT_TEXTURE_COORDS,
+    GL_DEPTH_CLEAR_VALUE, GL_DEPTH_FUNC, GL_DEPTH_RANGE, GL_DEPTH_TEST, GL_DEPTH_WRITEMASK,
+    GL_DIFFUSE, GL_DITHER, GL_ELEMENT_ARRAY_BUFFER, GL_EMISSION, GL_FOG, GL_FOG_COLOR,
+    GL_FOG_DENSITY, GL_FOG_END, GL_FOG_HINT, GL_FOG_MODE, GL_FOG_START, GL_FRONT,
+    GL_FRONT_AND_BACK, GL_FRONT_FACE, GL_GENERATE_MIPMAP, GL_GENERATE_MIPMAP_HINT,
+    GL_LIGHT_MODEL_AMBIENT, GL_LIGHT_MODEL_TWO_SIDE, GL_LIGHT0, GL_LIGHTING, GL_LINE_SMOOTH,
+    GL_LINE_SMOOTH_HINT, GL_LINE_WIDTH, GL_LINEAR_ATTENUATION, GL_LOGIC_OP_MODE,
+    GL_MATRIX_PALETTE_OES, GL_MAX_CLIP_PLANES, GL_MAX_LIGHTS, GL_MAX_TEXTURE_UNITS, GL_MULTISAMPLE,
+    GL_NORMAL_ARRAY, GL_NORMALIZE, GL_OPERAND0_ALPHA, GL_OPERAND0_RGB, GL_OPERAND1_ALPHA,
+    GL_OPERAND1_RGB, GL_OPERAND2_ALPHA, GL_OPERAND2_RGB, GL_PACK_ALIGNMENT,
+    GL_PERSPECTIVE_CORRECTION_HINT, GL_POINT_DISTANCE_ATTENUATION, GL_POINT_FADE_THRESHOLD_SIZE,
+    GL_POINT_SIZE, GL_POINT_SIZE_ARRAY_OES, GL_POINT_SIZE_MAX, GL_POINT_SIZE_MIN, GL_POINT_SMOOTH,
+    GL_POINT_SMOOTH_HINT, GL_POLYGON_OFFSET_FACTOR, GL_POLYGON_OFFSET_FILL,
+    GL_POLYGON_OFFSET_UNITS, GL_POSITION, GL_QUADRATIC_ATTENUATION, GL_RENDERBUFFER,
+    GL_RENDERBUFFER_BINDING, GL_RESCALE_NORMAL, GL_RGB_SCALE, GL_SAMPLE_ALPHA_TO_COVERAGE,
+    GL_SAMPLE_ALPHA_TO_ONE, GL_SAMPLE_COVERAGE, GL_SAMPLE_COVERAGE_INVERT,
+    GL_SAMPLE_COVERAGE_VALUE, GL_SCISSOR_BOX, GL_SCISSOR_TEST, GL_SHADE_MODEL, GL_SHININESS,
+    GL_SPECULAR, GL_SPOT_CUTOFF, GL_SPOT_DIRECTION, GL_SPOT_EXPONENT, GL_SRC0_ALPHA, GL_SRC0_RGB,
+    GL_SRC1_ALPHA, GL_SRC1_RGB, GL_SRC2_ALPHA, GL_SRC2_RGB, GL_STENCIL_CLEAR_VALUE,
+    GL_STENCIL_FAIL, GL_STENCIL_FUNC, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS,
+    GL_STENCIL_REF, GL_STENCIL_TEST, GL_STENCIL_VALUE_MASK, GL_STENCIL_WRITEMASK, GL_TEXTURE_2D,
+    GL_TEXTURE_BINDING_2D, GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_EXTERNAL_OES,
+    GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_OES, GL_TEXTURE_ENV,
+    GL_TEXTURE_ENV_COLOR, GL_TEXTURE_ENV_MODE, GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE0,
+    GL_UNPACK_ALIGNMENT, GL_VERTEX_ARRAY, GL_VIEWPORT,
+};
 use gapii_state::read_back::Driver;
 use gapii_state::{Context, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::{Command, Emitter};
 use super::{es1_matrices, framebuffers, gl};
 use crate::driver_calls::Gl;
+use crate::generated::ids;
 use crate::generated::ids::*;
 
 /// Capabilities, and the extension that some need.
 const CAPABILITIES: [(u32, &str); 22] = [
-    (0x0BC0, ""), // GL_ALPHA_TEST
-    (0x0BE2, ""), // GL_BLEND
-    (0x0BF2, ""), // GL_COLOR_LOGIC_OP
-    (0x0B57, ""), // GL_COLOR_MATERIAL
-    (0x0B44, ""), // GL_CULL_FACE
-    (0x0B71, ""), // GL_DEPTH_TEST
-    (0x0BD0, ""), // GL_DITHER
-    (0x0B60, ""), // GL_FOG
-    (0x0B50, ""), // GL_LIGHTING
-    (0x0B20, ""), // GL_LINE_SMOOTH
-    (0x809D, ""), // GL_MULTISAMPLE
-    (0x0BA1, ""), // GL_NORMALIZE
-    (0x0B10, ""), // GL_POINT_SMOOTH
-    (0x8037, ""), // GL_POLYGON_OFFSET_FILL
-    (0x803A, ""), // GL_RESCALE_NORMAL
-    (0x809E, ""), // GL_SAMPLE_ALPHA_TO_COVERAGE
-    (0x809F, ""), // GL_SAMPLE_ALPHA_TO_ONE
-    (0x80A0, ""), // GL_SAMPLE_COVERAGE
-    (0x0C11, ""), // GL_SCISSOR_TEST
-    (0x0B90, ""), // GL_STENCIL_TEST
+    (GL_ALPHA_TEST, ""),
+    (GL_BLEND, ""),
+    (GL_COLOR_LOGIC_OP, ""),
+    (GL_COLOR_MATERIAL, ""),
+    (GL_CULL_FACE, ""),
+    (GL_DEPTH_TEST, ""),
+    (GL_DITHER, ""),
+    (GL_FOG, ""),
+    (GL_LIGHTING, ""),
+    (GL_LINE_SMOOTH, ""),
+    (GL_MULTISAMPLE, ""),
+    (GL_NORMALIZE, ""),
+    (GL_POINT_SMOOTH, ""),
+    (GL_POLYGON_OFFSET_FILL, ""),
+    (GL_RESCALE_NORMAL, ""),
+    (GL_SAMPLE_ALPHA_TO_COVERAGE, ""),
+    (GL_SAMPLE_ALPHA_TO_ONE, ""),
+    (GL_SAMPLE_COVERAGE, ""),
+    (GL_SCISSOR_TEST, ""),
+    (GL_STENCIL_TEST, ""),
     (GL_POINT_SPRITE, "GL_OES_point_sprite"),
-    (0x8840, "GL_OES_matrix_palette"), // GL_MATRIX_PALETTE_OES
+    (GL_MATRIX_PALETTE_OES, "GL_OES_matrix_palette"),
 ];
 /// Those of each texture unit.
 const OF_UNITS: [(u32, &str); 4] = [
     (GL_TEXTURE_2D, ""),
-    (0x8513, "GL_OES_texture_cube_map"), // GL_TEXTURE_CUBE_MAP_OES
+    (GL_TEXTURE_CUBE_MAP_OES, "GL_OES_texture_cube_map"),
     (GL_TEXTURE_GEN_STR, "GL_OES_texture_cube_map"),
-    (0x8D65, "GL_OES_EGL_image_external"), // GL_TEXTURE_EXTERNAL_OES
+    (GL_TEXTURE_EXTERNAL_OES, "GL_OES_EGL_image_external"),
 ];
 /// Textures that are bound: the target, what is asked, the extension.
 const TEXTURE_TARGETS: [(u32, u32, &str); 3] = [
-    (GL_TEXTURE_2D, 0x8069, ""),
-    (0x8513, 0x8514, "GL_OES_texture_cube_map"),
-    (0x8D65, 0x8D67, "GL_OES_EGL_image_external"),
+    (GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D, ""),
+    (GL_TEXTURE_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP, "GL_OES_texture_cube_map"),
+    (GL_TEXTURE_EXTERNAL_OES, GL_TEXTURE_BINDING_EXTERNAL_OES, "GL_OES_EGL_image_external"),
 ];
 /// Parameters of a texture environment that are names, and those that are numbers.
 const ENVIRONMENT_NAMES: [u32; 15] = [
-    0x2200, 0x8571, 0x8572, // GL_TEXTURE_ENV_MODE, GL_COMBINE_RGB, GL_COMBINE_ALPHA
-    0x8580, 0x8581, 0x8582, 0x8588, 0x8589,
-    0x858A, // GL_SRC0_RGB and on, GL_SRC0_ALPHA and on
-    0x8590, 0x8591, 0x8592, 0x8598, 0x8599, 0x859A, // GL_OPERAND0_RGB and on
+    GL_TEXTURE_ENV_MODE,
+    GL_COMBINE_RGB,
+    GL_COMBINE_ALPHA,
+    GL_SRC0_RGB,
+    GL_SRC1_RGB,
+    GL_SRC2_RGB,
+    GL_SRC0_ALPHA,
+    GL_SRC1_ALPHA,
+    GL_SRC2_ALPHA, // GL_SRC0_RGB and on, GL_SRC0_ALPHA and on
+    GL_OPERAND0_RGB,
+    GL_OPERAND1_RGB,
+    GL_OPERAND2_RGB,
+    GL_OPERAND0_ALPHA,
+    GL_OPERAND1_ALPHA,
+    GL_OPERAND2_ALPHA,
 ];
-const ENVIRONMENT_NUMBERS: [u32; 2] = [0x8573, 0x0D1C]; // GL_RGB_SCALE, GL_ALPHA_SCALE
+const ENVIRONMENT_NUMBERS: [u32; 2] = [GL_RGB_SCALE, GL_ALPHA_SCALE];
 /// Parameters of lights, and how many numbers each has.
 const OF_LIGHTS: [(u32, usize); 10] = [
-    (0x1200, 4), // GL_AMBIENT
-    (0x1201, 4), // GL_DIFFUSE
-    (0x1202, 4), // GL_SPECULAR
-    (0x1203, 4), // GL_POSITION
-    (0x1204, 3), // GL_SPOT_DIRECTION
-    (0x1205, 1), // GL_SPOT_EXPONENT
-    (0x1206, 1), // GL_SPOT_CUTOFF
-    (0x1207, 1), // GL_CONSTANT_ATTENUATION
-    (0x1208, 1), // GL_LINEAR_ATTENUATION
-    (0x1209, 1), // GL_QUADRATIC_ATTENUATION
+    (GL_AMBIENT, 4),
+    (GL_DIFFUSE, 4),
+    (GL_SPECULAR, 4),
+    (GL_POSITION, 4),
+    (GL_SPOT_DIRECTION, 3),
+    (GL_SPOT_EXPONENT, 1),
+    (GL_SPOT_CUTOFF, 1),
+    (GL_CONSTANT_ATTENUATION, 1),
+    (GL_LINEAR_ATTENUATION, 1),
+    (GL_QUADRATIC_ATTENUATION, 1),
 ];
 /// The same of materials.
-const OF_MATERIALS: [(u32, usize); 5] = [
-    (0x1200, 4), // GL_AMBIENT
-    (0x1201, 4), // GL_DIFFUSE
-    (0x1202, 4), // GL_SPECULAR
-    (0x1600, 4), // GL_EMISSION
-    (0x1601, 1), // GL_SHININESS
-];
+const OF_MATERIALS: [(u32, usize); 5] =
+    [(GL_AMBIENT, 4), (GL_DIFFUSE, 4), (GL_SPECULAR, 4), (GL_EMISSION, 4), (GL_SHININESS, 1)];
 /// Of fog, and of points.
-const OF_FOG: [(u32, usize); 5] = [
-    (0x0B65, 1), // GL_FOG_MODE
-    (0x0B62, 1), // GL_FOG_DENSITY
-    (0x0B63, 1), // GL_FOG_START
-    (0x0B64, 1), // GL_FOG_END
-    (0x0B66, 4), // GL_FOG_COLOR
-];
+const OF_FOG: [(u32, usize); 5] =
+    [(GL_FOG_MODE, 1), (GL_FOG_DENSITY, 1), (GL_FOG_START, 1), (GL_FOG_END, 1), (GL_FOG_COLOR, 4)];
 const OF_POINTS: [(u32, usize); 4] = [
-    (0x8126, 1), // GL_POINT_SIZE_MIN
-    (0x8127, 1), // GL_POINT_SIZE_MAX
-    (0x8128, 1), // GL_POINT_FADE_THRESHOLD_SIZE
-    (0x8129, 3), // GL_POINT_DISTANCE_ATTENUATION
+    (GL_POINT_SIZE_MIN, 1),
+    (GL_POINT_SIZE_MAX, 1),
+    (GL_POINT_FADE_THRESHOLD_SIZE, 1),
+    (GL_POINT_DISTANCE_ATTENUATION, 3),
 ];
 /// Fog, smooth lines, perspective, smooth points, mipmaps.
-const HINTS: [u32; 5] = [0x0C54, 0x0C52, 0x0C50, 0x0C51, 0x8192];
+const HINTS: [u32; 5] = [
+    GL_FOG_HINT,
+    GL_LINE_SMOOTH_HINT,
+    GL_PERSPECTIVE_CORRECTION_HINT,
+    GL_POINT_SMOOTH_HINT,
+    GL_GENERATE_MIPMAP_HINT,
+];
 
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_BINDING_2D: u32 = 0x8069;
-const GL_GENERATE_MIPMAP: u32 = 0x8191;
-const GL_TEXTURE_CROP_RECT: u32 = 0x8B9D;
-const GL_TEXTURE_ENV: u32 = 0x2300;
-const GL_TEXTURE_ENV_COLOR: u32 = 0x2201;
-const GL_TEXTURE_FILTER_CONTROL: u32 = 0x8500;
-const GL_TEXTURE_LOD_BIAS: u32 = 0x8501;
-const GL_TEXTURE_GEN_STR: u32 = 0x8D60;
-const GL_TEXTURE_GEN_MODE: u32 = 0x2500;
-const GL_POINT_SPRITE: u32 = 0x8861;
-const GL_COORD_REPLACE: u32 = 0x8862;
-const GL_TEXTURE0: u32 = 0x84C0;
-const GL_ACTIVE_TEXTURE_NAME: u32 = 0x84E0;
-const GL_CLIENT_ACTIVE_TEXTURE_NAME: u32 = 0x84E1;
-const GL_MAX_TEXTURE_UNITS: u32 = 0x84E2;
-const GL_MAX_LIGHTS: u32 = 0x0D31;
-const GL_MAX_CLIP_PLANES: u32 = 0x0D32;
-const GL_LIGHT0: u32 = 0x4000;
-const GL_CLIP_PLANE0: u32 = 0x3000;
-const GL_FRONT: u32 = 0x0404;
-const GL_FRONT_AND_BACK: u32 = 0x0408;
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
-const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
-const GL_PACK_ALIGNMENT: u32 = 0x0D05;
+const GL_TEXTURE_CROP_RECT: u32 = constants::GL_TEXTURE_CROP_RECT_OES;
+const GL_TEXTURE_FILTER_CONTROL: u32 = constants::GL_TEXTURE_FILTER_CONTROL_EXT;
+const GL_TEXTURE_LOD_BIAS: u32 = constants::GL_TEXTURE_LOD_BIAS_EXT;
+const GL_TEXTURE_GEN_STR: u32 = constants::GL_TEXTURE_GEN_STR_OES;
+const GL_TEXTURE_GEN_MODE: u32 = constants::GL_TEXTURE_GEN_MODE_OES;
+const GL_POINT_SPRITE: u32 = constants::GL_POINT_SPRITE_OES;
+const GL_COORD_REPLACE: u32 = constants::GL_COORD_REPLACE_OES;
+const GL_ACTIVE_TEXTURE_NAME: u32 = constants::GL_ACTIVE_TEXTURE;
+const GL_CLIENT_ACTIVE_TEXTURE_NAME: u32 = constants::GL_CLIENT_ACTIVE_TEXTURE;
 
 /// What textures have in OpenGL ES 1 alone.
 pub fn describe_textures(emitter: &mut Emitter, context: &Context, driver: &Gl) {
@@ -203,9 +225,9 @@ fn describe_lights(emitter: &mut Emitter) {
         }
         describe_capability(emitter, light);
     }
-    let ambient = gl::floats::<4>(0x0B53);
+    let ambient = gl::floats::<4>(GL_LIGHT_MODEL_AMBIENT);
     emitter.command(GL_LIGHT_MODELFV).arg(0x0B53_u32).numbers(&ambient).done();
-    let [two_side] = gl::floats::<1>(0x0B52);
+    let [two_side] = gl::floats::<1>(GL_LIGHT_MODEL_TWO_SIDE);
     emitter.command(GL_LIGHT_MODELF).arg(0x0B52_u32).arg(two_side).done();
     for (name, count) in OF_MATERIALS {
         let mut values = [0.0; 4];
@@ -233,12 +255,12 @@ fn describe_parameters(emitter: &mut Emitter) {
         let values = gl::floats::<4>(name);
         emitter.command(GL_POINT_PARAMETERFV).arg(name).numbers(&values[..count]).done();
     }
-    let [r, g, b, a] = gl::floats::<4>(0x0B00);
+    let [r, g, b, a] = gl::floats::<4>(GL_CURRENT_COLOR);
     emitter.command(GL_COLOR4F).arg(r).arg(g).arg(b).arg(a).done();
-    let [x, y, z] = gl::floats::<3>(0x0B02);
+    let [x, y, z] = gl::floats::<3>(GL_CURRENT_NORMAL);
     emitter.command(GL_NORMAL3F).arg(x).arg(y).arg(z).done();
-    let [size] = gl::floats::<1>(0x0B11);
-    emitter.command(GL_POINT_SIZE).arg(size).done();
+    let [size] = gl::floats::<1>(GL_POINT_SIZE);
+    emitter.command(ids::GL_POINT_SIZE).arg(size).done();
 }
 
 fn describe_units(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
@@ -251,7 +273,7 @@ fn describe_units(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
             emitter.command(GL_BIND_TEXTURE).arg(*target).arg(gl::integer(*binding)).done();
         }
         describe_environment(emitter, has);
-        let [s, t, r, q] = gl::floats::<4>(0x0B03);
+        let [s, t, r, q] = gl::floats::<4>(GL_CURRENT_TEXTURE_COORDS);
         let command = emitter.command(GL_MULTI_TEX_COORD4F).arg(unit);
         command.arg(s).arg(t).arg(r).arg(q).done();
         for (name, _) in OF_UNITS.iter().filter(|(_, extension)| has(extension)) {
@@ -305,56 +327,63 @@ fn describe_environment(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
 }
 
 fn describe_pixel_operations(emitter: &mut Emitter, has: &impl Fn(&str) -> bool) {
-    let ([reference], function) = (gl::floats::<1>(0x0BC2), gl::integer(0x0BC1));
+    let ([reference], function) =
+        (gl::floats::<1>(GL_ALPHA_TEST_REF), gl::integer(GL_ALPHA_TEST_FUNC));
     emitter.command(GL_ALPHA_FUNC).arg(function).arg(reference).done();
     if has("GL_OES_blend_func_separate") {
-        let [source, target, alpha, to_alpha] = [0x80C9, 0x80C8, 0x80CB, 0x80CA].map(gl::integer);
+        let [source, target, alpha, to_alpha] =
+            [GL_BLEND_SRC_RGB, GL_BLEND_DST_RGB, GL_BLEND_SRC_ALPHA, GL_BLEND_DST_ALPHA]
+                .map(gl::integer);
         let command = emitter.command(GL_BLEND_FUNC_SEPARATE_OES).arg(source).arg(target);
         command.arg(alpha).arg(to_alpha).done();
     } else {
-        let [source, target] = [0x0BE1, 0x0BE0].map(gl::integer);
+        let [source, target] = [GL_BLEND_SRC, GL_BLEND_DST].map(gl::integer);
         emitter.command(GL_BLEND_FUNC).arg(source).arg(target).done();
     }
     if has("GL_OES_blend_equation_separate") {
-        let [color, alpha] = [0x8009, 0x883D].map(gl::integer);
+        let [color, alpha] = [GL_BLEND_EQUATION, GL_BLEND_EQUATION_ALPHA].map(gl::integer);
         emitter.command(GL_BLEND_EQUATION_SEPARATE_OES).arg(color).arg(alpha).done();
     } else if has("GL_OES_blend_subtract") {
-        emitter.command(GL_BLEND_EQUATION_OES).arg(gl::integer(0x8009)).done();
+        emitter.command(GL_BLEND_EQUATION_OES).arg(gl::integer(GL_BLEND_EQUATION)).done();
     }
-    let [r, g, b, a] = gl::booleans::<4>(0x0C23);
+    let [r, g, b, a] = gl::booleans::<4>(GL_COLOR_WRITEMASK);
     emitter.command(GL_COLOR_MASK).arg(r).arg(g).arg(b).arg(a).done();
-    let [r, g, b, a] = gl::floats::<4>(0x0C22);
+    let [r, g, b, a] = gl::floats::<4>(GL_COLOR_CLEAR_VALUE);
     emitter.command(GL_CLEAR_COLOR).arg(r).arg(g).arg(b).arg(a).done();
-    let [depth] = gl::floats::<1>(0x0B73);
+    let [depth] = gl::floats::<1>(GL_DEPTH_CLEAR_VALUE);
     emitter.command(GL_CLEAR_DEPTHF).arg(depth).done();
-    emitter.command(GL_CLEAR_STENCIL).arg(gl::integer(0x0B91)).done();
-    let [mask] = gl::booleans::<1>(0x0B72);
+    emitter.command(GL_CLEAR_STENCIL).arg(gl::integer(GL_STENCIL_CLEAR_VALUE)).done();
+    let [mask] = gl::booleans::<1>(GL_DEPTH_WRITEMASK);
     emitter.command(GL_DEPTH_MASK).arg(mask).done();
-    emitter.command(GL_DEPTH_FUNC).arg(gl::integer(0x0B74)).done();
-    let [near, far] = gl::floats::<2>(0x0B70);
+    emitter.command(ids::GL_DEPTH_FUNC).arg(gl::integer(GL_DEPTH_FUNC)).done();
+    let [near, far] = gl::floats::<2>(GL_DEPTH_RANGE);
     emitter.command(GL_DEPTH_RANGEF).arg(near).arg(far).done();
-    let [function, reference, mask] = [0x0B92, 0x0B97, 0x0B93].map(gl::integer);
-    emitter.command(GL_STENCIL_FUNC).arg(function).arg(reference).arg(mask).done();
-    let [fail, depth_fail, pass] = [0x0B94, 0x0B95, 0x0B96].map(gl::integer);
+    let [function, reference, mask] =
+        [GL_STENCIL_FUNC, GL_STENCIL_REF, GL_STENCIL_VALUE_MASK].map(gl::integer);
+    emitter.command(ids::GL_STENCIL_FUNC).arg(function).arg(reference).arg(mask).done();
+    let [fail, depth_fail, pass] =
+        [GL_STENCIL_FAIL, GL_STENCIL_PASS_DEPTH_FAIL, GL_STENCIL_PASS_DEPTH_PASS].map(gl::integer);
     emitter.command(GL_STENCIL_OP).arg(fail).arg(depth_fail).arg(pass).done();
-    emitter.command(GL_STENCIL_MASK).arg(gl::integer(0x0B98)).done();
-    emitter.command(GL_LOGIC_OP).arg(gl::integer(0x0BF0)).done();
+    emitter.command(GL_STENCIL_MASK).arg(gl::integer(GL_STENCIL_WRITEMASK)).done();
+    emitter.command(GL_LOGIC_OP).arg(gl::integer(GL_LOGIC_OP_MODE)).done();
 }
 
 fn describe_rasterization(emitter: &mut Emitter) {
-    let [x, y, width, height] = gl::integers::<4>(0x0C10);
+    let [x, y, width, height] = gl::integers::<4>(GL_SCISSOR_BOX);
     emitter.command(GL_SCISSOR).arg(x).arg(y).arg(width).arg(height).done();
-    let [x, y, width, height] = gl::integers::<4>(0x0BA2);
-    emitter.command(GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
-    emitter.command(GL_CULL_FACE).arg(gl::integer(0x0B45)).done();
-    emitter.command(GL_FRONT_FACE).arg(gl::integer(0x0B46)).done();
-    emitter.command(GL_SHADE_MODEL).arg(gl::integer(0x0B54)).done();
-    let [width] = gl::floats::<1>(0x0B21);
-    emitter.command(GL_LINE_WIDTH).arg(width).done();
-    let ([factor], [units]) = (gl::floats::<1>(0x8038), gl::floats::<1>(0x2A00));
+    let [x, y, width, height] = gl::integers::<4>(GL_VIEWPORT);
+    emitter.command(ids::GL_VIEWPORT).arg(x).arg(y).arg(width).arg(height).done();
+    emitter.command(ids::GL_CULL_FACE).arg(gl::integer(GL_CULL_FACE_MODE)).done();
+    emitter.command(ids::GL_FRONT_FACE).arg(gl::integer(GL_FRONT_FACE)).done();
+    emitter.command(ids::GL_SHADE_MODEL).arg(gl::integer(GL_SHADE_MODEL)).done();
+    let [width] = gl::floats::<1>(GL_LINE_WIDTH);
+    emitter.command(ids::GL_LINE_WIDTH).arg(width).done();
+    let ([factor], [units]) =
+        (gl::floats::<1>(GL_POLYGON_OFFSET_FACTOR), gl::floats::<1>(GL_POLYGON_OFFSET_UNITS));
     emitter.command(GL_POLYGON_OFFSET).arg(factor).arg(units).done();
-    let ([value], [inverted]) = (gl::floats::<1>(0x80AA), gl::booleans::<1>(0x80AB));
-    emitter.command(GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
+    let ([value], [inverted]) =
+        (gl::floats::<1>(GL_SAMPLE_COVERAGE_VALUE), gl::booleans::<1>(GL_SAMPLE_COVERAGE_INVERT));
+    emitter.command(ids::GL_SAMPLE_COVERAGE).arg(value).arg(inverted).done();
     for name in HINTS {
         emitter.command(GL_HINT).arg(name).arg(gl::integer(name)).done();
     }
@@ -363,17 +392,23 @@ fn describe_rasterization(emitter: &mut Emitter) {
 /// Arrays, what they are of, and buffers that are bound.
 fn describe_arrays(emitter: &mut Emitter, arrays: &VertexArrays, context: &Context) {
     let kinds = [
-        (32, GL_VERTEX_POINTER, 0x8074),
-        (33, GL_NORMAL_POINTER, 0x8075),
-        (34, GL_COLOR_POINTER, 0x8076),
-        (35, GL_POINT_SIZE_POINTER_OES, 0x8B9C),
+        (32, GL_VERTEX_POINTER, GL_VERTEX_ARRAY),
+        (33, GL_NORMAL_POINTER, GL_NORMAL_ARRAY),
+        (34, GL_COLOR_POINTER, GL_COLOR_ARRAY),
+        (35, GL_POINT_SIZE_POINTER_OES, GL_POINT_SIZE_ARRAY_OES),
     ];
     for (slot, id, array) in kinds {
         describe_array(emitter, arrays, slot, id, array);
     }
     for unit in 0..units().min(8) {
         emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(GL_TEXTURE0 + unit).done();
-        describe_array(emitter, arrays, 38 + unit as usize, GL_TEX_COORD_POINTER, 0x8078);
+        describe_array(
+            emitter,
+            arrays,
+            38 + unit as usize,
+            GL_TEX_COORD_POINTER,
+            GL_TEXTURE_COORD_ARRAY,
+        );
     }
     let client_active = gl::integer(GL_CLIENT_ACTIVE_TEXTURE_NAME);
     emitter.command(GL_CLIENT_ACTIVE_TEXTURE).arg(client_active).done();

@@ -1,11 +1,18 @@
 //! Matrix stacks of OpenGL ES 1. Only the matrix on top can be asked for, so those on it are taken off
 //! for a moment and put back.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_MODELVIEW, GL_MODELVIEW_MATRIX, GL_MODELVIEW_STACK_DEPTH, GL_PROJECTION,
+    GL_PROJECTION_MATRIX, GL_PROJECTION_STACK_DEPTH, GL_TEXTURE, GL_TEXTURE_MATRIX,
+    GL_TEXTURE_STACK_DEPTH,
+};
+
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
 
-const GL_MATRIX_MODE_NAME: u32 = 0x0BA0;
+const GL_MATRIX_MODE_NAME: u32 = constants::GL_MATRIX_MODE;
 
 /// A stack: its mode, and what is asked for its depth and for the matrix on top.
 struct Stack {
@@ -14,10 +21,13 @@ struct Stack {
     top: u32,
 }
 
-const MODELVIEW: Stack = Stack { mode: 0x1700, depth: 0x0BA3, top: 0x0BA6 };
-const PROJECTION: Stack = Stack { mode: 0x1701, depth: 0x0BA4, top: 0x0BA7 };
+const MODELVIEW: Stack =
+    Stack { mode: GL_MODELVIEW, depth: GL_MODELVIEW_STACK_DEPTH, top: GL_MODELVIEW_MATRIX };
+const PROJECTION: Stack =
+    Stack { mode: GL_PROJECTION, depth: GL_PROJECTION_STACK_DEPTH, top: GL_PROJECTION_MATRIX };
 /// Of the texture unit that is active.
-const TEXTURE: Stack = Stack { mode: 0x1702, depth: 0x0BA5, top: 0x0BA8 };
+const TEXTURE: Stack =
+    Stack { mode: GL_TEXTURE, depth: GL_TEXTURE_STACK_DEPTH, top: GL_TEXTURE_MATRIX };
 
 /// Those that a context has once, and which of all is meant.
 pub fn describe(emitter: &mut Emitter) {

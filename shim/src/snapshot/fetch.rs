@@ -3,35 +3,23 @@
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_DRAW_FRAMEBUFFER, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER,
+    GL_FRAMEBUFFER_COMPLETE, GL_LINK_STATUS, GL_MAJOR_VERSION, GL_MINOR_VERSION, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER,
+    GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TRIANGLES, GL_VERTEX_SHADER,
+};
+
 use super::aside::Aside;
 use super::canvas::Canvas;
 use super::formats::Values;
 use super::gl;
 use super::pixels::{Image, Of, clear_errors, layer_of, prefers, resize};
 
-const GL_TRIANGLES: u32 = 4;
-const GL_NEAREST: i32 = 0x2600;
-const GL_TEXTURE_MAG_FILTER: u32 = 0x2800;
-const GL_TEXTURE_MIN_FILTER: u32 = 0x2801;
-const GL_TEXTURE_WRAP_S: u32 = 0x2802;
-const GL_TEXTURE_WRAP_T: u32 = 0x2803;
-const GL_CLAMP_TO_EDGE: i32 = 0x812F;
-const GL_FRAGMENT_SHADER: u32 = 0x8B30;
-const GL_VERTEX_SHADER: u32 = 0x8B31;
-const GL_LINK_STATUS: u32 = 0x8B82;
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_3D: u32 = 0x806F;
-const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
-const GL_TEXTURE_CUBE_MAP: u32 = 0x8513;
-const GL_TEXTURE_CUBE_MAP_ARRAY: u32 = 0x9009;
-const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
-const GL_TEXTURE_2D_MULTISAMPLE_ARRAY: u32 = 0x9102;
-const GL_MAJOR_VERSION: u32 = 0x821B;
-const GL_MINOR_VERSION: u32 = 0x821C;
-const GL_FRAMEBUFFER: u32 = 0x8D40;
-const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
-const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
-const GL_FRAMEBUFFER_COMPLETE: u32 = 0x8CD5;
+const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
+const GL_CLAMP_TO_EDGE: i32 = constants::GL_CLAMP_TO_EDGE as i32;
 
 /// Most that is drawn and read at once, in bytes: what stays in a processor's cache.
 const BYTES_AT_ONCE: usize = 1 << 20;

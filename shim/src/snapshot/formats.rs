@@ -3,40 +3,41 @@
 
 use std::sync::OnceLock;
 
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_BYTE: u32 = 0x1400;
-const GL_UNSIGNED_SHORT: u32 = 0x1403;
-const GL_SHORT: u32 = 0x1402;
-const GL_UNSIGNED_INT: u32 = 0x1405;
-const GL_INT: u32 = 0x1404;
-const GL_FLOAT: u32 = 0x1406;
-const GL_HALF_FLOAT: u32 = 0x140B;
-const GL_HALF_FLOAT_OES: u32 = 0x8D61;
-const GL_UNSIGNED_SHORT_4_4_4_4: u32 = 0x8033;
-const GL_UNSIGNED_SHORT_5_5_5_1: u32 = 0x8034;
-const GL_UNSIGNED_SHORT_5_6_5: u32 = 0x8363;
-const GL_UNSIGNED_INT_2_10_10_10_REV: u32 = 0x8368;
-const GL_UNSIGNED_INT_24_8: u32 = 0x84FA;
-const GL_UNSIGNED_INT_10F_11F_11F_REV: u32 = 0x8C3B;
-const GL_UNSIGNED_INT_5_9_9_9_REV: u32 = 0x8C3E;
-const GL_FLOAT_32_UNSIGNED_INT_24_8_REV: u32 = 0x8DAD;
-const GL_STENCIL_INDEX: u32 = 0x1901;
-const GL_DEPTH_COMPONENT: u32 = 0x1902;
-const GL_RED: u32 = 0x1903;
-const GL_ALPHA: u32 = 0x1906;
-const GL_RGB: u32 = 0x1907;
-const GL_RGBA: u32 = 0x1908;
-const GL_LUMINANCE: u32 = 0x1909;
-const GL_LUMINANCE_ALPHA: u32 = 0x190A;
-const GL_BGRA: u32 = 0x80E1;
-const GL_RG: u32 = 0x8227;
-const GL_RG_INTEGER: u32 = 0x8228;
-const GL_DEPTH_STENCIL: u32 = 0x84F9;
-const GL_SRGB: u32 = 0x8C40;
-const GL_SRGB_ALPHA: u32 = 0x8C42;
-const GL_RED_INTEGER: u32 = 0x8D94;
-const GL_RGB_INTEGER: u32 = 0x8D98;
-const GL_RGBA_INTEGER: u32 = 0x8D99;
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ALPHA, GL_ALPHA8_OES, GL_BGRA8_EXT, GL_BYTE, GL_COMPRESSED_R11_EAC,
+    GL_COMPRESSED_RED_GREEN_RGTC2_EXT, GL_COMPRESSED_RED_RGTC1_EXT, GL_COMPRESSED_RG11_EAC,
+    GL_COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT, GL_COMPRESSED_RGB_S3TC_DXT1_EXT,
+    GL_COMPRESSED_RGB8_ETC2, GL_COMPRESSED_RGBA_ASTC_4x4, GL_COMPRESSED_RGBA_ASTC_12x12,
+    GL_COMPRESSED_RGBA_BPTC_UNORM_EXT, GL_COMPRESSED_RGBA_S3TC_DXT1_EXT,
+    GL_COMPRESSED_RGBA_S3TC_DXT3_EXT, GL_COMPRESSED_RGBA_S3TC_DXT5_EXT,
+    GL_COMPRESSED_RGBA8_ETC2_EAC, GL_COMPRESSED_SIGNED_R11_EAC,
+    GL_COMPRESSED_SIGNED_RED_GREEN_RGTC2_EXT, GL_COMPRESSED_SIGNED_RED_RGTC1_EXT,
+    GL_COMPRESSED_SIGNED_RG11_EAC, GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT,
+    GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT3_EXT, GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT,
+    GL_COMPRESSED_SRGB_S3TC_DXT1_EXT, GL_COMPRESSED_SRGB8_ALPHA8_ASTC_4x4,
+    GL_COMPRESSED_SRGB8_ALPHA8_ASTC_12x12, GL_COMPRESSED_SRGB8_ALPHA8_ETC2_EAC,
+    GL_COMPRESSED_SRGB8_PUNCHTHROUGH_ALPHA1_ETC2, GL_DEPTH_COMPONENT, GL_DEPTH_COMPONENT16,
+    GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT32_OES, GL_DEPTH_COMPONENT32F, GL_DEPTH_STENCIL,
+    GL_DEPTH24_STENCIL8, GL_DEPTH32F_STENCIL8, GL_ETC1_RGB8_OES, GL_FLOAT,
+    GL_FLOAT_32_UNSIGNED_INT_24_8_REV, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_INT, GL_LUMINANCE,
+    GL_LUMINANCE_ALPHA, GL_LUMINANCE8_ALPHA8_OES, GL_LUMINANCE8_OES, GL_R8, GL_R8_SNORM, GL_R8I,
+    GL_R8UI, GL_R11F_G11F_B10F, GL_R16_EXT, GL_R16_SNORM_EXT, GL_R16F, GL_R16I, GL_R16UI, GL_R32F,
+    GL_R32I, GL_R32UI, GL_RED, GL_RED_INTEGER, GL_RG, GL_RG_INTEGER, GL_RG8, GL_RG8_SNORM, GL_RG8I,
+    GL_RG8UI, GL_RG16_EXT, GL_RG16_SNORM_EXT, GL_RG16F, GL_RG16I, GL_RG16UI, GL_RG32F, GL_RG32I,
+    GL_RG32UI, GL_RGB, GL_RGB_INTEGER, GL_RGB5_A1, GL_RGB8, GL_RGB8_SNORM, GL_RGB8I, GL_RGB8UI,
+    GL_RGB9_E5, GL_RGB10_A2, GL_RGB10_A2UI, GL_RGB16_EXT, GL_RGB16_SNORM_EXT, GL_RGB16F, GL_RGB16I,
+    GL_RGB16UI, GL_RGB32F, GL_RGB32I, GL_RGB32UI, GL_RGB565, GL_RGBA, GL_RGBA_INTEGER, GL_RGBA4,
+    GL_RGBA8, GL_RGBA8_SNORM, GL_RGBA8I, GL_RGBA8UI, GL_RGBA16_EXT, GL_RGBA16_SNORM_EXT,
+    GL_RGBA16F, GL_RGBA16I, GL_RGBA16UI, GL_RGBA32F, GL_RGBA32I, GL_RGBA32UI, GL_SHORT, GL_SR8_EXT,
+    GL_SRG8_EXT, GL_SRGB, GL_SRGB8, GL_SRGB8_ALPHA8, GL_STENCIL_INDEX, GL_STENCIL_INDEX8,
+    GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_INT_2_10_10_10_REV, GL_UNSIGNED_INT_5_9_9_9_REV,
+    GL_UNSIGNED_INT_10F_11F_11F_REV, GL_UNSIGNED_INT_24_8, GL_UNSIGNED_SHORT,
+    GL_UNSIGNED_SHORT_4_4_4_4, GL_UNSIGNED_SHORT_5_5_5_1, GL_UNSIGNED_SHORT_5_6_5,
+};
+
+const GL_BGRA: u32 = constants::GL_BGRA_EXT;
+const GL_SRGB_ALPHA: u32 = constants::GL_SRGB_ALPHA_EXT;
 
 /// What a format's components are read as: four of them a pixel.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -117,28 +118,21 @@ impl Layout {
 
 /// Of formats that no framebuffer has, or that drivers read with a change.
 fn same_bits(internal: u32) -> Option<u32> {
-    const GL_R8: u32 = 0x8229;
-    const GL_RG8: u32 = 0x822B;
-    const GL_RGB8: u32 = 0x8051;
-    const GL_RGBA8: u32 = 0x8058;
-    const GL_R16UI: u32 = 0x8234;
-    const GL_RG16UI: u32 = 0x823A;
-    const GL_RGBA16UI: u32 = 0x8D76;
     Some(match internal {
         // sRGB
-        0x8FBD => GL_R8,
-        0x8FBE => GL_RG8,
-        0x8C41 => GL_RGB8,
+        GL_SR8_EXT => GL_R8,
+        GL_SRG8_EXT => GL_RG8,
+        GL_SRGB8 => GL_RGB8,
         // Signed fixed-point numbers
-        0x8F94 => GL_R8,
-        0x8F95 => GL_RG8,
-        0x8F96 => GL_RGB8,
-        0x8F97 => GL_RGBA8,
-        0x8F98 => GL_R16UI,
-        0x8F99 => GL_RG16UI,
-        0x8F9B => GL_RGBA16UI,
+        GL_R8_SNORM => GL_R8,
+        GL_RG8_SNORM => GL_RG8,
+        GL_RGB8_SNORM => GL_RGB8,
+        GL_RGBA8_SNORM => GL_RGBA8,
+        GL_R16_SNORM_EXT => GL_R16UI,
+        GL_RG16_SNORM_EXT => GL_RG16UI,
+        GL_RGBA16_SNORM_EXT => GL_RGBA16UI,
         // Floats in a word
-        0x8C3A | 0x8C3D => GL_RGBA8,
+        GL_R11F_G11F_B10F | GL_RGB9_E5 => GL_RGBA8,
         _ => return None,
     })
 }
@@ -183,80 +177,82 @@ fn sized(internal: u32, given: u32) -> Option<Layout> {
     let depth = |kind, bytes| of(GL_DEPTH_COMPONENT, kind, AsTheyAre(Part::Depth, bytes));
     let both = |kind, bytes| of(GL_DEPTH_STENCIL, kind, AsTheyAre(Part::DepthStencil, bytes));
     Some(match internal {
-        0x8229 => unorm8(GL_RED, R),
-        0x822B => unorm8(GL_RG, RG),
-        0x8051 => unorm8(GL_RGB, RGB),
-        0x8058 => unorm8(GL_RGBA, RGBA),
-        0x93A1 => unorm8(GL_BGRA, BGRA),
-        0x8040 => unorm8(GL_LUMINANCE, R),
-        0x803C => unorm8(GL_ALPHA, A),
-        0x8045 => unorm8(GL_LUMINANCE_ALPHA, RA),
-        0x8FBD => srgb8(GL_RED, R),
-        0x8FBE => srgb8(GL_RG, RG),
-        0x8C41 => srgb8(GL_RGB, RGB),
-        0x8C43 => srgb8(GL_RGBA, RGBA),
-        0x8D62 => packed(GL_RGB, GL_UNSIGNED_SHORT_5_6_5, RGB, [5, 6, 5, 0]),
-        0x8056 => packed(GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4, RGBA, [4, 4, 4, 4]),
-        0x8057 => packed(GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1, RGBA, [5, 5, 5, 1]),
-        0x8F94 => snorm8(GL_RED, R),
-        0x8F95 => snorm8(GL_RG, RG),
-        0x8F96 => snorm8(GL_RGB, RGB),
-        0x8F97 => snorm8(GL_RGBA, RGBA),
-        0x822A => unorm16(GL_RED, R),
-        0x822C => unorm16(GL_RG, RG),
-        0x8054 => unorm16(GL_RGB, RGB),
-        0x805B => unorm16(GL_RGBA, RGBA),
-        0x8F98 => snorm16(GL_RED, R),
-        0x8F99 => snorm16(GL_RG, RG),
-        0x8F9A => snorm16(GL_RGB, RGB),
-        0x8F9B => snorm16(GL_RGBA, RGBA),
-        0x822D => half(GL_RED, R),
-        0x822F => half(GL_RG, RG),
-        0x881B => half(GL_RGB, RGB),
-        0x881A => half(GL_RGBA, RGBA),
-        0x822E => float(GL_RED, R),
-        0x8230 => float(GL_RG, RG),
-        0x8815 => float(GL_RGB, RGB),
-        0x8C3A => components(GL_RGB, GL_UNSIGNED_INT_10F_11F_11F_REV, Floats, RGB, SmallFloats),
-        0x8C3D => components(GL_RGB, GL_UNSIGNED_INT_5_9_9_9_REV, Floats, RGB, SharedExponent),
-        0x8814 => float(GL_RGBA, RGBA),
-        0x8059 => of(GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, AsTheyAre(Part::Color, 4)),
-        0x906F => {
+        GL_R8 => unorm8(GL_RED, R),
+        GL_RG8 => unorm8(GL_RG, RG),
+        GL_RGB8 => unorm8(GL_RGB, RGB),
+        GL_RGBA8 => unorm8(GL_RGBA, RGBA),
+        GL_BGRA8_EXT => unorm8(GL_BGRA, BGRA),
+        GL_LUMINANCE8_OES => unorm8(GL_LUMINANCE, R),
+        GL_ALPHA8_OES => unorm8(GL_ALPHA, A),
+        GL_LUMINANCE8_ALPHA8_OES => unorm8(GL_LUMINANCE_ALPHA, RA),
+        GL_SR8_EXT => srgb8(GL_RED, R),
+        GL_SRG8_EXT => srgb8(GL_RG, RG),
+        GL_SRGB8 => srgb8(GL_RGB, RGB),
+        GL_SRGB8_ALPHA8 => srgb8(GL_RGBA, RGBA),
+        GL_RGB565 => packed(GL_RGB, GL_UNSIGNED_SHORT_5_6_5, RGB, [5, 6, 5, 0]),
+        GL_RGBA4 => packed(GL_RGBA, GL_UNSIGNED_SHORT_4_4_4_4, RGBA, [4, 4, 4, 4]),
+        GL_RGB5_A1 => packed(GL_RGBA, GL_UNSIGNED_SHORT_5_5_5_1, RGBA, [5, 5, 5, 1]),
+        GL_R8_SNORM => snorm8(GL_RED, R),
+        GL_RG8_SNORM => snorm8(GL_RG, RG),
+        GL_RGB8_SNORM => snorm8(GL_RGB, RGB),
+        GL_RGBA8_SNORM => snorm8(GL_RGBA, RGBA),
+        GL_R16_EXT => unorm16(GL_RED, R),
+        GL_RG16_EXT => unorm16(GL_RG, RG),
+        GL_RGB16_EXT => unorm16(GL_RGB, RGB),
+        GL_RGBA16_EXT => unorm16(GL_RGBA, RGBA),
+        GL_R16_SNORM_EXT => snorm16(GL_RED, R),
+        GL_RG16_SNORM_EXT => snorm16(GL_RG, RG),
+        GL_RGB16_SNORM_EXT => snorm16(GL_RGB, RGB),
+        GL_RGBA16_SNORM_EXT => snorm16(GL_RGBA, RGBA),
+        GL_R16F => half(GL_RED, R),
+        GL_RG16F => half(GL_RG, RG),
+        GL_RGB16F => half(GL_RGB, RGB),
+        GL_RGBA16F => half(GL_RGBA, RGBA),
+        GL_R32F => float(GL_RED, R),
+        GL_RG32F => float(GL_RG, RG),
+        GL_RGB32F => float(GL_RGB, RGB),
+        GL_R11F_G11F_B10F => {
+            components(GL_RGB, GL_UNSIGNED_INT_10F_11F_11F_REV, Floats, RGB, SmallFloats)
+        }
+        GL_RGB9_E5 => components(GL_RGB, GL_UNSIGNED_INT_5_9_9_9_REV, Floats, RGB, SharedExponent),
+        GL_RGBA32F => float(GL_RGBA, RGBA),
+        GL_RGB10_A2 => of(GL_RGBA, GL_UNSIGNED_INT_2_10_10_10_REV, AsTheyAre(Part::Color, 4)),
+        GL_RGB10_A2UI => {
             let kind = GL_UNSIGNED_INT_2_10_10_10_REV;
             components(GL_RGBA_INTEGER, kind, Uints, RGBA, Uint1010102)
         }
-        0x8231 => ints(GL_BYTE, R),
-        0x8232 => ints(GL_UNSIGNED_BYTE, R),
-        0x8233 => ints(GL_SHORT, R),
-        0x8234 => ints(GL_UNSIGNED_SHORT, R),
-        0x8235 => ints(GL_INT, R),
-        0x8236 => ints(GL_UNSIGNED_INT, R),
-        0x8237 => ints(GL_BYTE, RG),
-        0x8238 => ints(GL_UNSIGNED_BYTE, RG),
-        0x8239 => ints(GL_SHORT, RG),
-        0x823A => ints(GL_UNSIGNED_SHORT, RG),
-        0x823B => ints(GL_INT, RG),
-        0x823C => ints(GL_UNSIGNED_INT, RG),
-        0x8D8F => ints(GL_BYTE, RGB),
-        0x8D7D => ints(GL_UNSIGNED_BYTE, RGB),
-        0x8D89 => ints(GL_SHORT, RGB),
-        0x8D77 => ints(GL_UNSIGNED_SHORT, RGB),
-        0x8D83 => ints(GL_INT, RGB),
-        0x8D71 => ints(GL_UNSIGNED_INT, RGB),
-        0x8D8E => ints(GL_BYTE, RGBA),
-        0x8D7C => ints(GL_UNSIGNED_BYTE, RGBA),
-        0x8D88 => ints(GL_SHORT, RGBA),
-        0x8D76 => ints(GL_UNSIGNED_SHORT, RGBA),
-        0x8D82 => ints(GL_INT, RGBA),
-        0x8D70 => ints(GL_UNSIGNED_INT, RGBA),
+        GL_R8I => ints(GL_BYTE, R),
+        GL_R8UI => ints(GL_UNSIGNED_BYTE, R),
+        GL_R16I => ints(GL_SHORT, R),
+        GL_R16UI => ints(GL_UNSIGNED_SHORT, R),
+        GL_R32I => ints(GL_INT, R),
+        GL_R32UI => ints(GL_UNSIGNED_INT, R),
+        GL_RG8I => ints(GL_BYTE, RG),
+        GL_RG8UI => ints(GL_UNSIGNED_BYTE, RG),
+        GL_RG16I => ints(GL_SHORT, RG),
+        GL_RG16UI => ints(GL_UNSIGNED_SHORT, RG),
+        GL_RG32I => ints(GL_INT, RG),
+        GL_RG32UI => ints(GL_UNSIGNED_INT, RG),
+        GL_RGB8I => ints(GL_BYTE, RGB),
+        GL_RGB8UI => ints(GL_UNSIGNED_BYTE, RGB),
+        GL_RGB16I => ints(GL_SHORT, RGB),
+        GL_RGB16UI => ints(GL_UNSIGNED_SHORT, RGB),
+        GL_RGB32I => ints(GL_INT, RGB),
+        GL_RGB32UI => ints(GL_UNSIGNED_INT, RGB),
+        GL_RGBA8I => ints(GL_BYTE, RGBA),
+        GL_RGBA8UI => ints(GL_UNSIGNED_BYTE, RGBA),
+        GL_RGBA16I => ints(GL_SHORT, RGBA),
+        GL_RGBA16UI => ints(GL_UNSIGNED_SHORT, RGBA),
+        GL_RGBA32I => ints(GL_INT, RGBA),
+        GL_RGBA32UI => ints(GL_UNSIGNED_INT, RGBA),
         // What a shader sees of it may depend on the type too.
-        0x81A5 if given == GL_UNSIGNED_INT => depth(GL_UNSIGNED_INT, 4),
-        0x81A5 => depth(GL_UNSIGNED_SHORT, 2),
-        0x81A6 | 0x81A7 => depth(GL_UNSIGNED_INT, 4),
-        0x8CAC => depth(GL_FLOAT, 4),
-        0x88F0 => both(GL_UNSIGNED_INT_24_8, 4),
-        0x8CAD => both(GL_FLOAT_32_UNSIGNED_INT_24_8_REV, 8),
-        0x8D48 => of(GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, AsTheyAre(Part::Stencil, 1)),
+        GL_DEPTH_COMPONENT16 if given == GL_UNSIGNED_INT => depth(GL_UNSIGNED_INT, 4),
+        GL_DEPTH_COMPONENT16 => depth(GL_UNSIGNED_SHORT, 2),
+        GL_DEPTH_COMPONENT24 | GL_DEPTH_COMPONENT32_OES => depth(GL_UNSIGNED_INT, 4),
+        GL_DEPTH_COMPONENT32F => depth(GL_FLOAT, 4),
+        GL_DEPTH24_STENCIL8 => both(GL_UNSIGNED_INT_24_8, 4),
+        GL_DEPTH32F_STENCIL8 => both(GL_FLOAT_32_UNSIGNED_INT_24_8_REV, 8),
+        GL_STENCIL_INDEX8 => of(GL_STENCIL_INDEX, GL_UNSIGNED_BYTE, AsTheyAre(Part::Stencil, 1)),
         _ => return None,
     })
 }
@@ -326,13 +322,30 @@ pub fn block(internal: u32) -> Option<(i32, i32, usize)> {
     ];
     let bytes = match internal {
         // ETC1; ETC2 and EAC; S3TC and its sRGB; RGTC: one word a block.
-        0x8D64 | 0x9270 | 0x9271 | 0x9274..=0x9277 => 8,
-        0x83F0 | 0x83F1 | 0x8C4C | 0x8C4D | 0x8DBB | 0x8DBC => 8,
+        GL_ETC1_RGB8_OES
+        | GL_COMPRESSED_R11_EAC
+        | GL_COMPRESSED_SIGNED_R11_EAC
+        | GL_COMPRESSED_RGB8_ETC2..=GL_COMPRESSED_SRGB8_PUNCHTHROUGH_ALPHA1_ETC2 => 8,
+        GL_COMPRESSED_RGB_S3TC_DXT1_EXT
+        | GL_COMPRESSED_RGBA_S3TC_DXT1_EXT
+        | GL_COMPRESSED_SRGB_S3TC_DXT1_EXT
+        | GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT1_EXT
+        | GL_COMPRESSED_RED_RGTC1_EXT
+        | GL_COMPRESSED_SIGNED_RED_RGTC1_EXT => 8,
         // The same, two words a block; BPTC.
-        0x9272 | 0x9273 | 0x9278 | 0x9279 => 16,
-        0x83F2 | 0x83F3 | 0x8C4E | 0x8C4F | 0x8DBD | 0x8DBE => 16,
-        0x8E8C..=0x8E8F => 16,
-        0x93B0..=0x93BD | 0x93D0..=0x93DD => {
+        GL_COMPRESSED_RG11_EAC
+        | GL_COMPRESSED_SIGNED_RG11_EAC
+        | GL_COMPRESSED_RGBA8_ETC2_EAC
+        | GL_COMPRESSED_SRGB8_ALPHA8_ETC2_EAC => 16,
+        GL_COMPRESSED_RGBA_S3TC_DXT3_EXT
+        | GL_COMPRESSED_RGBA_S3TC_DXT5_EXT
+        | GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT3_EXT
+        | GL_COMPRESSED_SRGB_ALPHA_S3TC_DXT5_EXT
+        | GL_COMPRESSED_RED_GREEN_RGTC2_EXT
+        | GL_COMPRESSED_SIGNED_RED_GREEN_RGTC2_EXT => 16,
+        GL_COMPRESSED_RGBA_BPTC_UNORM_EXT..=GL_COMPRESSED_RGB_BPTC_UNSIGNED_FLOAT_EXT => 16,
+        GL_COMPRESSED_RGBA_ASTC_4x4..=GL_COMPRESSED_RGBA_ASTC_12x12
+        | GL_COMPRESSED_SRGB8_ALPHA8_ASTC_4x4..=GL_COMPRESSED_SRGB8_ALPHA8_ASTC_12x12 => {
             let (width, height) = *ASTC.get((internal & 0xF) as usize)?;
             return Some((width, height, 16));
         }

@@ -6,6 +6,11 @@
 
 use std::sync::Arc;
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z, GL_RENDERBUFFER,
+    GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D,
+};
 use gapii_state::{Context, Image, Process, Ref};
 
 use super::emit::Emitter;
@@ -15,13 +20,7 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 use crate::observe;
 
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_BINDING_2D: u32 = 0x8069;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const EGL_NONE: i32 = 0x3038;
-const EGL_GL_TEXTURE_2D: u32 = 0x30B1;
-const EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z: u32 = 0x30B8;
-const EGL_GL_RENDERBUFFER: u32 = 0x30B9;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
 /// Images whose handles are gone have handles from here on meanwhile.
 const SPARE_HANDLE: u64 = 0xF000_0000;
 

@@ -3,6 +3,14 @@
 use core::ffi::c_char;
 use std::ffi::CStr;
 
+use gapii_commands::constants::{
+    GL_BUFFER, GL_BUFFER_OBJECT_EXT, GL_DEBUG_CALLBACK_FUNCTION, GL_DEBUG_CALLBACK_USER_PARAM,
+    GL_DEBUG_GROUP_STACK_DEPTH, GL_DEBUG_LOGGED_MESSAGES, GL_DEBUG_SOURCE_APPLICATION,
+    GL_FRAMEBUFFER, GL_PROGRAM, GL_PROGRAM_OBJECT_EXT, GL_PROGRAM_PIPELINE,
+    GL_PROGRAM_PIPELINE_OBJECT_EXT, GL_QUERY, GL_QUERY_OBJECT_EXT, GL_RENDERBUFFER, GL_SAMPLER,
+    GL_SHADER, GL_SHADER_OBJECT_EXT, GL_TEXTURE, GL_TRANSFORM_FEEDBACK, GL_VERTEX_ARRAY,
+    GL_VERTEX_ARRAY_OBJECT_EXT,
+};
 use gapii_state::Context;
 use gapii_state::read_back::Driver;
 
@@ -10,23 +18,6 @@ use super::emit::Emitter;
 use super::{gl, syncs};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
-
-const GL_BUFFER: u32 = 0x82E0;
-const GL_SHADER: u32 = 0x82E1;
-const GL_PROGRAM: u32 = 0x82E2;
-const GL_QUERY: u32 = 0x82E3;
-const GL_PROGRAM_PIPELINE: u32 = 0x82E4;
-const GL_SAMPLER: u32 = 0x82E6;
-const GL_VERTEX_ARRAY: u32 = 0x8074;
-const GL_TEXTURE: u32 = 0x1702;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_FRAMEBUFFER: u32 = 0x8D40;
-const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
-const GL_DEBUG_SOURCE_APPLICATION: u32 = 0x824A;
-const GL_DEBUG_CALLBACK_FUNCTION: u32 = 0x8244;
-const GL_DEBUG_CALLBACK_USER_PARAM: u32 = 0x8245;
-const GL_DEBUG_GROUP_STACK_DEPTH: u32 = 0x826D;
-const GL_DEBUG_LOGGED_MESSAGES: u32 = 0x9145;
 
 /// Longest label that is kept, in bytes with its end.
 const LABEL_BYTES: usize = 1024;
@@ -58,12 +49,12 @@ impl Labels {
 
     fn describe(self, emitter: &mut Emitter, kind: u32, names: impl Iterator<Item = u32>) {
         let kind = match (self, kind) {
-            (Self::Ext, GL_BUFFER) => 0x9151,
-            (Self::Ext, GL_SHADER) => 0x8B48,
-            (Self::Ext, GL_PROGRAM) => 0x8B40,
-            (Self::Ext, GL_QUERY) => 0x9153,
-            (Self::Ext, GL_VERTEX_ARRAY) => 0x9154,
-            (Self::Ext, GL_PROGRAM_PIPELINE) => 0x8A4F,
+            (Self::Ext, GL_BUFFER) => GL_BUFFER_OBJECT_EXT,
+            (Self::Ext, GL_SHADER) => GL_SHADER_OBJECT_EXT,
+            (Self::Ext, GL_PROGRAM) => GL_PROGRAM_OBJECT_EXT,
+            (Self::Ext, GL_QUERY) => GL_QUERY_OBJECT_EXT,
+            (Self::Ext, GL_VERTEX_ARRAY) => GL_VERTEX_ARRAY_OBJECT_EXT,
+            (Self::Ext, GL_PROGRAM_PIPELINE) => GL_PROGRAM_PIPELINE_OBJECT_EXT,
             (_, kind) => kind,
         };
         let (ask, id): (AskLabel, _) = match self {

@@ -1,5 +1,13 @@
 //! Objects of a context that only newer versions have: pipelines of programs, and transform feedbacks.
 
+use gapii_commands::constants::{
+    GL_ACTIVE_PROGRAM, GL_COMPUTE_SHADER, GL_FRAGMENT_SHADER, GL_GEOMETRY_SHADER,
+    GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS, GL_TESS_CONTROL_SHADER, GL_TESS_EVALUATION_SHADER,
+    GL_TRANSFORM_FEEDBACK, GL_TRANSFORM_FEEDBACK_ACTIVE, GL_TRANSFORM_FEEDBACK_BINDING,
+    GL_TRANSFORM_FEEDBACK_BUFFER, GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+    GL_TRANSFORM_FEEDBACK_BUFFER_SIZE, GL_TRANSFORM_FEEDBACK_BUFFER_START,
+    GL_TRANSFORM_FEEDBACK_PAUSED, GL_VERTEX_SHADER,
+};
 use gapii_state::Context;
 
 use super::context::Indexed;
@@ -9,25 +17,20 @@ use crate::generated::ids::*;
 
 /// A stage of a pipeline: what is asked for its program, and the bit that sets it.
 const STAGES: [(u32, u32); 6] = [
-    (0x8B31, 1),    // GL_VERTEX_SHADER
-    (0x8B30, 2),    // GL_FRAGMENT_SHADER
-    (0x8DD9, 4),    // GL_GEOMETRY_SHADER
-    (0x8E88, 8),    // GL_TESS_CONTROL_SHADER
-    (0x8E87, 0x10), // GL_TESS_EVALUATION_SHADER
-    (0x91B9, 0x20), // GL_COMPUTE_SHADER
+    (GL_VERTEX_SHADER, 1),
+    (GL_FRAGMENT_SHADER, 2),
+    (GL_GEOMETRY_SHADER, 4),
+    (GL_TESS_CONTROL_SHADER, 8),
+    (GL_TESS_EVALUATION_SHADER, 0x10),
+    (GL_COMPUTE_SHADER, 0x20),
 ];
-const GL_ACTIVE_PROGRAM: u32 = 0x8259;
-const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
-const GL_TRANSFORM_FEEDBACK_BINDING: u32 = 0x8E25;
-const GL_TRANSFORM_FEEDBACK_ACTIVE: u32 = 0x8E24;
-const GL_TRANSFORM_FEEDBACK_PAUSED: u32 = 0x8E23;
 /// Each transform feedback has its own.
 const FEEDBACK_BUFFERS: Indexed = Indexed {
-    target: 0x8C8E,
-    binding: 0x8C8F,
-    start: 0x8C84,
-    size: 0x8C85,
-    count: 0x8C8B,
+    target: GL_TRANSFORM_FEEDBACK_BUFFER,
+    binding: GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+    start: GL_TRANSFORM_FEEDBACK_BUFFER_START,
+    size: GL_TRANSFORM_FEEDBACK_BUFFER_SIZE,
+    count: GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS,
     since: (3, 0),
 };
 
@@ -53,7 +56,10 @@ fn describe_pipelines(emitter: &mut Emitter, context: &Context) {
             unsafe { gl::get_pipeline(name, what, &raw mut value) };
             value
         };
-        let has = |what| context.version >= (3, 2) || matches!(what, 0x8B31 | 0x8B30 | 0x91B9);
+        let has = |what| {
+            context.version >= (3, 2)
+                || matches!(what, GL_VERTEX_SHADER | GL_FRAGMENT_SHADER | GL_COMPUTE_SHADER)
+        };
         for (what, bit) in STAGES.iter().filter(|(what, _)| has(*what)) {
             let program = ask(*what);
             if program != 0 {

@@ -1,31 +1,19 @@
 //! Pixels of images, read in a context of our own: through a framebuffer where that can have them,
 //! and else through a shader.
 
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DEPTH_STENCIL_ATTACHMENT,
+    GL_FRAMEBUFFER_COMPLETE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_IMPLEMENTATION_COLOR_READ_FORMAT,
+    GL_IMPLEMENTATION_COLOR_READ_TYPE, GL_PACK_ALIGNMENT, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER,
+    GL_RG32UI, GL_RGB, GL_RGBA, GL_RGBA32UI, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D,
+    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+};
+
 use super::aside::Aside;
 use super::canvas::{self, Canvas};
 use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
 use super::gl;
-
-const GL_RGB: u32 = 0x1907;
-const GL_RGBA: u32 = 0x1908;
-const GL_PACK_ALIGNMENT: u32 = 0x0D05;
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x8515;
-const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
-const GL_RG32UI: u32 = 0x823C;
-const GL_RGBA32UI: u32 = 0x8D70;
-const GL_HALF_FLOAT: u32 = 0x140B;
-const GL_HALF_FLOAT_OES: u32 = 0x8D61;
-const GL_IMPLEMENTATION_COLOR_READ_TYPE: u32 = 0x8B9A;
-const GL_IMPLEMENTATION_COLOR_READ_FORMAT: u32 = 0x8B9B;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
-const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
-const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
-const GL_STENCIL_ATTACHMENT: u32 = 0x8D20;
-const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
-const GL_FRAMEBUFFER_COMPLETE: u32 = 0x8CD5;
-const GL_RENDERBUFFER: u32 = 0x8D41;
 
 /// An image, or a layer of one.
 #[derive(Clone, Copy, Debug)]

@@ -2,6 +2,11 @@
 
 use std::ffi::CString;
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ACTIVE_ATTRIBUTES, GL_COMPILE_STATUS, GL_LINK_STATUS, GL_PROGRAM_SEPARABLE,
+    GL_TRANSFORM_FEEDBACK_BUFFER_MODE,
+};
 use gapii_state::Context;
 
 use super::emit::Emitter;
@@ -9,12 +14,7 @@ use super::{gl, spare, uniforms};
 use crate::generated::ids::*;
 use crate::observe;
 
-const GL_COMPILE_STATUS: u32 = 0x8B81;
-const GL_LINK_STATUS: u32 = 0x8B82;
-const GL_PROGRAM_SEPARABLE: u32 = 0x8258;
-const GL_ACTIVE_ATTRIBUTES: u32 = 0x8B89;
-const GL_TRANSFORM_FEEDBACK_BUFFER_MODE: u32 = 0x8C7F;
-const VARYINGS: u32 = 0x8C83;
+const VARYINGS: u32 = constants::GL_TRANSFORM_FEEDBACK_VARYINGS;
 
 struct Shader {
     name: u32,

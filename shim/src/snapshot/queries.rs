@@ -2,6 +2,11 @@
 //!
 //! What a query has counted can't be put into another: who asks is told what replay counts.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ANY_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_CURRENT_QUERY,
+    GL_PRIMITIVES_GENERATED, GL_TIME_ELAPSED_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
+};
 use gapii_state::Context;
 use gapii_state::read_back::Driver;
 
@@ -10,15 +15,14 @@ use super::gl;
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-const GL_CURRENT_QUERY: u32 = 0x8865;
-const GL_TIMESTAMP: u32 = 0x8E28;
+const GL_TIMESTAMP: u32 = constants::GL_TIMESTAMP_EXT;
 /// What queries count, the version that it begins with, and the extension that others need.
 const TARGETS: [(u32, (u8, u8), &str); 5] = [
-    (0x8C2F, (3, 0), "GL_EXT_occlusion_query_boolean"), // GL_ANY_SAMPLES_PASSED
-    (0x8D6A, (3, 0), "GL_EXT_occlusion_query_boolean"), // GL_ANY_SAMPLES_PASSED_CONSERVATIVE
-    (0x8C88, (3, 0), ""),                               // GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN
-    (0x8C87, (3, 2), "GL_EXT_geometry_shader"),         // GL_PRIMITIVES_GENERATED
-    (0x88BF, (9, 9), "GL_EXT_disjoint_timer_query"),    // GL_TIME_ELAPSED_EXT
+    (GL_ANY_SAMPLES_PASSED, (3, 0), "GL_EXT_occlusion_query_boolean"),
+    (GL_ANY_SAMPLES_PASSED_CONSERVATIVE, (3, 0), "GL_EXT_occlusion_query_boolean"),
+    (GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN, (3, 0), ""),
+    (GL_PRIMITIVES_GENERATED, (3, 2), "GL_EXT_geometry_shader"),
+    (GL_TIME_ELAPSED_EXT, (9, 9), "GL_EXT_disjoint_timer_query"),
 ];
 
 /// Queries by name; those that ended have a result, as soon as replay knows it.

@@ -1,6 +1,12 @@
 //! Renderbuffers, and what was drawn to them: nothing uploads it, so a texture of the same format
 //! is blitted into each.
 
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT,
+    GL_DEPTH_STENCIL_ATTACHMENT, GL_DRAW_FRAMEBUFFER, GL_RENDERBUFFER, GL_RENDERBUFFER_BINDING,
+    GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT, GL_RENDERBUFFER_SAMPLES,
+    GL_RENDERBUFFER_WIDTH, GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D,
+};
 use gapii_state::Context;
 
 use super::emit::Emitter;
@@ -13,19 +19,8 @@ use super::sibling::Sibling;
 use super::spare;
 use crate::generated::ids::*;
 
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_RENDERBUFFER_BINDING: u32 = 0x8CA7;
-const GL_RENDERBUFFER_SAMPLES: u32 = 0x8CAB;
-const WIDTH_HEIGHT_FORMAT: [u32; 3] = [0x8D42, 0x8D43, 0x8D44];
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
-const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
-const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
-const GL_STENCIL_ATTACHMENT: u32 = 0x8D20;
-const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
-const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
-const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
-const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
+const WIDTH_HEIGHT_FORMAT: [u32; 3] =
+    [GL_RENDERBUFFER_WIDTH, GL_RENDERBUFFER_HEIGHT, GL_RENDERBUFFER_INTERNAL_FORMAT];
 /// Name of the renderbuffer's framebuffer meanwhile.
 const TO: u32 = spare::NAME + 1;
 

@@ -3,6 +3,13 @@
 //!
 //! Depth and stencil are not: no fragment gives a stencil, nor every depth exactly.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_DITHER, GL_DRAW_FRAMEBUFFER, GL_FRAGMENT_SHADER, GL_RENDERBUFFER,
+    GL_RGBA32F, GL_RGBA32I, GL_RGBA32UI, GL_SAMPLE_MASK, GL_TEXTURE_2D, GL_TEXTURE_MAG_FILTER,
+    GL_TEXTURE_MIN_FILTER, GL_TRIANGLES, GL_VERTEX_SHADER,
+};
+
 use super::emit::Emitter;
 use super::formats::{Layout, Part, Read, Values};
 use super::pixels::{Image, Of};
@@ -10,21 +17,7 @@ use super::sibling::Sibling;
 use super::spare;
 use crate::generated::ids::*;
 
-const GL_TRIANGLES: u32 = 4;
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_NEAREST: i32 = 0x2600;
-const GL_TEXTURE_MAG_FILTER: u32 = 0x2800;
-const GL_TEXTURE_MIN_FILTER: u32 = 0x2801;
-const GL_RGBA32F: u32 = 0x8814;
-const GL_RGBA32UI: u32 = 0x8D70;
-const GL_RGBA32I: u32 = 0x8D82;
-const GL_FRAGMENT_SHADER: u32 = 0x8B30;
-const GL_VERTEX_SHADER: u32 = 0x8B31;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
-const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
-const GL_SAMPLE_MASK: u32 = 0x8E51;
-const GL_DITHER: u32 = 0x0BD0;
+const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 /// Names of what is there meanwhile.
 const FROM: u32 = spare::NAME;
 const PROGRAM: u32 = spare::NAME + 0x10;

@@ -7,6 +7,8 @@ use std::cell::Cell;
 use std::sync::mpsc::{self, Sender};
 use std::thread::JoinHandle;
 
+use gapii_commands::constants;
+use gapii_commands::constants::EGL_OPENGL_ES_API;
 use gapii_state::{Context, Process};
 
 use super::formats::Layout;
@@ -14,12 +16,11 @@ use super::gl;
 use super::pixels::{Image, Reader};
 use crate::capture;
 
-const EGL_NONE: i32 = 0x3038;
-const EGL_HEIGHT: i32 = 0x3056;
-const EGL_WIDTH: i32 = 0x3057;
-const EGL_CONTEXT_MAJOR_VERSION: i32 = 0x3098;
-const EGL_CONTEXT_MINOR_VERSION: i32 = 0x30FB;
-const EGL_OPENGL_ES_API: u32 = 0x30A0;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
+const EGL_HEIGHT: i32 = constants::EGL_HEIGHT as i32;
+const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
+const EGL_CONTEXT_MAJOR_VERSION: i32 = constants::EGL_CONTEXT_MAJOR_VERSION as i32;
+const EGL_CONTEXT_MINOR_VERSION: i32 = constants::EGL_CONTEXT_MINOR_VERSION as i32;
 
 type Job = Box<dyn FnOnce(&mut Reader) + Send>;
 

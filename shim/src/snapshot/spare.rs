@@ -1,12 +1,10 @@
 //! Objects that a replay makes for a moment, to put into others what nothing uploads.
 
+use gapii_commands::constants::{GL_NEAREST, GL_READ_FRAMEBUFFER, GL_TEXTURE_2D};
+
 use super::emit::Emitter;
 use super::programs::make_shader;
 use crate::generated::ids::*;
-
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
-const GL_NEAREST: u32 = 0x2600;
 
 /// Their names, of each kind, begin with this one: no driver gives out such.
 pub const NAME: u32 = 0xF000_0000;

@@ -1,6 +1,10 @@
 //! What is in the back buffer of the surface that a context draws to: a program may go on drawing
 //! onto it.
 
+use gapii_commands::constants::{
+    GL_COLOR_ATTACHMENT0, GL_COLOR_BUFFER_BIT, GL_DRAW_FRAMEBUFFER, GL_DRAW_FRAMEBUFFER_BINDING,
+    GL_RGBA, GL_RGBA8, GL_SAMPLE_BUFFERS, GL_TEXTURE_2D, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+};
 use gapii_state::read_back::Aside;
 use gapii_state::{Context, Process};
 
@@ -10,16 +14,6 @@ use super::{gl, spare, surface_depth, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-const GL_RGBA: u32 = 0x1908;
-const GL_RGBA8: u32 = 0x8058;
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
-const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
-const GL_DRAW_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
-const GL_SAMPLE_BUFFERS: u32 = 0x80A8;
-const GL_COLOR_BUFFER_BIT: u32 = 0x4000;
-const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
 /// Most that is kept, in bytes.
 const BYTES_MAX: usize = 256 << 20;
 

@@ -1,6 +1,13 @@
 //! Depth and stencil of the surface that a context of OpenGL ES 3 draws to: copied to a texture, which
 //! is read, and blitted back in a replay.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_DEPTH, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24,
+    GL_DEPTH_STENCIL_ATTACHMENT, GL_DEPTH24_STENCIL8, GL_DRAW_FRAMEBUFFER,
+    GL_DRAW_FRAMEBUFFER_BINDING, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_READ_FRAMEBUFFER_BINDING,
+    GL_SCISSOR_TEST, GL_STENCIL, GL_STENCIL_BUFFER_BIT, GL_TEXTURE_2D, GL_TEXTURE_BINDING_2D,
+};
 use gapii_state::{Context, Process};
 
 use super::emit::Emitter;
@@ -11,26 +18,9 @@ use super::sibling::Sibling;
 use super::spare;
 use crate::generated::ids::*;
 
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_BINDING_2D: u32 = 0x8069;
-const GL_SCISSOR_TEST: u32 = 0x0C11;
-const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
-const GL_DRAW_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
-const GL_READ_FRAMEBUFFER_BINDING: u32 = 0x8CAA;
-const GL_DEPTH: u32 = 0x1801;
-const GL_STENCIL: u32 = 0x1802;
-const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
-const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
-const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
-const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
-const GL_NEAREST: u32 = 0x2600;
-const OBJECT_TYPE: u32 = 0x8CD0;
-const DEPTH_SIZE: u32 = 0x8216;
-const STENCIL_SIZE: u32 = 0x8217;
-const GL_DEPTH_COMPONENT16: u32 = 0x81A5;
-const GL_DEPTH_COMPONENT24: u32 = 0x81A6;
-const GL_DEPTH24_STENCIL8: u32 = 0x88F0;
+const OBJECT_TYPE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE;
+const DEPTH_SIZE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE;
+const STENCIL_SIZE: u32 = constants::GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE;
 
 /// How a surface has depth and stencil, as a texture has it.
 #[derive(Clone, Copy)]

@@ -1,34 +1,29 @@
 //! Puts pixels into a surface by drawing them, where nothing can blit: in OpenGL ES 2 and 1. The
 //! context is as it was made, but for a texture that is bound, and is so again afterwards.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ARRAY_BUFFER, GL_FLOAT, GL_FRAGMENT_SHADER, GL_RGBA, GL_STATIC_DRAW, GL_TEXTURE_2D,
+    GL_TEXTURE_COORD_ARRAY, GL_TEXTURE_ENV, GL_TEXTURE_ENV_MODE, GL_TEXTURE_MAG_FILTER,
+    GL_TEXTURE_MIN_FILTER, GL_TEXTURE_WRAP_S, GL_TEXTURE_WRAP_T, GL_TRIANGLE_STRIP,
+    GL_UNSIGNED_BYTE, GL_VERTEX_ARRAY, GL_VERTEX_SHADER,
+};
+
 use super::emit::Emitter;
 use super::spare;
 use super::surface::Picture;
 use crate::generated::ids::*;
 
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_RGBA: u32 = 0x1908;
-const GL_FLOAT: u32 = 0x1406;
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_STATIC_DRAW: u32 = 0x88E4;
-const GL_TRIANGLE_STRIP: u32 = 5;
-const GL_VERTEX_SHADER: u32 = 0x8B31;
-const GL_FRAGMENT_SHADER: u32 = 0x8B30;
-const GL_NEAREST: i32 = 0x2600;
-const GL_CLAMP_TO_EDGE: i32 = 0x812F;
-const GL_VERTEX_ARRAY: u32 = 0x8074;
-const GL_TEXTURE_COORD_ARRAY: u32 = 0x8078;
-const GL_TEXTURE_ENV: u32 = 0x2300;
-const GL_TEXTURE_ENV_MODE: u32 = 0x2200;
-const GL_REPLACE: i32 = 0x1E01;
-const GL_MODULATE: i32 = 0x2100;
+const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
+const GL_CLAMP_TO_EDGE: i32 = constants::GL_CLAMP_TO_EDGE as i32;
+const GL_REPLACE: i32 = constants::GL_REPLACE as i32;
+const GL_MODULATE: i32 = constants::GL_MODULATE as i32;
 /// `GL_TEXTURE_MIN_FILTER` and its like, and what keeps each pixel as it is.
 const PLAIN: [(u32, i32); 4] = [
-    (0x2801, GL_NEAREST),
-    (0x2800, GL_NEAREST),
-    (0x2802, GL_CLAMP_TO_EDGE),
-    (0x2803, GL_CLAMP_TO_EDGE),
+    (GL_TEXTURE_MIN_FILTER, GL_NEAREST),
+    (GL_TEXTURE_MAG_FILTER, GL_NEAREST),
+    (GL_TEXTURE_WRAP_S, GL_CLAMP_TO_EDGE),
+    (GL_TEXTURE_WRAP_T, GL_CLAMP_TO_EDGE),
 ];
 
 const VERTEX_SOURCE: &str = "attribute vec4 corner;

@@ -1,6 +1,11 @@
 //! Sync objects of OpenGL ES and of EGL. A fence that is made anew is signalled soon, as the old one
 //! was or would have been.
 
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    EGL_SYNC_FENCE, EGL_SYNC_NATIVE_FENCE_ANDROID, EGL_SYNC_REUSABLE_KHR,
+    GL_SYNC_GPU_COMMANDS_COMPLETE,
+};
 use gapii_state::{Context, Process};
 
 use super::emit::Emitter;
@@ -8,13 +13,9 @@ use super::gl;
 use crate::generated::ids::*;
 use crate::observe;
 
-const GL_SYNC_GPU_COMMANDS_COMPLETE: u32 = 0x9117;
-const EGL_SYNC_FENCE: u32 = 0x30F9;
-const EGL_SYNC_REUSABLE_KHR: u32 = 0x30FA;
-const EGL_SYNC_NATIVE_FENCE_ANDROID: u32 = 0x3144;
-const EGL_SYNC_STATUS: i32 = 0x30F1;
-const EGL_SIGNALED: i32 = 0x30F2;
-const EGL_NONE: i32 = 0x3038;
+const EGL_SYNC_STATUS: i32 = constants::EGL_SYNC_STATUS as i32;
+const EGL_SIGNALED: i32 = constants::EGL_SIGNALED as i32;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
 
 /// Those of a share group.
 pub fn describe(emitter: &mut Emitter, context: &Context) {

@@ -1,5 +1,14 @@
 //! Parameters of textures and samplers: which a context has, and those of a texture.
 
+use gapii_commands::constants;
+pub use gapii_commands::constants::GL_TEXTURE_BORDER_COLOR;
+use gapii_commands::constants::{
+    GL_DEPTH_STENCIL_TEXTURE_MODE, GL_TEXTURE_BASE_LEVEL, GL_TEXTURE_COMPARE_FUNC,
+    GL_TEXTURE_COMPARE_MODE, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MAX_LEVEL, GL_TEXTURE_MAX_LOD,
+    GL_TEXTURE_MIN_FILTER, GL_TEXTURE_MIN_LOD, GL_TEXTURE_SWIZZLE_A, GL_TEXTURE_SWIZZLE_B,
+    GL_TEXTURE_SWIZZLE_G, GL_TEXTURE_SWIZZLE_R, GL_TEXTURE_WRAP_R, GL_TEXTURE_WRAP_S,
+    GL_TEXTURE_WRAP_T,
+};
 use gapii_state::read_back::Driver as _;
 
 use super::emit::Emitter;
@@ -7,32 +16,37 @@ use super::gl;
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
-const GL_TEXTURE_MAX_ANISOTROPY: u32 = 0x84FE;
-const GL_TEXTURE_SRGB_DECODE: u32 = 0x8A48;
-pub const GL_TEXTURE_BORDER_COLOR: u32 = 0x1004;
+const GL_TEXTURE_MAX_ANISOTROPY: u32 = constants::GL_TEXTURE_MAX_ANISOTROPY_EXT;
+const GL_TEXTURE_SRGB_DECODE: u32 = constants::GL_TEXTURE_SRGB_DECODE_EXT;
 
 /// Parameters that are whole numbers, the version of OpenGL ES that they begin with, and whether
 /// samplers have them too.
 const WHOLE: [(u32, (u8, u8), bool); 14] = [
-    (0x2800, (1, 0), true),  // GL_TEXTURE_MAG_FILTER
-    (0x2801, (1, 0), true),  // GL_TEXTURE_MIN_FILTER
-    (0x2802, (1, 0), true),  // GL_TEXTURE_WRAP_S
-    (0x2803, (1, 0), true),  // GL_TEXTURE_WRAP_T
-    (0x8072, (3, 0), true),  // GL_TEXTURE_WRAP_R
-    (0x884C, (3, 0), true),  // GL_TEXTURE_COMPARE_MODE
-    (0x884D, (3, 0), true),  // GL_TEXTURE_COMPARE_FUNC
-    (0x813C, (3, 0), false), // GL_TEXTURE_BASE_LEVEL
-    (0x813D, (3, 0), false), // GL_TEXTURE_MAX_LEVEL
-    (0x8E42, (3, 0), false), // GL_TEXTURE_SWIZZLE_R
-    (0x8E43, (3, 0), false), // GL_TEXTURE_SWIZZLE_G
-    (0x8E44, (3, 0), false), // GL_TEXTURE_SWIZZLE_B
-    (0x8E45, (3, 0), false), // GL_TEXTURE_SWIZZLE_A
-    (0x90EA, (3, 1), false), // GL_DEPTH_STENCIL_TEXTURE_MODE
+    (GL_TEXTURE_MAG_FILTER, (1, 0), true),
+    (GL_TEXTURE_MIN_FILTER, (1, 0), true),
+    (GL_TEXTURE_WRAP_S, (1, 0), true),
+    (GL_TEXTURE_WRAP_T, (1, 0), true),
+    (GL_TEXTURE_WRAP_R, (3, 0), true),
+    (GL_TEXTURE_COMPARE_MODE, (3, 0), true),
+    (GL_TEXTURE_COMPARE_FUNC, (3, 0), true),
+    (GL_TEXTURE_BASE_LEVEL, (3, 0), false),
+    (GL_TEXTURE_MAX_LEVEL, (3, 0), false),
+    (GL_TEXTURE_SWIZZLE_R, (3, 0), false),
+    (GL_TEXTURE_SWIZZLE_G, (3, 0), false),
+    (GL_TEXTURE_SWIZZLE_B, (3, 0), false),
+    (GL_TEXTURE_SWIZZLE_A, (3, 0), false),
+    (GL_DEPTH_STENCIL_TEXTURE_MODE, (3, 1), false),
 ];
 /// Those of them that multisampled textures have.
-const OF_SAMPLES: [u32; 5] = [0x8E42, 0x8E43, 0x8E44, 0x8E45, 0x90EA];
+const OF_SAMPLES: [u32; 5] = [
+    GL_TEXTURE_SWIZZLE_R,
+    GL_TEXTURE_SWIZZLE_G,
+    GL_TEXTURE_SWIZZLE_B,
+    GL_TEXTURE_SWIZZLE_A,
+    GL_DEPTH_STENCIL_TEXTURE_MODE,
+];
 /// The least and the greatest level of detail.
-const LEVELS_OF_DETAIL: [u32; 2] = [0x813A, 0x813B];
+const LEVELS_OF_DETAIL: [u32; 2] = [GL_TEXTURE_MIN_LOD, GL_TEXTURE_MAX_LOD];
 
 /// Parameters of one whole number that textures, or samplers, of a context have.
 pub fn whole(

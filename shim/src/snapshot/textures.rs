@@ -2,6 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use gapii_commands::constants::{
+    GL_RGBA, GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE,
+    GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BINDING_2D,
+    GL_TEXTURE_BINDING_2D_ARRAY, GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+    GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_BINDING_3D, GL_TEXTURE_BINDING_BUFFER,
+    GL_TEXTURE_BINDING_CUBE_MAP, GL_TEXTURE_BINDING_CUBE_MAP_ARRAY, GL_TEXTURE_BUFFER,
+    GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY, GL_UNPACK_ALIGNMENT, GL_UNSIGNED_BYTE,
+};
 use gapii_state::{Context, TextureImage};
 
 use super::emit::Emitter;
@@ -14,18 +22,6 @@ use super::sibling::Sibling;
 use super::texture_parameters as parameters;
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
-
-const GL_TEXTURE_2D: u32 = 0x0DE1;
-const GL_TEXTURE_3D: u32 = 0x806F;
-const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
-const GL_TEXTURE_CUBE_MAP: u32 = 0x8513;
-const GL_TEXTURE_CUBE_MAP_ARRAY: u32 = 0x9009;
-const GL_TEXTURE_BUFFER: u32 = 0x8C2A;
-const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
-const GL_TEXTURE_2D_MULTISAMPLE_ARRAY: u32 = 0x9102;
-const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
-const GL_RGBA: u32 = 0x1908;
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
 
 /// Who describes textures, and with what.
 struct Describing<'a> {
@@ -100,14 +96,14 @@ fn images_of(images: &BTreeMap<u32, BTreeMap<i32, TextureImage>>) -> Vec<(u32, i
 /// What is asked for the texture that is bound to a target; `None`: such are not described.
 fn binding_of(target: u32) -> Option<u32> {
     Some(match target {
-        GL_TEXTURE_2D => 0x8069,
-        GL_TEXTURE_3D => 0x806A,
-        GL_TEXTURE_2D_ARRAY => 0x8C1D,
-        GL_TEXTURE_CUBE_MAP => 0x8514,
-        GL_TEXTURE_CUBE_MAP_ARRAY => 0x900A,
-        GL_TEXTURE_BUFFER => 0x8C2C,
-        GL_TEXTURE_2D_MULTISAMPLE => 0x9104,
-        GL_TEXTURE_2D_MULTISAMPLE_ARRAY => 0x9105,
+        GL_TEXTURE_2D => GL_TEXTURE_BINDING_2D,
+        GL_TEXTURE_3D => GL_TEXTURE_BINDING_3D,
+        GL_TEXTURE_2D_ARRAY => GL_TEXTURE_BINDING_2D_ARRAY,
+        GL_TEXTURE_CUBE_MAP => GL_TEXTURE_BINDING_CUBE_MAP,
+        GL_TEXTURE_CUBE_MAP_ARRAY => GL_TEXTURE_BINDING_CUBE_MAP_ARRAY,
+        GL_TEXTURE_BUFFER => GL_TEXTURE_BINDING_BUFFER,
+        GL_TEXTURE_2D_MULTISAMPLE => GL_TEXTURE_BINDING_2D_MULTISAMPLE,
+        GL_TEXTURE_2D_MULTISAMPLE_ARRAY => GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY,
         _ => return None,
     })
 }

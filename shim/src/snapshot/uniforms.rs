@@ -1,8 +1,18 @@
 //! Uniforms of a program: places, values, and what blocks are bound to.
 
+#![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
+
 use std::collections::BTreeMap;
 use std::ffi::CString;
 
+use gapii_commands::constants::{
+    GL_ACTIVE_UNIFORM_BLOCKS, GL_ACTIVE_UNIFORMS, GL_BOOL_VEC2, GL_BOOL_VEC3, GL_BOOL_VEC4,
+    GL_FLOAT, GL_FLOAT_MAT2, GL_FLOAT_MAT2x3, GL_FLOAT_MAT2x4, GL_FLOAT_MAT3, GL_FLOAT_MAT3x2,
+    GL_FLOAT_MAT3x4, GL_FLOAT_MAT4, GL_FLOAT_MAT4x2, GL_FLOAT_MAT4x3, GL_FLOAT_VEC2, GL_FLOAT_VEC3,
+    GL_FLOAT_VEC4, GL_INT_VEC2, GL_INT_VEC3, GL_INT_VEC4, GL_UNIFORM_BLOCK_BINDING,
+    GL_UNSIGNED_INT, GL_UNSIGNED_INT_ATOMIC_COUNTER, GL_UNSIGNED_INT_VEC2, GL_UNSIGNED_INT_VEC3,
+    GL_UNSIGNED_INT_VEC4,
+};
 use gapii_state::Context;
 
 use super::emit::Emitter;
@@ -17,10 +27,6 @@ use crate::generated::ids::{
     GL_USE_PROGRAM,
 };
 use crate::observe;
-
-const GL_ACTIVE_UNIFORMS: u32 = 0x8B86;
-const GL_ACTIVE_UNIFORM_BLOCKS: u32 = 0x8A36;
-const GL_UNIFORM_BLOCK_BINDING: u32 = 0x8A3F;
 
 /// How values of a type are asked for and set: the command, and how many numbers of which sort.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -37,27 +43,27 @@ impl Sort {
     fn of(kind: u32) -> Option<Self> {
         Some(match kind {
             // Images, and atomic counters.
-            0x904C..=0x906C | 0x92DB => return None,
-            0x1406 => Self::Floats(GL_UNIFORM1FV, 1),
-            0x8B50 => Self::Floats(GL_UNIFORM2FV, 2),
-            0x8B51 => Self::Floats(GL_UNIFORM3FV, 3),
-            0x8B52 => Self::Floats(GL_UNIFORM4FV, 4),
-            0x8B53 | 0x8B57 => Self::Integers(GL_UNIFORM2IV, 2),
-            0x8B54 | 0x8B58 => Self::Integers(GL_UNIFORM3IV, 3),
-            0x8B55 | 0x8B59 => Self::Integers(GL_UNIFORM4IV, 4),
-            0x1405 => Self::Unsigned(GL_UNIFORM1UIV, 1),
-            0x8DC6 => Self::Unsigned(GL_UNIFORM2UIV, 2),
-            0x8DC7 => Self::Unsigned(GL_UNIFORM3UIV, 3),
-            0x8DC8 => Self::Unsigned(GL_UNIFORM4UIV, 4),
-            0x8B5A => Self::Matrix(GL_UNIFORM_MATRIX2FV, 4),
-            0x8B5B => Self::Matrix(GL_UNIFORM_MATRIX3FV, 9),
-            0x8B5C => Self::Matrix(GL_UNIFORM_MATRIX4FV, 16),
-            0x8B65 => Self::Matrix(GL_UNIFORM_MATRIX2X3FV, 6),
-            0x8B66 => Self::Matrix(GL_UNIFORM_MATRIX2X4FV, 8),
-            0x8B67 => Self::Matrix(GL_UNIFORM_MATRIX3X2FV, 6),
-            0x8B68 => Self::Matrix(GL_UNIFORM_MATRIX3X4FV, 12),
-            0x8B69 => Self::Matrix(GL_UNIFORM_MATRIX4X2FV, 8),
-            0x8B6A => Self::Matrix(GL_UNIFORM_MATRIX4X3FV, 12),
+            0x904C..=0x906C | GL_UNSIGNED_INT_ATOMIC_COUNTER => return None,
+            GL_FLOAT => Self::Floats(GL_UNIFORM1FV, 1),
+            GL_FLOAT_VEC2 => Self::Floats(GL_UNIFORM2FV, 2),
+            GL_FLOAT_VEC3 => Self::Floats(GL_UNIFORM3FV, 3),
+            GL_FLOAT_VEC4 => Self::Floats(GL_UNIFORM4FV, 4),
+            GL_INT_VEC2 | GL_BOOL_VEC2 => Self::Integers(GL_UNIFORM2IV, 2),
+            GL_INT_VEC3 | GL_BOOL_VEC3 => Self::Integers(GL_UNIFORM3IV, 3),
+            GL_INT_VEC4 | GL_BOOL_VEC4 => Self::Integers(GL_UNIFORM4IV, 4),
+            GL_UNSIGNED_INT => Self::Unsigned(GL_UNIFORM1UIV, 1),
+            GL_UNSIGNED_INT_VEC2 => Self::Unsigned(GL_UNIFORM2UIV, 2),
+            GL_UNSIGNED_INT_VEC3 => Self::Unsigned(GL_UNIFORM3UIV, 3),
+            GL_UNSIGNED_INT_VEC4 => Self::Unsigned(GL_UNIFORM4UIV, 4),
+            GL_FLOAT_MAT2 => Self::Matrix(GL_UNIFORM_MATRIX2FV, 4),
+            GL_FLOAT_MAT3 => Self::Matrix(GL_UNIFORM_MATRIX3FV, 9),
+            GL_FLOAT_MAT4 => Self::Matrix(GL_UNIFORM_MATRIX4FV, 16),
+            GL_FLOAT_MAT2x3 => Self::Matrix(GL_UNIFORM_MATRIX2X3FV, 6),
+            GL_FLOAT_MAT2x4 => Self::Matrix(GL_UNIFORM_MATRIX2X4FV, 8),
+            GL_FLOAT_MAT3x2 => Self::Matrix(GL_UNIFORM_MATRIX3X2FV, 6),
+            GL_FLOAT_MAT3x4 => Self::Matrix(GL_UNIFORM_MATRIX3X4FV, 12),
+            GL_FLOAT_MAT4x2 => Self::Matrix(GL_UNIFORM_MATRIX4X2FV, 8),
+            GL_FLOAT_MAT4x3 => Self::Matrix(GL_UNIFORM_MATRIX4X3FV, 12),
             // Whole numbers, truth values and samplers of every sort.
             _ => Self::Integers(GL_UNIFORM1IV, 1),
         })

@@ -1,14 +1,14 @@
 //! Vertex arrays of a context, and what attributes without an array have.
 
+use gapii_commands::constants::{
+    GL_ARRAY_BUFFER, GL_CURRENT_VERTEX_ATTRIB, GL_ELEMENT_ARRAY_BUFFER,
+};
 use gapii_state::{Context, VertexArrays, VertexAttrib, VertexBinding};
 
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
 
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
-const GL_CURRENT_VERTEX_ATTRIB: u32 = 0x8626;
 /// Slots of generic attributes.
 const GENERIC: usize = 32;
 

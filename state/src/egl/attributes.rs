@@ -1,8 +1,10 @@
 //! Attribute lists: pairs of attribute and value, up to and with `EGL_NONE`.
 
+use gapii_commands::constants;
+
 use crate::{Memory, Thread, Values};
 
-const EGL_NONE: i64 = 0x3038;
+const EGL_NONE: i64 = constants::EGL_NONE as i64;
 /// The longest list that is looked at, in pairs.
 const PAIRS_MAX: i64 = 256;
 

@@ -3,9 +3,9 @@
 //! A context is released before the driver is called and another acquired after it has answered,
 //! so that no two threads ever hold the same one, whatever the order in which they get here.
 
-use crate::{Memory, Thread};
+use gapii_commands::constants::EGL_OPENGL_ES_API;
 
-const EGL_OPENGL_ES_API: u32 = 0x30A0;
+use crate::{Memory, Thread};
 
 /// A context comes to be, in a share group of its own or in that of another. One of another API than
 /// OpenGL ES is known and has no state.

@@ -218,10 +218,10 @@ pub fn set_vertex_divisor<M: Memory + ?Sized>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::enums::*;
     use super::super::testing::{context, thread};
     use super::*;
     use crate::Nothing;
+    use gapii_commands::constants::*;
 
     fn client(thread: &mut Thread) -> u64 {
         context(thread).arrays().client

@@ -6,9 +6,9 @@
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
-use super::enums::*;
 use super::maps;
 use crate::{Buffer, Context, GroupState, Memory, Ref, Thread};
+use gapii_commands::constants::*;
 
 /// The largest index source whose contents are kept, in bytes.
 const CONTENTS_BYTES_MAX: usize = 64 << 20;

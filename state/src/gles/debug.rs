@@ -41,7 +41,7 @@ pub fn label_object<M: Memory + ?Sized>(
     name: u32,
     label: String,
 ) {
-    use super::enums::*;
+    use gapii_commands::constants::*;
     let Some(context) = thread.context.as_deref_mut() else { return };
     let name = u64::from(name);
     macro_rules! label {

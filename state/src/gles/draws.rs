@@ -240,11 +240,11 @@ fn array_range(
 mod tests {
     use super::super::arrays::{enable_vertex_array, set_vertex_array, set_vertex_divisor};
     use super::super::buffers::{bind_element_buffer, define_buffer};
-    use super::super::enums::*;
     use super::super::testing::{Seen, context, thread};
     use super::*;
     use crate::Nothing;
     use crate::memory::tests::Bytes;
+    use gapii_commands::constants::*;
 
     /// A vertex array: slot, size, type, stride, pointer, divisor.
     type Array = (u32, i32, u32, i32, u64, u32);

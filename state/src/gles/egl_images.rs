@@ -2,15 +2,14 @@
 
 use std::sync::Arc;
 
-use super::enums::*;
+use gapii_commands::constants::{
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+    EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X, EGL_GL_TEXTURE_LEVEL,
+};
+
 use super::storage::change_texture;
 use crate::{Group, Image, Memory, Ref, Texture, TextureImage, Thread};
-
-const EGL_GL_TEXTURE_2D: u32 = 0x30B1;
-const EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x30B3;
-const EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z: u32 = 0x30B8;
-const EGL_GL_RENDERBUFFER: u32 = 0x30B9;
-const EGL_GL_TEXTURE_LEVEL: u32 = 0x30BC;
+use gapii_commands::constants::*;
 
 /// Finds what an image was made from; both have the same pixels from now on.
 pub fn note_source_of_image<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, image: u64) {

@@ -1,6 +1,6 @@
 //! How many bytes a pixel, a vertex and an index take in the program's memory.
 
-use super::enums::*;
+use gapii_commands::constants::*;
 
 /// Bytes of a pixel; 0 for a format and type that do not go together.
 pub fn texel_bytes(format: u32, ty: u32) -> u64 {

@@ -1,7 +1,7 @@
 //! Framebuffers as the tools show them: what is attached.
 
-use super::enums::*;
 use crate::{Attachment, Context, Framebuffer, Memory, Ref, Thread};
+use gapii_commands::constants::*;
 
 pub fn attach_texture<M: Memory + ?Sized>(
     thread: &mut Thread,

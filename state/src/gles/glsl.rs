@@ -3,7 +3,9 @@
 //! Reads declarations and nothing else: comments, preprocessor lines and function bodies are passed
 //! over, so that types which macros make are not found.
 
-use super::enums::*;
+#![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
+
+use gapii_commands::constants::*;
 
 /// The GL type of a uniform by its name, as glGetUniformLocation takes it: `light.color`,
 /// `lights[2].color`, `bones[3]`.
@@ -52,10 +54,10 @@ pub fn components(ty: u32) -> Option<i64> {
         GL_FLOAT_VEC2 | GL_INT_VEC2 | GL_UNSIGNED_INT_VEC2 | GL_BOOL_VEC2 => 2,
         GL_FLOAT_VEC3 | GL_INT_VEC3 | GL_UNSIGNED_INT_VEC3 | GL_BOOL_VEC3 => 3,
         GL_FLOAT_VEC4 | GL_INT_VEC4 | GL_UNSIGNED_INT_VEC4 | GL_BOOL_VEC4 | GL_FLOAT_MAT2 => 4,
-        GL_FLOAT_MAT2X3 | GL_FLOAT_MAT3X2 => 6,
-        GL_FLOAT_MAT2X4 | GL_FLOAT_MAT4X2 => 8,
+        GL_FLOAT_MAT2x3 | GL_FLOAT_MAT3x2 => 6,
+        GL_FLOAT_MAT2x4 | GL_FLOAT_MAT4x2 => 8,
         GL_FLOAT_MAT3 => 9,
-        GL_FLOAT_MAT3X4 | GL_FLOAT_MAT4X3 => 12,
+        GL_FLOAT_MAT3x4 | GL_FLOAT_MAT4x3 => 12,
         GL_FLOAT_MAT4 => 16,
         0 => return None,
         // Samplers and images are units.
@@ -213,12 +215,12 @@ fn gl_type(ty: &str) -> Option<u32> {
         "mat2" | "mat2x2" => GL_FLOAT_MAT2,
         "mat3" | "mat3x3" => GL_FLOAT_MAT3,
         "mat4" | "mat4x4" => GL_FLOAT_MAT4,
-        "mat2x3" => GL_FLOAT_MAT2X3,
-        "mat2x4" => GL_FLOAT_MAT2X4,
-        "mat3x2" => GL_FLOAT_MAT3X2,
-        "mat3x4" => GL_FLOAT_MAT3X4,
-        "mat4x2" => GL_FLOAT_MAT4X2,
-        "mat4x3" => GL_FLOAT_MAT4X3,
+        "mat2x3" => GL_FLOAT_MAT2x3,
+        "mat2x4" => GL_FLOAT_MAT2x4,
+        "mat3x2" => GL_FLOAT_MAT3x2,
+        "mat3x4" => GL_FLOAT_MAT3x4,
+        "mat4x2" => GL_FLOAT_MAT4x2,
+        "mat4x3" => GL_FLOAT_MAT4x3,
         other if other.contains("sampler") || other.contains("image") => GL_SAMPLER_2D,
         _ => return None,
     })
@@ -266,7 +268,7 @@ void main() { vec2 local = vec2(0.0); }
         check("own.cell", Some(GL_INT_VEC2));
         check("mask", Some(GL_UNSIGNED_INT));
         check("flags", Some(GL_BOOL_VEC3));
-        check("narrow", Some(GL_FLOAT_MAT2X3));
+        check("narrow", Some(GL_FLOAT_MAT2x3));
         for name in ["hidden", "local", "commented", "out", "no", "light", "light.missing", ""] {
             check(name, None);
         }

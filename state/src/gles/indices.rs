@@ -102,9 +102,9 @@ impl Scan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::enums::*;
     use super::*;
     use crate::memory::tests::Bytes;
+    use gapii_commands::constants::*;
 
     #[test]
     fn bounds_leave_out_the_restart_index_only_where_it_restarts() {

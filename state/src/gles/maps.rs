@@ -7,8 +7,8 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::buffers::zeros;
-use super::enums::*;
 use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Thread};
+use gapii_commands::constants::*;
 
 /// Bytes that are observed together, once one of them has changed.
 const BLOCK_BYTES: usize = 4096;

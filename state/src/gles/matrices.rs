@@ -2,15 +2,14 @@
 //!
 //! Matrices are by columns, and are multiplied from the right, as OpenGL ES does.
 
+use gapii_commands::constants::{GL_MATRIX_PALETTE_OES, GL_PROJECTION, GL_TEXTURE};
+
 use crate::{Context, Memory, Thread, Values};
 
 pub type Matrix = [f32; 16];
 
 const IDENTITY: Matrix = [1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.];
 
-const GL_TEXTURE: u32 = 0x1702;
-const GL_PROJECTION: u32 = 0x1701;
-const GL_MATRIX_PALETTE_OES: u32 = 0x8840;
 /// The most matrices that a stack is given.
 const DEPTH_MAX: usize = 64;
 

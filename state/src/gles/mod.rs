@@ -8,7 +8,6 @@ mod buffers;
 mod debug;
 mod draws;
 mod egl_images;
-mod enums;
 mod forget;
 mod formats;
 #[cfg(feature = "tools")]

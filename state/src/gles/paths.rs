@@ -1,19 +1,12 @@
 //! Lists of path names (GL_NV_path_rendering), which may be written as text.
 
+use gapii_commands::constants::{
+    GL_2_BYTES_NV, GL_3_BYTES_NV, GL_4_BYTES_NV, GL_BYTE, GL_FLOAT, GL_INT, GL_SHORT,
+    GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT, GL_UTF8_NV, GL_UTF16_NV,
+};
+
 use crate::{Memory, Observer, Thread, Values};
 
-const GL_BYTE: u32 = 0x1400;
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_SHORT: u32 = 0x1402;
-const GL_UNSIGNED_SHORT: u32 = 0x1403;
-const GL_INT: u32 = 0x1404;
-const GL_UNSIGNED_INT: u32 = 0x1405;
-const GL_FLOAT: u32 = 0x1406;
-const GL_2_BYTES_NV: u32 = 0x1407;
-const GL_3_BYTES_NV: u32 = 0x1408;
-const GL_4_BYTES_NV: u32 = 0x1409;
-const GL_UTF8_NV: u32 = 0x909A;
-const GL_UTF16_NV: u32 = 0x909B;
 /// The longest text that is looked at, in characters.
 const CHARACTERS_MAX: u64 = 1 << 16;
 

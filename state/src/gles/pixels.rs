@@ -200,10 +200,10 @@ fn number(value: i32) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::enums::*;
     use super::super::testing::{Seen, context, thread};
     use super::*;
     use crate::Nothing;
+    use gapii_commands::constants::*;
 
     #[test]
     fn upload_reads_what_unpack_parameters_say_in_its_dimensions() {

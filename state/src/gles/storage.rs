@@ -1,7 +1,7 @@
 //! Images of textures that are defined all at once.
 
-use super::enums::*;
 use crate::{Context, Memory, Ref, Texture, TextureImage, Thread};
+use gapii_commands::constants::*;
 
 /// Images for all levels at once, whose sizes never change again.
 pub fn define_storage<M: Memory + ?Sized>(

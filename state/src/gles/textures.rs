@@ -1,8 +1,8 @@
 //! Textures and samplers as the tools show them: parameters, storage, what deletion unbinds.
 
-use super::enums::*;
 use super::storage::change_texture;
 use crate::{Context, GroupState, Memory, Ref, Sampler, SamplerState, Texture, Thread};
+use gapii_commands::constants::*;
 
 /// Changes a parameter that both textures and samplers have; false if it is none.
 fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {

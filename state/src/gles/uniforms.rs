@@ -85,11 +85,11 @@ pub fn set_uniform_floats<M: Memory + ?Sized>(
 /// Columns of a matrix; 0 for other types.
 #[cfg(feature = "tools")]
 fn columns(ty: u32) -> i64 {
-    use super::enums::*;
+    use gapii_commands::constants::*;
     match ty {
-        GL_FLOAT_MAT2 | GL_FLOAT_MAT2X3 | GL_FLOAT_MAT2X4 => 2,
-        GL_FLOAT_MAT3 | GL_FLOAT_MAT3X2 | GL_FLOAT_MAT3X4 => 3,
-        GL_FLOAT_MAT4 | GL_FLOAT_MAT4X2 | GL_FLOAT_MAT4X3 => 4,
+        GL_FLOAT_MAT2 | GL_FLOAT_MAT2x3 | GL_FLOAT_MAT2x4 => 2,
+        GL_FLOAT_MAT3 | GL_FLOAT_MAT3x2 | GL_FLOAT_MAT3x4 => 3,
+        GL_FLOAT_MAT4 | GL_FLOAT_MAT4x2 | GL_FLOAT_MAT4x3 => 4,
         _ => 0,
     }
 }
@@ -105,9 +105,10 @@ pub fn set_uniform_integers<M: Memory + ?Sized>(
     value: u64,
 ) {
     let each = glsl::components(ty).unwrap_or(0);
-    let is_unsigned = (super::enums::GL_UNSIGNED_INT_VEC2..=super::enums::GL_UNSIGNED_INT_VEC4)
+    let is_unsigned = (gapii_commands::constants::GL_UNSIGNED_INT_VEC2
+        ..=gapii_commands::constants::GL_UNSIGNED_INT_VEC4)
         .contains(&ty)
-        || ty == super::enums::GL_UNSIGNED_INT;
+        || ty == gapii_commands::constants::GL_UNSIGNED_INT;
     let number = |index| match is_unsigned {
         true => i64::from(memory.element::<u32>(value, index)),
         false => i64::from(memory.element::<i32>(value, index)),
@@ -141,10 +142,10 @@ fn set(
 
 #[cfg(test)]
 mod tests {
-    use super::super::enums::*;
     use super::super::testing::{context, thread};
     use super::*;
     use crate::{Nothing, Stage};
+    use gapii_commands::constants::*;
 
     const SOURCE: &str = "uniform vec3 tint; uniform mat4 bones[4]; uniform float alpha;";
 
@@ -164,7 +165,7 @@ mod tests {
     fn components_are_those_of_what_was_told_or_declared() {
         let names =
             [(0, "tint"), (1, "bones[0]"), (5, "alpha"), (6, "told"), (7, "list[2]"), (9, "gone")];
-        let types = [("told", GL_FLOAT_MAT2X3), ("list[0]", GL_INT_VEC2)];
+        let types = [("told", GL_FLOAT_MAT2x3), ("list[0]", GL_INT_VEC2)];
         let (mut thread, program) = with_uniforms(&names, &types);
         let cases =
             [(0, 3), (1, 16), (4, 16), (5, 1), (6, 6), (7, 2), (8, 2), (9, 1), (10, 1), (-1, 1)];
@@ -196,8 +197,8 @@ mod tests {
             assert_eq!(uniform.floats, expected, "{ty:#x} {transpose}");
         };
         check(GL_FLOAT_VEC3, false, &[0.0, 1.0, 2.0]);
-        check(GL_FLOAT_MAT2X3, false, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
+        check(GL_FLOAT_MAT2x3, false, &[0.0, 1.0, 2.0, 3.0, 4.0, 5.0]);
         // Three rows of two numbers.
-        check(GL_FLOAT_MAT2X3, true, &[0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
+        check(GL_FLOAT_MAT2x3, true, &[0.0, 2.0, 4.0, 1.0, 3.0, 5.0]);
     }
 }
