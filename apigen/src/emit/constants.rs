@@ -1,6 +1,6 @@
 //! `constants.rs` of the crate `commands`: the enumerants of every API.
 
-use super::file;
+use super::output::file;
 use crate::model::Model;
 
 pub fn emit(model: &Model) -> String {

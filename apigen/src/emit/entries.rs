@@ -1,6 +1,6 @@
 //! `entries.rs`: the entry points, by the macros of `shim/src/entry.rs`.
 
-use super::file;
+use super::output::file;
 use crate::model::Model;
 
 pub fn emit(model: &Model) -> String {

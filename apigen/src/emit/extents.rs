@@ -3,7 +3,7 @@
 use proc_macro2::{Delimiter, Literal, TokenStream, TokenTree};
 use quote::quote;
 
-use super::ident;
+use super::output::ident;
 use crate::ctype::Repr;
 use crate::lang::ast::{BinaryOp, UnaryOp};
 use crate::lang::typed::{Arm, Expr, ExprKind, Extent, Pattern, Terminated};

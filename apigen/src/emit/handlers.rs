@@ -6,8 +6,9 @@
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{format_ident, quote};
 
+use super::extents;
+use super::output::{file, ident};
 use super::state_calls::{touch, touch_hooked, tracker, update};
-use super::{extents, file, ident};
 use crate::model::{Direction, Effect, Function, Model, Param, StateParts};
 use crate::registry::Origin;
 

@@ -3,7 +3,7 @@
 
 use quote::quote;
 
-use super::{file, ident};
+use super::output::{file, ident};
 use crate::model::{Function, Model};
 
 const PRELUDE: &str = "#![allow(non_camel_case_types, non_snake_case)] // Commands are spelled as the API \

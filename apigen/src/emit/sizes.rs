@@ -1,6 +1,6 @@
 //! `sizes.rs`: numbers of elements by the value of an enum argument.
 
-use super::file;
+use super::output::file;
 use crate::model::{Model, SizeTable};
 
 pub fn emit(model: &Model) -> String {

@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::ident;
+use super::output::ident;
 use crate::ctype::Repr;
 use crate::model::{Direction, Function, Value};
 

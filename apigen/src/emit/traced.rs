@@ -5,8 +5,8 @@ use proc_macro2::Literal;
 use quote::quote;
 
 use super::handlers::{PRELUDE, params, places, result_type};
+use super::output::{file, ident};
 use super::params::{field, structure_name};
-use super::{file, ident};
 use crate::model::{Function, Model, Param};
 
 pub fn emit(model: &Model) -> String {

@@ -4,8 +4,8 @@
 use quote::quote;
 
 use super::handlers::{PRELUDE, Parts, params, result_type};
+use super::output::{file, ident};
 use super::state_calls::{guard, tracker, update};
-use super::{file, ident};
 use crate::model::{Direction, Function, Model, StateParts};
 
 pub fn emit(model: &Model) -> String {

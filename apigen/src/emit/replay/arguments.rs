@@ -3,7 +3,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
-use super::super::ident;
+use super::super::output::ident;
 use super::needs::Needs;
 use crate::ctype::Repr;
 use crate::lang::typed::{Command, Direction, ExprKind, Extent, Program, StmtKind};

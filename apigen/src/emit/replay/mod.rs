@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::{file, ident};
+use super::output::{file, ident};
 use crate::ctype::Repr;
 use crate::lang::typed::{self, Program, Replay};
 use crate::model::{Api, Function, Model, Value};

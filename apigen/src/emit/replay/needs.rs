@@ -6,7 +6,7 @@
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-use super::super::ident;
+use super::super::output::ident;
 use super::arguments::extent;
 use crate::lang::ast::BinaryOp;
 use crate::lang::typed::{Command, Direction, Expr, ExprKind, Extent, Program};

@@ -14,7 +14,7 @@ mod types;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::file;
+use super::output::file;
 use crate::lang::typed::{Program, Sizes};
 use crate::registry::Origin;
 use expr::Used;
