@@ -1,5 +1,7 @@
 //! Uniforms: how many numbers each has, and what they are.
 
+#![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
+
 use super::glsl;
 #[cfg(feature = "tools")]
 use crate::Values as _;
