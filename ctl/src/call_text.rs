@@ -5,6 +5,7 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use gapii_protocol::trace::BlobName;
 use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
 use gapii_protocol::trace::structs::Structs;
 use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
@@ -49,7 +50,7 @@ pub fn write_line(command: &Command<'_>, out: &mut dyn Write) -> io::Result<()> 
         }
     }
     if let Some(frame) = command.observed_frame {
-        let digits = frame.name.to_string();
+        let digits = BlobName(frame.name).to_string();
         let kept = if frame.has_pixels() { "blob" } else { "hash" };
         let digits = digits.get(..NAME_DIGITS).unwrap_or(&digits);
         write!(out, "  shows <{} x {} pixels, {kept} {digits}>", frame.width, frame.height)?;

@@ -6,10 +6,10 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use gapii_abi::atom::EndReason;
 use gapii_protocol::control::{Summary, reason};
 use gapii_protocol::trace::Info;
 use gapii_protocol::trace::footer::ThreadLedger;
-use gapii_protocol::trace::meta::EndReason;
 
 use crate::call_text;
 use crate::failure::Failure;

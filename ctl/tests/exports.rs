@@ -9,8 +9,9 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use gapii_abi::atom::{EFFECT, Header};
-use gapii_protocol::trace::meta::{self, EndReason};
+use gapii_abi::atom::{self, EFFECT, EndReason, Header};
+use gapii_protocol::trace::append::AppendTo;
+use gapii_protocol::trace::meta;
 use gapii_protocol::trace::{TraceHeader, encode_block};
 use support::{ctl, one_sentence, run};
 
@@ -20,13 +21,13 @@ fn trace(path: &Path, commands: usize) {
     let functions = header.description.functions();
     let flush = functions.iter().find(|function| function.name == "glFlush").unwrap().id;
     let mut raw = Vec::new();
-    meta::Block { number: 0, first_seq: 0, start_ns: 0 }.append_to(&mut raw);
+    atom::Block { number: 0, first_seq: 0, start_ns: 0 }.append_to(&mut raw);
     let name = b"p".as_slice();
     meta::Process { process: 0, pid: 4711, start_ns: 0, frames: 0, name }.append_to(&mut raw);
     let (api, context, stamp, name) = (0x30A0, 1, 1, [0; 16]);
-    meta::ThreadState { thread: 0, process: 0, tid: 4711, api, context, stamp, name }
+    atom::ThreadState { thread: 0, process: 0, tid: 4711, api, context, stamp, name }
         .append_to(&mut raw);
-    meta::SwitchThread { thread: 0 }.append_to(&mut raw);
+    atom::SwitchThread { thread: 0 }.append_to(&mut raw);
     for _ in 0..commands {
         raw.extend_from_slice(&Header::new(flush, EFFECT, 8).0.to_le_bytes());
     }

@@ -6,13 +6,12 @@ mod support;
 
 use std::io::Read;
 
-use gapii_abi::atom::gap_cause;
+use gapii_abi::atom::{EndReason, GapCause};
 use gapii_protocol::control::{
     Event, ExitedRequest, KeepRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
 };
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::Footer;
-use gapii_protocol::trace::meta::EndReason;
 use rustix::process::Signal;
 use support::{App, Client, Daemon, capture_of, sound, until};
 
@@ -208,7 +207,7 @@ fn dropped_commands_are_in_the_ledger_said_or_not() {
     let [thread] = &footer.threads[..] else { panic!("one thread records") };
     assert_eq!((thread.produced, thread.emitted, thread.lost), (21, 14, 7));
     let gaps: Vec<_> = footer.gaps.iter().map(|gap| (gap.records, gap.cause)).collect();
-    assert_eq!(gaps, [(3, gap_cause::DROPPED), (4, gap_cause::DROPPED)]);
+    assert_eq!(gaps, [(3, GapCause::Dropped), (4, GapCause::Dropped)]);
 }
 
 #[test]
@@ -420,7 +419,7 @@ fn captured(daemon: &Daemon, app: &mut App, orders: &[&str]) -> Footer {
 
 /// Blobs of a trace, and bytes that it lacks because a store does.
 fn blobs_and_lack(footer: &Footer) -> (u64, u64) {
-    let lacking = footer.gaps.iter().filter(|gap| gap.cause == gap_cause::STORE);
+    let lacking = footer.gaps.iter().filter(|gap| gap.cause == GapCause::Store);
     (footer.totals.memory.blobs, lacking.map(|gap| gap.bytes).sum())
 }
 

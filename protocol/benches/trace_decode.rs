@@ -9,6 +9,7 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use gapii_abi::atom::{self, EFFECT, Header, LEAVE, LEAVES};
+use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::{BlockEncoder, TraceHeader, TraceReader, json, meta};
 
@@ -76,11 +77,11 @@ fn file(header: &[u8], fill: impl Fn(&mut Vec<u8>, u64)) -> Vec<u8> {
     let (mut raw, mut number) = (Vec::new(), 0);
     for n in 0..COMMANDS {
         if raw.is_empty() {
-            meta::Block { number, first_seq: n, start_ns: 0 }.append_to(&mut raw);
+            atom::Block { number, first_seq: n, start_ns: 0 }.append_to(&mut raw);
             meta::Process { process: 0, pid: 1, start_ns: 0, frames: 0, name: b"p" }
                 .append_to(&mut raw);
-            meta::ThreadState::default().append_to(&mut raw);
-            meta::SwitchThread { thread: 0 }.append_to(&mut raw);
+            atom::ThreadState::default().append_to(&mut raw);
+            atom::SwitchThread { thread: 0 }.append_to(&mut raw);
         }
         fill(&mut raw, n);
         if raw.len() >= BLOCK_TARGET_BYTES || n + 1 == COMMANDS {

@@ -10,7 +10,9 @@
 //! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
 
 mod ahead;
+pub mod append;
 pub mod assembler;
+mod atom_serde;
 pub mod blobs;
 pub mod block;
 pub mod census;

@@ -6,10 +6,7 @@
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-use gapii_abi::atom::{
-    BLOCK, CONTEXT, EFFECT, FRAME_END, LEAVE, LEAVES, LIMITS, PROCESS, SWITCH_THREAD, THREAD_STATE,
-    observation_word, range_word,
-};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, observation_word, range_word};
 use gapii_commands::Effect;
 use gapii_protocol::trace::description::{Function, Kind, Observed, Repr, Type};
 use gapii_protocol::trace::{Description, TraceHeader, encode_block};
@@ -155,16 +152,12 @@ struct Script<'a> {
 impl Script<'_> {
     /// A process with two threads, and a context for each.
     fn prelude(&mut self) {
-        self.record(BLOCK, 0, &[0u64; 3].map(u64::to_le_bytes).concat());
-        let name = [&[0, 0, 0, 0, 1, 0, 0, 0][..], &[0; 16], &[4, 0, 0, 0, 0, 0, 0, 0], b"fuzz"];
-        self.record(PROCESS, 0, &name.concat());
+        self.record(atom::BLOCK, 0, &atom::Block::default().encode());
+        let process = atom::Process { pid: 1, name_len: 4, ..Default::default() };
+        self.record(atom::PROCESS, 0, &[&process.encode()[..], b"fuzz"].concat());
         for thread in 0..2u32 {
-            let mut state = Vec::new();
-            for word in [thread, 0, 100 + thread, 0] {
-                state.extend_from_slice(&word.to_le_bytes());
-            }
-            state.extend_from_slice(&[0; 32]);
-            self.record(THREAD_STATE, 0, &state);
+            let state = atom::ThreadState { thread, tid: 100 + thread, ..Default::default() };
+            self.record(atom::THREAD_STATE, 0, &state.encode());
         }
         for (thread, context) in CONTEXTS.into_iter().enumerate() {
             self.switch(thread as u32);
@@ -184,24 +177,21 @@ impl Script<'_> {
     }
 
     fn context(&mut self, context: u64) {
-        let mut payload = context.to_le_bytes().to_vec();
-        payload.extend_from_slice(&0x30A0u32.to_le_bytes());
-        payload.extend_from_slice(&3u32.to_le_bytes());
-        self.record(CONTEXT, 0, &payload);
-        let mut limits = context.to_le_bytes().to_vec();
-        for number in [3u16, 2, 4, self.extensions.len() as u16] {
-            limits.extend_from_slice(&number.to_le_bytes());
-        }
+        let current = atom::Context { context, api: 0x30A0, client_version: 3 };
+        self.record(atom::CONTEXT, 0, &current.encode());
+        let extensions_len = self.extensions.len() as u16;
+        let limits = atom::Limits { context, major: 3, minor: 2, numbers: 4, extensions_len };
+        let mut limits = limits.encode().to_vec();
         for number in [4i32, 1, 0, 16] {
             limits.extend_from_slice(&number.to_le_bytes());
         }
         limits.extend_from_slice(self.extensions.as_bytes());
-        self.record(LIMITS, 0, &limits);
+        self.record(atom::LIMITS, 0, &limits);
     }
 
     fn switch(&mut self, thread: u32) {
         self.thread = thread;
-        self.record(SWITCH_THREAD, 0, &[thread.to_le_bytes(), [0; 4]].concat());
+        self.record(atom::SWITCH_THREAD, 0, &atom::SwitchThread { thread }.encode());
     }
 
     /// A command with these arguments and result; `outputs` are of its output parameters, in order.

@@ -7,7 +7,9 @@
 
 use core::ptr;
 
-use gapii_abi::atom::{BLOB, HEADER_LEN, Header, SETUP, STORED, STORED_PIECE_MAX, for_store};
+use gapii_abi::atom::{
+    BLOB, Blob, HEADER_LEN, Header, SETUP, STORED, STORED_PIECE_MAX, Stored, for_store,
+};
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::connection::Connection;
@@ -21,10 +23,6 @@ pub const PIECE_BYTES: u64 = 64 << 10;
 /// After so many new blobs of a thread one that must be copied piece by piece is sent without looking
 /// first whether it is new, which would copy it twice. Sent again by mistake, it does no harm.
 const NEW_IN_A_ROW: u32 = 8;
-/// Bytes of the record that names a piece of what the daemon has.
-const STORED_BYTES: u32 = 40;
-/// Bytes of a blob record before its piece.
-const PIECE_HEADER_BYTES: usize = 16;
 
 /// Bytes of the program's.
 pub trait Source {
@@ -153,12 +151,12 @@ impl Thread {
         let mut from = 0;
         while from < total {
             let len = (total - from).min(self.piece_bytes).min(STORED_PIECE_MAX);
-            let header = Header::new(STORED, 0, HEADER_LEN + STORED_BYTES);
+            let header = Header::new(STORED, 0, HEADER_LEN + Stored::LEN as u32);
             // SAFETY: the thread is inside the shim.
             let Some(record) = (unsafe { self.reserve(header) }) else { return Err(Failure::Lost) };
-            let words = [total, from, len, name[0], name[1]];
-            // SAFETY: the payload is as long as the words.
-            unsafe { record.payload.cast::<[u64; 5]>().write(words) };
+            let stored = Stored { total, offset: from, len, name: name_bytes(name) };
+            // SAFETY: the reserved payload has this length.
+            unsafe { record.payload.cast().write(stored.encode()) };
             // SAFETY: the payload is whole.
             unsafe { self.publish(record) };
             from += len;
@@ -173,18 +171,18 @@ impl Thread {
         from: u64,
         bytes: &[u8],
     ) -> Result<(), Failure> {
-        let payload_bytes = (PIECE_HEADER_BYTES + bytes.len()) as u32;
+        let payload_bytes = (Blob::LEN + bytes.len()) as u32;
         let header = Header::new(BLOB, flags, HEADER_LEN + payload_bytes);
         // SAFETY: the thread is inside the shim.
         let Some(record) = (unsafe { self.reserve(header) }) else { return Err(Failure::Lost) };
-        // SAFETY: the payload begins with two words.
-        unsafe { record.payload.cast::<[u64; 2]>().write([total, from]) };
+        // SAFETY: the reserved payload is longer than the fixed part.
+        unsafe { record.payload.cast().write(Blob { total, offset: from }.encode()) };
         // SAFETY: a payload that is reserved in whole words, and longer than two.
         let last = unsafe { record.payload.add((payload_bytes as usize - 1) & !7) };
         // SAFETY: as above.
         unsafe { last.cast::<u64>().write(0) };
         // SAFETY: the payload goes on behind the two words.
-        let out = unsafe { record.payload.add(PIECE_HEADER_BYTES) };
+        let out = unsafe { record.payload.add(Blob::LEN) };
         // SAFETY: the piece's length is reserved; the ring is apart from the thread's own buffer.
         unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_ptr(), bytes.len()) };
         // SAFETY: the payload is whole.
@@ -234,6 +232,11 @@ impl<S: Source> Pieces<'_, S> {
 pub fn name_words(hash: &blake3::Hash) -> Name {
     let [low, high, ..] = hash.as_bytes().as_chunks::<8>().0 else { return [0; 2] };
     [u64::from_le_bytes(*low), u64::from_le_bytes(*high)]
+}
+
+/// The bytes of a blob's name.
+pub fn name_bytes([low, high]: Name) -> [u8; 16] {
+    (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
 }
 
 #[cfg(test)]

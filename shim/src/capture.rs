@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 use std::time::Duration;
 
 use crossbeam_utils::{Backoff, CachePadded};
-use gapii_abi::atom::{CAPTURE_END, KEYFRAME, process_end};
+use gapii_abi::atom::{CAPTURE_END, CaptureEnd, KEYFRAME, Keyframe, ProcessEnd};
 use gapii_edges::Epoch;
 pub use gapii_edges::NOT_CAPTURING;
 use gapii_ringbuf::{Mode, Overflow};
@@ -127,7 +127,7 @@ pub fn safe_point(moment: Moment) {
     match process::connection() {
         Some(connection) => {
             if moment == Moment::LastFrame && is_running() {
-                end(connection, process_end::FRAMES);
+                end(connection, ProcessEnd::Frames);
             }
             follow(connection, moment);
         }
@@ -248,7 +248,7 @@ pub fn forget() {
 fn announce_exit() {
     extern "C" fn at_exit() {
         if is_running() && process::connection().is_some() {
-            write_capture_end(process_end::EXIT);
+            write_capture_end(ProcessEnd::Exit);
         }
     }
     static REGISTERED: AtomicBool = AtomicBool::new(false);
@@ -282,7 +282,7 @@ fn follow(connection: &Connection, moment: Moment) {
     let Some((generation, settings)) = connection.mode.settings() else { return };
     if generation != CAPTURE.generation.load(Relaxed) {
         if capturing {
-            end(connection, process_end::STOP);
+            end(connection, ProcessEnd::Stop);
         }
         CAPTURE.generation.store(generation, Relaxed);
         CAPTURE.armed.store(settings.mode == Mode::Capturing, Relaxed);
@@ -379,7 +379,7 @@ fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
 fn begin_anew(connection: &Connection) {
     let frame = CAPTURE.frames.load(Relaxed);
     // What is recorded under the next epoch has to come after the keyframe, so that goes first.
-    if !thread::write_from_outside(KEYFRAME, &frame.to_le_bytes()) {
+    if !thread::write_from_outside(KEYFRAME, &Keyframe { frame }.encode()) {
         return;
     }
     let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));
@@ -390,7 +390,7 @@ fn begin_anew(connection: &Connection) {
     EPOCH.begin(epoch);
 }
 
-fn end(connection: &Connection, reason: u32) {
+fn end(connection: &Connection, reason: ProcessEnd) {
     write_capture_end(reason);
     put_hooks_back(connection);
 }
@@ -404,11 +404,8 @@ fn put_hooks_back(connection: &Connection) {
     connection.counter.ring_doorbell();
 }
 
-fn write_capture_end(reason: u32) {
+fn write_capture_end(reason: ProcessEnd) {
     let limit = CAPTURE.frame_limit.load(Relaxed);
     let frames = CAPTURE.frames.load(Relaxed).min(if limit == 0 { u64::MAX } else { limit });
-    let mut payload = [0; 16];
-    payload[..8].copy_from_slice(&u64::from(reason).to_le_bytes());
-    payload[8..].copy_from_slice(&frames.to_le_bytes());
-    thread::write_from_outside(CAPTURE_END, &payload);
+    thread::write_from_outside(CAPTURE_END, &CaptureEnd { reason, frames }.encode());
 }

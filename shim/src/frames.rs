@@ -6,10 +6,10 @@
 use core::ffi::c_void;
 use core::ptr;
 
-use gapii_abi::atom::{FRAME, frame_kind};
+use gapii_abi::atom::{FRAME, Frame, FrameKind};
 use gapii_state::read_back::Aside;
 
-use crate::blobs::{Kept, Source, name_words};
+use crate::blobs::{Kept, Source, name_bytes, name_words};
 use crate::capture;
 use crate::driver_calls::{Draw, Gl};
 use crate::errno::ErrnoGuard;
@@ -76,17 +76,12 @@ pub fn observe(thread: &mut Thread, display: *mut c_void, surface: *mut c_void) 
         false => Ok(Kept::Inline),
     };
     let (kind, name) = match kept {
-        Ok(Kept::Blob(name)) => (frame_kind::BLOB, name),
-        _ => (frame_kind::HASH, pixels.name()),
+        Ok(Kept::Blob(name)) => (FrameKind::Blob, name),
+        _ => (FrameKind::Hash, pixels.name()),
     };
-    let sizes = [u64::from(height) << 32 | u64::from(width), u64::from(kind)];
-    let [low, high] = name;
-    let words = [surface as u64, frame, sizes[0], sizes[1], low, high];
-    let mut payload = [0; 48];
-    for (bytes, word) in payload.chunks_exact_mut(8).zip(words) {
-        bytes.copy_from_slice(&word.to_le_bytes());
-    }
-    thread::write_meta(thread, FRAME, &payload);
+    let name = name_bytes(name);
+    let record = Frame { surface: surface as u64, frame, width, height, kind, name };
+    thread::write_meta(thread, FRAME, &record.encode());
 }
 
 /// After a swap that succeeded: how large the surface is now, when nothing of it can be lost by

@@ -5,6 +5,7 @@
 
 use core::ffi::{CStr, c_char};
 
+use gapii_abi::atom;
 use gapii_commands::constants::{
     GL_ALPHA_BITS, GL_BLUE_BITS, GL_DEPTH_BITS, GL_EXTENSIONS, GL_GREEN_BITS,
     GL_MAX_VERTEX_ATTRIBS, GL_NUM_COMPRESSED_TEXTURE_FORMATS, GL_NUM_PROGRAM_BINARY_FORMATS,
@@ -59,10 +60,14 @@ pub fn payload(context: &Context) -> Vec<u8> {
     ];
     let extensions = context.extensions.names().collect::<Vec<_>>().join(" ");
     let (major, minor) = context.version;
-    let mut payload = context.handle.to_le_bytes().to_vec();
-    let counts =
-        [u16::from(major), u16::from(minor), numbers.len() as u16, extensions.len() as u16];
-    payload.extend(counts.iter().flat_map(|count| count.to_le_bytes()));
+    let fixed = atom::Limits {
+        context: context.handle,
+        major: major.into(),
+        minor: minor.into(),
+        numbers: numbers.len() as u16,
+        extensions_len: extensions.len() as u16,
+    };
+    let mut payload = fixed.encode().to_vec();
     payload.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
     payload.extend_from_slice(extensions.as_bytes());
     payload

@@ -8,8 +8,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use gapii_abi::atom::{
-    CONTEXT, EFFECT, GAP, HEADER_LEN, Header, LEAVE, LIMITS, META_FIRST, THREAD, TRACED, gap_cause,
-    traced_kind,
+    self, EFFECT, GapCause, HEADER_LEN, Header, LEAVE, META_FIRST, TRACED, TracedKind,
 };
 use gapii_commands::Api;
 use gapii_commands::constants;
@@ -271,22 +270,22 @@ impl Thread {
     }
 
     unsafe fn tell_gap(&mut self, connection: &Connection) {
-        let header = Header::new(GAP, 0, HEADER_LEN + GAP_BYTES);
+        let header = Header::new(atom::GAP, 0, HEADER_LEN + atom::Gap::LEN as u32);
         // SAFETY: the caller made room.
         let Some(record) = (unsafe { self.producer.reserve(header) }) else { return };
         let gap = core::mem::replace(&mut self.gap, Gap::NONE);
-        let words = [
-            gap.records,
-            gap.calls,
-            gap.bytes,
-            gap.first_stamp,
-            connection.counter.newest_stamp(),
-            gap.start_ns,
-            process::clock_ns(),
-            u64::from(gap_cause::DROPPED),
-        ];
-        // SAFETY: the payload is as long as the words.
-        unsafe { record.payload.cast::<[u64; 8]>().write(words) };
+        let payload = atom::Gap {
+            records: gap.records,
+            calls: gap.calls,
+            bytes: gap.bytes,
+            first_stamp: gap.first_stamp,
+            last_stamp: connection.counter.newest_stamp(),
+            start_ns: gap.start_ns,
+            end_ns: process::clock_ns(),
+            cause: GapCause::Dropped,
+        };
+        // SAFETY: the reserved payload has this length.
+        unsafe { record.payload.cast().write(payload.encode()) };
         // SAFETY: the payload is whole.
         unsafe { self.producer.publish(record) };
         self.producer.forget_stamp();
@@ -320,15 +319,12 @@ impl Thread {
     }
 }
 
-/// Payload of a gap record, in bytes.
-const GAP_BYTES: u32 = 64;
-
 impl Gap {
     const NONE: Gap = Gap { records: 0, calls: 0, bytes: 0, first_stamp: 0, start_ns: 0 };
 
     /// Ring space that telling it takes, in bytes.
     fn span(&self) -> u64 {
-        if self.records == 0 { 0 } else { u64::from(HEADER_LEN + 8 + GAP_BYTES) }
+        if self.records == 0 { 0 } else { u64::from(HEADER_LEN) + 8 + atom::Gap::LEN as u64 }
     }
 }
 
@@ -463,9 +459,8 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
         return None;
     }
     if words.in_callback != 0 && id < META_FIRST {
-        let [low, high] = id.to_le_bytes();
-        let [kind, _] = traced_kind::OWN.to_le_bytes();
-        write_meta(thread, TRACED, &[low, high, kind, 0, 0, 0, 0, 0]);
+        let own = atom::Traced { id, kind: TracedKind::Own, args_len: 0 };
+        write_meta(thread, TRACED, &own.encode());
     }
     Some(thread)
 }
@@ -503,22 +498,18 @@ fn claim(connection: &'static Connection) -> Option<*mut Thread> {
 
 /// Writes the record that begins a thread's part of a capture.
 fn introduce(thread: &mut Thread) {
-    let mut payload = [0; 24];
-    payload[..4].copy_from_slice(&thread.tid.to_le_bytes());
-    payload[8..].copy_from_slice(&thread_name());
-    write_meta(thread, THREAD, &payload);
+    let record = atom::Thread { tid: thread.tid, flags: 0, name: thread_name() };
+    write_meta(thread, atom::THREAD, &record.encode());
 }
 
 fn introduce_context(thread: &mut Thread, words: &Words) {
-    let mut payload = [0; 16];
-    payload[..8].copy_from_slice(&words.context.to_le_bytes());
-    payload[8..12].copy_from_slice(&words.context_api.to_le_bytes());
-    payload[12..].copy_from_slice(&words.context_version.to_le_bytes());
-    write_meta(thread, CONTEXT, &payload);
+    let (context, api, client_version) = (words.context, words.context_api, words.context_version);
+    let record = atom::Context { context, api, client_version };
+    write_meta(thread, atom::CONTEXT, &record.encode());
     // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
     let state = unsafe { tracking::state() };
     if let Some(context) = state.and_then(|state| state.context.as_deref()) {
-        write_meta(thread, LIMITS, &limits::payload(context));
+        write_meta(thread, atom::LIMITS, &limits::payload(context));
     }
 }
 

@@ -8,7 +8,7 @@ use core::ffi::c_void;
 use core::mem::MaybeUninit;
 use core::ptr;
 
-use gapii_abi::atom::traced_kind;
+use gapii_abi::atom::{Traced, TracedKind};
 use gapii_tool_api::{gapii_call, gapii_callback};
 use gapii_tracers::{Callback, Moment, Tracers};
 
@@ -161,7 +161,7 @@ impl Passing {
             parameter(made) != parameter(self.params)
         });
         if is_changed {
-            let mut note = Note::new(traced_kind::CHANGED, self.id);
+            let mut note = Note::new(TracedKind::Changed, self.id);
             // SAFETY: the caller's duty.
             unsafe { note.add_params(made, layout(self.id)) };
             note.write();
@@ -178,7 +178,7 @@ impl Passing {
         if self.capture == NOT_CAPTURING {
             return;
         }
-        let mut note = Note::new(traced_kind::SKIPPED, self.id);
+        let mut note = Note::new(TracedKind::Skipped, self.id);
         // SAFETY: the caller's duty.
         unsafe { note.add_params(made, layout(self.id)) };
         // SAFETY: the callbacks' copy is another such structure.
@@ -210,7 +210,7 @@ impl Passing {
         // SAFETY: the call's own.
         let given = unsafe { core::slice::from_raw_parts(self.result, self.result_bytes.into()) };
         if returned != given {
-            let mut note = Note::new(traced_kind::RESULT, self.id);
+            let mut note = Note::new(TracedKind::Result, self.id);
             // SAFETY: as above.
             unsafe { note.add_result(self.result, self.result_bytes.into()) };
             note.write();
@@ -251,13 +251,13 @@ struct Note {
 }
 
 impl Note {
-    const HEAD_BYTES: usize = 8;
+    const HEAD_BYTES: usize = Traced::LEN;
     const BYTES_MAX: usize = Self::HEAD_BYTES + 2 * PARAMS_BYTES_MAX + RESULT_BYTES_MAX;
 
-    fn new(kind: u16, command: u16) -> Self {
+    fn new(kind: TracedKind, command: u16) -> Self {
         let mut bytes = [0; Self::BYTES_MAX];
-        bytes[..2].copy_from_slice(&command.to_le_bytes());
-        bytes[2..4].copy_from_slice(&kind.to_le_bytes());
+        let head = Traced { id: command, kind, args_len: 0 };
+        bytes[..Self::HEAD_BYTES].copy_from_slice(&head.encode());
         Self { command, bytes, len: Self::HEAD_BYTES }
     }
 

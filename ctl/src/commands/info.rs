@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use clap::Args;
+use gapii_abi::atom::Seam;
 use gapii_protocol::trace::Info as TraceInfo;
 use gapii_protocol::trace::footer::ProcessEntry;
-use gapii_protocol::trace::rings::Seam;
 use indicatif::DecimalBytes;
 
 use crate::args::{Json, Trace};

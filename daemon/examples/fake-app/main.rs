@@ -36,7 +36,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail, ensure};
 use gapii_abi::app::{self, AppHello, HelloReply, REPLY_LEN};
-use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, gap_cause};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, GapCause, LEAVE, LEAVES, ProcessEnd};
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::blobs::BlobName;
 use gapii_ringbuf::{
@@ -152,14 +152,10 @@ impl App {
 
     fn begin_thread(&mut self) -> anyhow::Result<()> {
         let name = self.claim()?;
-        let mut thread = [0; 24];
-        thread[..4].copy_from_slice(&self.tid.to_le_bytes());
-        thread[8..].copy_from_slice(&name);
-        self.record(atom::THREAD, 0, &thread)?;
-        let mut context = [0; 16];
-        context[..8].copy_from_slice(&0xC0_u64.to_le_bytes());
-        context[8..12].copy_from_slice(&0x30A0_u32.to_le_bytes());
-        self.record(atom::CONTEXT, 0, &context)?;
+        let thread = atom::Thread { tid: self.tid, flags: 0, name };
+        self.record(atom::THREAD, 0, &thread.encode())?;
+        let context = atom::Context { context: 0xC0, api: 0x30A0, client_version: 0 };
+        self.record(atom::CONTEXT, 0, &context.encode())?;
         self.tid += 1;
         Ok(())
     }
@@ -200,12 +196,9 @@ impl App {
         let slot = self.producer.slot().context("no thread records")?;
         slot.count_dropped(calls, calls, calls * 32);
         if say_so {
-            let mut payload = [0; 64];
-            for (word, value) in payload.chunks_exact_mut(8).zip([calls, calls, calls * 32]) {
-                word.copy_from_slice(&value.to_le_bytes());
-            }
-            payload[56] = gap_cause::DROPPED as u8;
-            self.record(atom::GAP, 0, &payload)?;
+            let (bytes, cause) = (calls * 32, GapCause::Dropped);
+            let gap = atom::Gap { records: calls, calls, bytes, cause, ..Default::default() };
+            self.record(atom::GAP, 0, &gap.encode())?;
         }
         self.producer.forget_stamp();
         Ok(())
@@ -216,15 +209,16 @@ impl App {
         // Relaxed, both: what is published comes later.
         self.segment.header().stored_bytes.fetch_add(BLOB_BYTES as u64, Ordering::Relaxed);
         let total = atom::for_store(BLOB_BYTES as u64, self.mode.store().number);
-        let words = [total, 0].map(u64::to_le_bytes).concat();
-        self.record(atom::BLOB, atom::SETUP, &[&words[..], &[byte; BLOB_BYTES]].concat())
+        let fixed = atom::Blob { total, offset: 0 }.encode();
+        self.record(atom::BLOB, atom::SETUP, &[&fixed[..], &[byte; BLOB_BYTES]].concat())
     }
 
     /// Says that it is there, that many times.
     fn name_stored(&mut self, byte: u8, times: u64) -> anyhow::Result<()> {
         let name = BlobName::of(&[byte; BLOB_BYTES]);
-        let words = [BLOB_BYTES as u64, 0, BLOB_BYTES as u64].map(u64::to_le_bytes).concat();
-        (0..times).try_for_each(|_| self.record(atom::STORED, 0, &[&words[..], &name.0].concat()))
+        let total = BLOB_BYTES as u64;
+        let stored = atom::Stored { total, offset: 0, len: total, name: name.0 }.encode();
+        (0..times).try_for_each(|_| self.record(atom::STORED, 0, &stored))
     }
 
     fn swap(&mut self) -> anyhow::Result<()> {
@@ -237,12 +231,10 @@ impl App {
     }
 
     fn end(&mut self, reason: u32) -> anyhow::Result<()> {
-        let mut payload = [0; 16];
-        payload[..4].copy_from_slice(&reason.to_le_bytes());
         // Relaxed: our own counter.
         let frames = self.segment.header().frames.load(Ordering::Relaxed);
-        payload[8..].copy_from_slice(&frames.to_le_bytes());
-        self.record(atom::CAPTURE_END, 0, &payload)?;
+        let end = atom::CaptureEnd { reason: ProcessEnd::from_code(reason), frames };
+        self.record(atom::CAPTURE_END, 0, &end.encode())?;
         let generation = self.mode.generation();
         // Release: pairs with the daemon's acquire: whoever sees it sees all records.
         self.segment.header().ended_generation.store(generation, Ordering::Release);

@@ -1,10 +1,12 @@
 //! What a capture waits for in a process, before it takes any of it.
 
-use gapii_abi::atom::{CAPTURE_END, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD};
+use gapii_abi::atom::{
+    CAPTURE_END, CaptureEnd, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD,
+};
 use gapii_protocol::filter;
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::description::Function;
-use gapii_protocol::trace::meta::{CaptureEnd, Meta};
+use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record::{Record, Records};
 use gapii_protocol::trigger::Trigger;
 

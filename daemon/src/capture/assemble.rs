@@ -10,13 +10,14 @@ mod standing;
 use std::sync::Arc;
 
 use gapii_abi::atom::{
-    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX, SETUP, STORED,
-    STORED_PIECE_MAX,
+    self, BLOB, CaptureEnd, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX,
+    SETUP, STORED, STORED_PIECE_MAX, Seam,
 };
 use gapii_protocol::trace::Description;
+use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::footer::{GapEntry, Lost};
-use gapii_protocol::trace::meta::{self, CaptureEnd, Meta, MetaError};
-use gapii_protocol::trace::rings::{RingState, Seam};
+use gapii_protocol::trace::meta::{self, Meta, MetaError};
+use gapii_protocol::trace::rings::RingState;
 use gapii_protocol::trace::story::Begin;
 
 use crate::capture::filtering::Filtering;
@@ -635,7 +636,7 @@ impl Assembler {
         self.block.first_seq = self.calls;
         self.block.raw.reserve(self.block_bytes + self.block_bytes / 8);
         let number = self.block_number - 1;
-        let first = meta::Block { number, first_seq: self.calls, start_ns: now_ns };
+        let first = atom::Block { number, first_seq: self.calls, start_ns: now_ns };
         first.append_to(&mut self.block.raw);
         self.append_seam();
     }
@@ -670,7 +671,7 @@ impl Assembler {
         };
         if self.current_thread != Some(thread) {
             self.state_thread(thread, ring);
-            meta::SwitchThread { thread }.append_to(&mut self.block.raw);
+            atom::SwitchThread { thread }.append_to(&mut self.block.raw);
             self.current_thread = Some(thread);
         }
         Ok(thread)
@@ -695,7 +696,7 @@ impl Assembler {
         }
         let Thread { process, tid, name, api, context, stamp, .. } = *thread;
         self.block.threads.push(ThreadLabel { thread: index, process, tid, name });
-        meta::ThreadState { thread: index, process, tid, api, context, stamp, name }
+        atom::ThreadState { thread: index, process, tid, api, context, stamp, name }
             .append_to(&mut self.block.raw);
     }
 
@@ -842,15 +843,15 @@ impl Assembler {
                 let member = &mut self.members[member.0 as usize];
                 (member.named_bytes, member.is_missing) = (0, false);
             }
-            Meta::Limits(_) | Meta::ObservedFrame(_) | Meta::Subject(_) | Meta::Traced(_) => {}
+            Meta::Limits(_) | Meta::Frame(_) | Meta::Subject(_) | Meta::Traced(_) => {}
             Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
         Ok(())
     }
 
-    fn take_stored(&mut self, ring: RingKey, stored: &meta::Stored) -> Result<(), Refusal> {
-        let meta::Stored { total, offset, len, .. } = *stored;
+    fn take_stored(&mut self, ring: RingKey, stored: &atom::Stored) -> Result<(), Refusal> {
+        let atom::Stored { total, offset, len, .. } = *stored;
         let member = &mut self.members[self.rings[ring.0 as usize].member.0 as usize];
         let end = offset.checked_add(len).filter(|end| *end <= total);
         let is_piece = (1..=STORED_PIECE_MAX).contains(&len) && end.is_some();
@@ -868,7 +869,7 @@ impl Assembler {
         Ok(())
     }
 
-    fn take_gap(&mut self, thread: u32, gap: &meta::Gap) {
+    fn take_gap(&mut self, thread: u32, gap: &atom::Gap) {
         let entry = GapEntry::told_by(thread, gap);
         let told = &mut self.threads[thread as usize].told;
         *told = told.plus(entry.lost());
@@ -942,7 +943,7 @@ struct Walk {
 }
 
 /// The THREAD record that the records begin with, if they do.
-fn new_thread(records: &[u8]) -> Result<Option<meta::Thread>, Refusal> {
+fn new_thread(records: &[u8]) -> Result<Option<atom::Thread>, Refusal> {
     let header = header_at(records, 0);
     if header.id() != atom::THREAD {
         return Ok(None);
@@ -985,7 +986,7 @@ fn add_new(missing: &mut Vec<String>, sentence: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gapii_abi::atom::{LEAVES, gap_cause};
+    use gapii_abi::atom::{GapCause, LEAVES};
     use gapii_protocol::filter::Filter;
     use gapii_protocol::trace::record::Records;
 
@@ -1221,10 +1222,8 @@ mod tests {
     #[test]
     fn context_and_stamp_are_restated_in_the_next_block() {
         let mut bench = Bench::new(1 << 20, 1);
-        let mut context = [0; 16];
-        context[0] = 0xC0;
-        context[8..10].copy_from_slice(&0x30A0_u16.to_le_bytes());
-        let context = record(atom::CONTEXT, 0, Some(8), &context);
+        let context = atom::Context { context: 0xC0, api: 0x30A0, client_version: 0 };
+        let context = record(atom::CONTEXT, 0, Some(8), &context.encode());
         bench.append(0, &[thread(1, 7), context]).unwrap();
         bench.flush();
         bench.append(0, &[draw()]).unwrap();
@@ -1288,9 +1287,9 @@ mod tests {
             if let Some(limit) = store {
                 bench.assembler.set_store(MemberKey(0), Arc::new(Store::new(limit)));
             }
-            let stored = |piece: &[u64; 3]| {
-                let words: Vec<u8> = piece.iter().flat_map(|word| word.to_le_bytes()).collect();
-                record(STORED, 0, None, &[words, vec![0; 16]].concat())
+            let stored = |&[total, offset, len]: &[u64; 3]| {
+                let stored = atom::Stored { total, offset, len, name: [0; 16] };
+                record(STORED, 0, None, &stored.encode())
             };
             let records = [vec![thread(1, 1)], pieces.iter().map(stored).collect()].concat();
             assert_eq!(bench.append(0, &records), expected, "{store:?} {pieces:?}");
@@ -1311,10 +1310,8 @@ mod tests {
     fn gaps_past_the_limit_are_added_up() {
         let mut bench = Bench::new(1 << 20, 1);
         bench.append(0, &[thread(1, 1)]).unwrap();
-        let mut payload = [0; 64];
-        payload[0] = 2;
-        payload[56] = gap_cause::DROPPED as u8;
-        let gap = record(atom::GAP, 0, None, &payload);
+        let gap = atom::Gap { records: 2, cause: GapCause::Dropped, ..Default::default() };
+        let gap = record(atom::GAP, 0, None, &gap.encode());
         for _ in 0..GAPS_MAX + 3 {
             bench.append(0, std::slice::from_ref(&gap)).unwrap();
         }

@@ -2,8 +2,7 @@
 //!
 //! Guesses nothing: a signal is known from the program's parent or not at all.
 
-use gapii_abi::atom::process_end;
-use gapii_protocol::trace::meta::{CaptureEnd, EndReason, InFlight};
+use gapii_abi::atom::{CaptureEnd, EndReason, InFlight, ProcessEnd};
 
 use crate::capture::Departure;
 
@@ -54,9 +53,9 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd
     let signalled = exited.is_some_and(|exited| exited.signal.is_some());
     if signalled || in_flight && !seen_to_exit {
         EndReason::Crash
-    } else if said(process_end::LOST) {
+    } else if said(ProcessEnd::Lost) {
         EndReason::Lost
-    } else if said(process_end::FRAMES) {
+    } else if said(ProcessEnd::Frames) {
         EndReason::Frames
     } else if exited.is_none() && members.iter().any(|member| silent(&member)) {
         EndReason::Lost
@@ -69,7 +68,7 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd
 mod tests {
     use super::*;
 
-    fn said(reason: u32) -> MemberEnd {
+    fn said(reason: ProcessEnd) -> MemberEnd {
         MemberEnd { said: Some(CaptureEnd { reason, frames: 0 }), ..MemberEnd::default() }
     }
 
@@ -90,24 +89,24 @@ mod tests {
 
     #[test]
     fn reason_is_what_the_capture_was_told() {
-        check(Some(Cause::Stop), None, &[said(process_end::STOP)], EndReason::Stop);
-        check(Some(Cause::Output), None, &[said(process_end::STOP)], EndReason::Stop);
-        check(Some(Cause::Memory), None, &[said(process_end::STOP)], EndReason::Stop);
+        check(Some(Cause::Stop), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
+        check(Some(Cause::Output), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
+        check(Some(Cause::Memory), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
         check(Some(Cause::Shutdown), None, &[died(1)], EndReason::Shutdown);
         check(Some(Cause::Stop), None, &[], EndReason::Stop);
     }
 
     #[test]
     fn reason_is_what_the_processes_did() {
-        check(None, None, &[said(process_end::FRAMES)], EndReason::Frames);
-        check(None, None, &[said(process_end::EXIT)], EndReason::Exit);
-        check(None, None, &[said(process_end::LOST)], EndReason::Lost);
+        check(None, None, &[said(ProcessEnd::Frames)], EndReason::Frames);
+        check(None, None, &[said(ProcessEnd::Exit)], EndReason::Exit);
+        check(None, None, &[said(ProcessEnd::Lost)], EndReason::Lost);
         check(None, None, &[died(1)], EndReason::Crash);
         check(None, None, &[died(0)], EndReason::Lost);
-        check(None, None, &[said(process_end::FRAMES), died(0)], EndReason::Frames);
-        check(None, None, &[said(process_end::FRAMES), died(2)], EndReason::Crash);
+        check(None, None, &[said(ProcessEnd::Frames), died(0)], EndReason::Frames);
+        check(None, None, &[said(ProcessEnd::Frames), died(2)], EndReason::Crash);
         let exec = MemberEnd { left: Some(Departure::Exec), ..MemberEnd::default() };
-        check(None, None, &[exec, said(process_end::FRAMES)], EndReason::Frames);
+        check(None, None, &[exec, said(ProcessEnd::Frames)], EndReason::Frames);
     }
 
     #[test]
@@ -117,6 +116,6 @@ mod tests {
         check(None, Some(None), &[died(1)], EndReason::Exit);
         check(None, Some(None), &[died(0), died(1)], EndReason::Crash);
         check(None, Some(None), &[], EndReason::Exit);
-        check(None, Some(None), &[said(process_end::FRAMES)], EndReason::Frames);
+        check(None, Some(None), &[said(ProcessEnd::Frames)], EndReason::Frames);
     }
 }

@@ -69,7 +69,7 @@ impl Facts {
                     }
                     facts.blobs.extend(whole);
                 }
-                Ok(Meta::ObservedFrame(frame)) => facts.memory.frame(&frame),
+                Ok(Meta::Frame(frame)) => facts.memory.frame(&frame),
                 _ => {}
             }
         }

@@ -3,9 +3,10 @@
 //! Done by whoever takes a block to write it, in the blocks' order: what a store is to hold comes from the
 //! blocks before.
 
-use gapii_abi::atom::{BLOB, Header, STAMPED, STORED, gap_cause};
+use gapii_abi::atom::{BLOB, Blob, GapCause, Header, STAMPED, STORED, Stored};
+use gapii_protocol::trace::BlobName;
 use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::{Meta, Stored};
+use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record;
 
 use crate::capture::assemble::{Block, Memory};
@@ -53,13 +54,12 @@ fn write_piece(out: &mut Vec<u8>, named: &[u8], memory: &Memory, stored: &Stored
     let header = Header(u64::from_le_bytes(std::array::from_fn(|i| named[i])));
     // The header's place, and the stamp where there is one.
     out.extend_from_slice(&named[..header.payload_offset()]);
-    out.extend_from_slice(&stored.total.to_le_bytes());
-    out.extend_from_slice(&stored.offset.to_le_bytes());
     let Stored { total, offset, len, name } = *stored;
+    out.extend_from_slice(&Blob { total, offset }.encode());
     let is_there = memory
         .store
         .as_ref()
-        .is_some_and(|(store, _)| store.get(name, total, offset, len as usize, out));
+        .is_some_and(|(store, _)| store.get(BlobName(name), total, offset, len as usize, out));
     let header = Header::new(BLOB, header.flags() & STAMPED, (out.len() - start) as u32);
     out[start..start + 8].copy_from_slice(&header.0.to_le_bytes());
     out.resize(start + header.span_untrusted() as usize, 0);
@@ -68,11 +68,11 @@ fn write_piece(out: &mut Vec<u8>, named: &[u8], memory: &Memory, stored: &Stored
 
 /// Adds to what is lost for want of what stores should have.
 pub fn add_lost(gaps: &mut Vec<GapEntry>, thread: u32, bytes: u64) {
-    let is_same = |gap: &&mut GapEntry| (gap.thread, gap.cause) == (thread, gap_cause::STORE);
+    let is_same = |gap: &&mut GapEntry| (gap.thread, gap.cause) == (thread, GapCause::Store);
     match gaps.iter_mut().find(is_same) {
         Some(gap) => gap.bytes = gap.bytes.saturating_add(bytes),
         None => {
-            let cause = gap_cause::STORE;
+            let cause = GapCause::Store;
             gaps.push(GapEntry { thread, bytes, cause, ..GapEntry::default() });
         }
     }
@@ -207,7 +207,7 @@ mod tests {
         assert_eq!(block.records, [(0, 4)]);
         assert_eq!(facts.blobs, []);
         let gaps: Vec<_> = facts.gaps.iter().map(|g| (g.records, g.bytes, g.cause)).collect();
-        assert_eq!(gaps, [(0, blob.len() as u64, gap_cause::STORE)]);
+        assert_eq!(gaps, [(0, blob.len() as u64, GapCause::Store)]);
         assert_eq!(facts.missing, [NOT_THERE]);
     }
 

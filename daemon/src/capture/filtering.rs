@@ -1,9 +1,9 @@
 //! A filter, by the numbers that records have.
 
 use gapii_abi::app::until_nul;
+use gapii_abi::atom::Thread;
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::Description;
-use gapii_protocol::trace::meta::Thread;
 
 /// What of a capture's records its client wants.
 #[derive(Debug)]

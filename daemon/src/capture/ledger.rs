@@ -3,7 +3,7 @@
 //! Copies what the application counted, and never makes a sum come out even: a record that nobody
 //! accounts for shows as `emitted + lost + left_out` below `produced`.
 
-use gapii_abi::atom::gap_cause;
+use gapii_abi::atom::GapCause;
 use gapii_protocol::trace::footer::{GapEntry, Lost, RefusedRing, ThreadLedger};
 use gapii_protocol::trace::rings::{self, Counts};
 use gapii_ringbuf::SlotCounts;
@@ -66,7 +66,7 @@ impl Account {
             after: slot_counts_of(&account.counts),
             left_out: account.left_out,
             discarded: account.refused_records,
-            missed: (cause != 0).then_some(missed),
+            missed: (cause != GapCause::default()).then_some(missed),
             told: account.told,
             ..Self::default()
         }
@@ -110,10 +110,10 @@ impl Ledger {
     /// Enters an account.
     pub fn close(&mut self, account: Account) {
         let (dropped, told) = (account.dropped(), account.told);
-        self.untold(account.thread, gap_cause::DROPPED, minus(dropped, told));
+        self.untold(account.thread, GapCause::Dropped, minus(dropped, told));
         let records = account.discarded.saturating_add(account.unread);
         let unread = Lost { records, ..Lost::default() };
-        self.untold(account.thread, gap_cause::REFUSED, unread);
+        self.untold(account.thread, GapCause::Refused, unread);
 
         let missed = account.missed.unwrap_or_default();
         if account.missed.is_some() {
@@ -159,12 +159,12 @@ impl Ledger {
             self.lost.records = self.lost.records.saturating_add(missing);
             let thread = account.thread;
             let records = missing;
-            self.untold(thread, gap_cause::OUTPUT, Lost { records, ..Lost::default() });
+            self.untold(thread, GapCause::Output, Lost { records, ..Lost::default() });
         }
         self.threads.sort_by_key(|account| account.thread);
     }
 
-    fn untold(&mut self, thread: u32, cause: u32, lost: Lost) {
+    fn untold(&mut self, thread: u32, cause: GapCause, lost: Lost) {
         let Lost { records, calls, bytes } = lost;
         if lost != Lost::default() {
             self.gaps.push(GapEntry {
@@ -257,7 +257,7 @@ mod tests {
         ledger.close(Account { told, ..account() });
         let [gap] = ledger.gaps[..] else { panic!("{:?}", ledger.gaps) };
         assert_eq!((gap.records, gap.calls, gap.bytes), (6, 3, 400));
-        assert_eq!(gap.cause, gap_cause::DROPPED);
+        assert_eq!(gap.cause, GapCause::Dropped);
     }
 
     #[test]
@@ -273,7 +273,7 @@ mod tests {
         ledger.close(refused);
         assert_eq!(balance(&ledger), [(60, 20, 40)]);
         assert_eq!(ledger.refused[0].why, "bad-length");
-        assert!(ledger.gaps.iter().any(|g| g.cause == gap_cause::REFUSED && g.records == 30));
+        assert!(ledger.gaps.iter().any(|g| g.cause == GapCause::Refused && g.records == 30));
     }
 
     #[test]
@@ -300,12 +300,13 @@ mod tests {
         ledger.settle(&[35]);
         assert_eq!(balance(&ledger), [(60, 35, 25)]);
         assert_eq!(ledger.lost.records, 25);
-        assert!(ledger.gaps.iter().any(|g| g.cause == gap_cause::OUTPUT && g.records == 15));
+        assert!(ledger.gaps.iter().any(|g| g.cause == GapCause::Output && g.records == 15));
     }
 
     #[test]
     fn account_that_was_in_the_stream_comes_to_the_same() {
-        let missed = GapEntry { records: 6, bytes: 90, cause: 8, ..GapEntry::default() };
+        let missed =
+            GapEntry { records: 6, bytes: 90, cause: GapCause::Paused, ..GapEntry::default() };
         let told = Lost { records: 15, calls: 9, bytes: 900 };
         let closed = Account {
             appended: 30,

@@ -7,10 +7,10 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 
-use gapii_abi::atom::META_FIRST;
+use gapii_abi::atom::{Block, CaptureEnd, META_FIRST};
 use gapii_protocol::trace::FileAt;
 use gapii_protocol::trace::header::TraceHeader;
-use gapii_protocol::trace::meta::{Block, CaptureEnd, Meta};
+use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::reader::{BlockError, OpenError, Tail, TraceReader};
 use gapii_protocol::trace::record::Records;
 use gapii_protocol::trace::rings::{RingState, Rings};
@@ -226,10 +226,10 @@ fn check(recovered: &Recovered, rings: &Rings, block: &Block) -> Result<(), Reco
 mod tests {
     use std::io::Write;
 
-    use gapii_abi::atom::{self, EFFECT, Header};
+    use gapii_abi::atom::{self, EFFECT, EndReason, Header, Seam};
+    use gapii_protocol::trace::append::AppendTo;
     use gapii_protocol::trace::census::Census;
-    use gapii_protocol::trace::meta::{self, End, EndReason};
-    use gapii_protocol::trace::rings::Seam;
+    use gapii_protocol::trace::meta::End;
     use gapii_protocol::trace::{Description, encode_block};
 
     use super::*;
@@ -415,7 +415,7 @@ mod tests {
 
     /// The first record of a block.
     fn begin_block(out: &mut Vec<u8>) {
-        meta::Block { number: 1, first_seq: 0, start_ns: 0 }.append_to(out);
+        atom::Block { number: 1, first_seq: 0, start_ns: 0 }.append_to(out);
     }
 
     #[test]

@@ -5,12 +5,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use gapii_abi::atom::EndReason;
 use gapii_protocol::trace::TraceHeader;
 use gapii_protocol::trace::footer::{
     CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger,
 };
 use gapii_protocol::trace::frame::KEPT_VERSION;
-use gapii_protocol::trace::meta::{End, EndReason};
+use gapii_protocol::trace::meta::End;
 
 use crate::capture::end::Exited;
 use crate::capture::facts::Facts;

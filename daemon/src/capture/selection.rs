@@ -16,10 +16,10 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{
-    CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
+    self, CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
     TRACED,
 };
-use gapii_protocol::trace::meta::{self, Meta};
+use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record::{Record, Records};
 use gapii_protocol::trace::story::{Begin, Story};
 
@@ -85,7 +85,7 @@ impl Selection {
     /// This thread, which had a ring before the stream was taken up, and has something in it.
     pub fn known_owner(&mut self, tid: u32, name: [u8; 16]) -> Owner {
         let owner = self.owner();
-        let thread = meta::Thread { tid, flags: 0, name };
+        let thread = atom::Thread { tid, flags: 0, name };
         self.story.meta(owner.number, 0, &Meta::Thread(thread));
         let is_wanted = self.filter.as_ref().map(|filter| filter.wants_thread(&thread));
         Owner { is_plain: self.is_plain(owner.number), is_wanted, ..owner }
@@ -142,7 +142,7 @@ impl Selection {
         }
         self.story.meta(owner.number, 0, &meta);
         match meta {
-            Meta::Subject(subject) if !subject.is_made => {
+            Meta::Subject(subject) if !subject.is_made() => {
                 let is_known = self.story.passes_over(owner.number, SETUP);
                 owner.repeats |= is_known;
                 owner.tells |= !is_known;
@@ -229,7 +229,7 @@ pub fn stretch(records: &[u8]) -> Stretch {
 
 #[cfg(test)]
 mod tests {
-    use gapii_abi::atom::{BLOB, subject_kind};
+    use gapii_abi::atom::{BLOB, SubjectKind};
     use gapii_protocol::filter::Filter;
     use gapii_protocol::trace::Description;
 
@@ -250,9 +250,9 @@ mod tests {
     }
 
     fn subject(id: u8, is_made: bool) -> Vec<u8> {
-        let mut payload = [0; 16];
-        (payload[0], payload[8], payload[12]) = (id, subject_kind::CONTEXT as u8, is_made.into());
-        record(SUBJECT, 0, &payload)
+        let kind = SubjectKind::Context;
+        let subject = atom::Subject { id: id.into(), kind, made: is_made.into() };
+        record(SUBJECT, 0, &subject.encode())
     }
 
     fn snapshot() -> Vec<u8> {

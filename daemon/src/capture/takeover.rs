@@ -1,7 +1,8 @@
 //! A capture that another daemon began: who was in it, who hands its rings over, and what is said of the time
 //! between.
 
-use gapii_protocol::trace::rings::{RingState, Seam};
+use gapii_abi::atom::Seam;
+use gapii_protocol::trace::rings::RingState;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::capture::recover::Recovered;

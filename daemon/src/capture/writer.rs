@@ -7,15 +7,15 @@ use std::io;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use gapii_abi::atom::gap_cause;
+use gapii_abi::atom::{self, GapCause, Seam};
 use gapii_protocol::control::{self, InFlight, Summary};
+use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
 use gapii_protocol::trace::frame::UNTIMED_VERSION;
 use gapii_protocol::trace::header::KeptFrom;
 use gapii_protocol::trace::meta;
-use gapii_protocol::trace::rings::Seam;
 use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
 use gapii_ringbuf::CounterMap;
 
@@ -254,7 +254,7 @@ impl Writer {
 
     /// Notes what stores should have had of a block that is written.
     fn note_unfilled(&mut self, facts: &Facts) {
-        let unfilled = facts.gaps.iter().filter(|gap| gap.cause == gap_cause::STORE);
+        let unfilled = facts.gaps.iter().filter(|gap| gap.cause == GapCause::Store);
         for gap in unfilled.filter(|_| self.error.is_none()) {
             add_lost(&mut self.unfilled, gap.thread, gap.bytes);
         }
@@ -431,7 +431,7 @@ impl Writer {
         let first_seq = self.from.seq + self.totals.calls;
         let mut block = Block { first_seq, ..Block::default() };
         let number = self.from.block + self.totals.blocks;
-        meta::Block { number, first_seq, start_ns: clock::monotonic_ns() }
+        atom::Block { number, first_seq, start_ns: clock::monotonic_ns() }
             .append_to(&mut block.raw);
         end.append_to(&mut block.raw);
         let compressed_len = self.write_frame(&block, None)?;

@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
-use gapii_abi::atom::EFFECT;
+use gapii_abi::atom::{EFFECT, EndReason, InFlight};
 use gapii_export::apitrace::{Exporter, Program, Summary};
 use gapii_protocol::trace::description::{Effect, Function, Kind, Repr, Type};
-use gapii_protocol::trace::meta::{EndReason, InFlight};
 use gapii_protocol::trace::{Description, TraceHeader};
 
 use crate::describe::*;

@@ -2,9 +2,8 @@
 
 use std::borrow::Cow;
 
-use gapii_abi::atom::EFFECT;
+use gapii_abi::atom::{EFFECT, EndReason};
 use gapii_protocol::trace::description::{Effect, Function, Kind, Observed, Param, Repr, Type};
-use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::{Description, TraceHeader};
 
 use crate::describe::Payload;

@@ -1,171 +1,482 @@
-//! Atoms: what the records of rings and streams mean.
+//! Atoms: the records of rings and streams that are not commands, in one table, and the flags of all records.
 //!
-//! Flags and ids only; docs/trace-format.md draws the payloads.
+//! The table is the specification: the encoders of shim and daemon, the decoder of trace readers and the
+//! tables in docs/trace-format.md are made from it. A line is `offset name: type`. Bytes between fields are
+//! written as zero and not read. `read from` is the shortest payload that a reader takes, where that is less
+//! than the fixed part.
+//!
+//! ```
+//! use gapii_abi::atom::Thread;
+//!
+//! let thread = Thread { tid: 4711, flags: 0, name: *b"render\0\0\0\0\0\0\0\0\0\0" };
+//! let payload = thread.encode();
+//! assert_eq!(payload[..4], 4711_u32.to_le_bytes());
+//! assert_eq!(Thread::decode(&payload), Ok((thread, &[][..])));
+//! assert!(Thread::decode(&payload[..20]).is_err());
+//! ```
 
 pub use gapii_ringbuf::record::{HEADER_LEN, Header, PAD, RECORD_LEN_MAX, STAMPED, TIMED};
 
-/// Flag: this is the leave record of a command; without it an enter record.
-pub const LEAVE: u16 = 2;
-/// Flag: the command takes effect at this record. One record of a command that took effect has it.
-pub const EFFECT: u16 = 4;
-/// Flag, on the leave record of a successful swap: the process' frame ends here.
-pub const FRAME_END: u16 = 8;
-/// Flag, on an enter record: a leave record follows when the driver returns.
-pub const LEAVES: u16 = 16;
-/// Flag: nobody called the command. A capture that begins in the middle of a program begins with
-/// commands that make what there was.
-pub const SETUP: u16 = 64;
+pub use crate::codes::{EndReason, FrameKind, GapCause, ProcessEnd, SubjectKind, TracedKind};
+pub use crate::layout::{Atom, Short};
+pub use crate::observation::{
+    BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
+};
+
+use crate::layout::{Layout, Writer, atoms, layout};
+
+/// A bit of a flags word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Flag {
+    /// Its name in docs/trace-format.md.
+    pub name: &'static str,
+    /// Its value.
+    pub value: u32,
+    /// What it means, in one line.
+    pub meaning: &'static str,
+}
+
+/// Makes a constant for each flag, and the static table of them.
+macro_rules! flags {
+    (
+        $(#[doc = $table_doc:literal])+
+        $table:ident: $ty:ident;
+        $( $(#[doc = $doc:literal])+ $name:ident = $value:expr; )*
+    ) => {
+        $( flags!(@constant $ty, $name, $value, $($doc)+); )*
+
+        $(#[doc = $table_doc])+
+        pub static $table: &[Flag] = &[ $( Flag {
+            name: stringify!($name),
+            value: $value as u32,
+            meaning: concat!($($doc),+),
+        }, )* ];
+    };
+    // The ring's own, which have their constants there.
+    (@constant $ty:ident, STAMPED, $($rest:tt)*) => {};
+    (@constant $ty:ident, TIMED, $($rest:tt)*) => {};
+    (@constant $ty:ident, $name:ident, $value:expr, $($doc:literal)+) => {
+        $(#[doc = $doc])+
+        pub const $name: $ty = $value;
+    };
+}
+
+flags! {
+    /// Flags of all records.
+    FLAGS: u16;
+    /// A stamp follows the header word. Without it the record has the stamp of its thread's previous record.
+    STAMPED = STAMPED;
+    /// Leave record of a command. Without it: the enter record.
+    LEAVE = 2;
+    /// The command takes effect at this record. At most one record of a command has this flag.
+    EFFECT = 4;
+    /// On the leave record of a successful swap: the frame of the process ends after this record.
+    FRAME_END = 8;
+    /// On an enter record: a leave record follows when the driver returns.
+    LEAVES = 16;
+    /// From version 3 on, on a leave record only: the time that the driver took follows.
+    TIMED = TIMED;
+    /// The program did not call this command. It makes what existed when the capture, or its keyframe, began. In a ring, on BLOB: the piece is for the daemon's store too.
+    SETUP = 64;
+}
 
 /// Ids from here on are not commands.
-pub const META_FIRST: u16 = 0xFF00;
+pub const META_FIRST: u16 = gapii_ringbuf::record::META_IDS_FIRST;
 
-/// Shim: first record of a thread in each capture. `tid u32, flags u32, name [u8; 16]`.
-pub const THREAD: u16 = 0xFF01;
-/// Shim: the thread's current context. `context u64, api u32, client_version u32`.
-pub const CONTEXT: u16 = 0xFF02;
-/// Shim: commands that were not recorded. `records, calls, bytes, first_stamp, last_stamp,
-/// start_ns, end_ns: u64, cause u32, pad u32`.
-pub const GAP: u16 = 0xFF04;
-/// Shim: the process has put its hooks back. `reason u32, pad u32, frames u64`.
-pub const CAPTURE_END: u16 = 0xFF05;
-/// Shim: a piece of a blob. `total u64, offset u64, bytes`. In a ring, and with [`SETUP`], it is for the
-/// daemon's store as well, the end of whose number is in the upper 16 bits of `total`.
-pub const BLOB: u16 = 0xFF06;
-/// Shim: what the driver said of a context, behind the [`CONTEXT`] that names it. `context u64,
-/// major u16, minor u16, numbers u16, extensions_len u16, numbers [i32], extensions`.
-pub const LIMITS: u16 = 0xFF07;
-/// Shim: what a surface held just before a swap, ahead of the swap's own record. `surface u64,
-/// frame u64, width u32, height u32, kind u32, pad u32, name [u8; 16]`.
-pub const FRAME: u16 = 0xFF08;
-/// Shim: the thread has made what it found when the capture began, or an object became its own, but
-/// for what the text lists, a line each, in so many microseconds. `len u32, held_us u32, text`.
-pub const SNAPSHOT: u16 = 0xFF09;
-/// Shim: the capture goes on as if it began here: threads introduce themselves anew, no blob counts as
-/// sent, and all there is is described again. `frame u64`.
-pub const KEYFRAME: u16 = 0xFF0A;
-/// Shim, in captures with keyframes: whom the thread's next [`SETUP`] commands describe, or whom it has
-/// just made. `id u64, kind u32, made u32`.
-pub const SUBJECT: u16 = 0xFF0B;
-/// Shim, in a ring only: a piece of a blob that the daemon's store holds, which becomes a [`BLOB`] in the
-/// stream. `total u64, offset u64, len u64, name [u8; 16]`.
-pub const STORED: u16 = 0xFF0C;
-/// Shim: what a tracer has done to a command of the thread, or that a tracer makes it. `id u16, kind u16,
-/// args_len u32`, then what the kind says.
-pub const TRACED: u16 = 0xFF0D;
-/// Bytes that a [`STORED`] stands for, at most.
+atoms! {
+    /// First record of a thread in a capture, and behind each keyframe.
+    THREAD = 0xFF01, Shim, 24 bytes => Thread {
+        /// Thread id of the operating system.
+        0 tid: u32,
+        /// 0.
+        4 flags: u32,
+        /// The kernel's name for the thread, NUL-padded.
+        8 name: [u8; 16],
+    }
+    /// The thread's current context: follows THREAD, and each change.
+    CONTEXT = 0xFF02, Shim, 16 bytes => Context {
+        /// Handle of the context, or 0.
+        0 context: u64,
+        /// `EGL_OPENGL_ES_API` (`0x30A0`), `EGL_OPENGL_API` (`0x30A2`), or 0 without a context.
+        8 api: u32,
+        /// Major version that the context was created with.
+        12 client_version: u32,
+    }
+    /// Records of the thread that are not in the stream.
+    GAP = 0xFF04, Shim, 64 bytes, read from 60 => Gap {
+        /// Records that are missing.
+        0 records: u64,
+        /// Commands that are missing.
+        8 calls: u64,
+        /// Bytes of the missing records.
+        16 bytes: u64,
+        /// Newest stamp of the capture when the first record was lost.
+        24 first_stamp: u64,
+        /// Newest stamp of the capture when the gap was written.
+        32 last_stamp: u64,
+        /// `CLOCK_MONOTONIC` in nanoseconds when the first record was lost.
+        40 start_ns: u64,
+        /// `CLOCK_MONOTONIC` in nanoseconds when the gap was written.
+        48 end_ns: u64,
+        /// Why they are missing: a GapCause.
+        56 cause: GapCause,
+    }
+    /// The process has put its hooks back.
+    CAPTURE_END = 0xFF05, Shim, 16 bytes => CaptureEnd {
+        /// Why: a ProcessEnd.
+        0 reason: ProcessEnd,
+        /// Frames that the process recorded.
+        8 frames: u64,
+    }
+    /// A piece of a blob.
+    BLOB = 0xFF06, Shim, 16 bytes, then "the bytes of the piece" => Blob {
+        /// Size of the whole blob in bytes, below 2^48. In a ring and with `SETUP`, the lower 16 bits of the store's number are in the upper 16 bits.
+        0 total: u64,
+        /// Where the piece begins in the blob, in bytes.
+        8 offset: u64,
+    }
+    /// What the driver answered about a context when it first became current; follows its CONTEXT.
+    LIMITS = 0xFF07, Shim, 16 bytes, then "`numbers` times `i32`, then `extensions_len` bytes of names, separated by spaces" => Limits {
+        /// Handle of the context.
+        0 context: u64,
+        /// Major client version.
+        8 major: u16,
+        /// Minor client version.
+        10 minor: u16,
+        /// Numbers that follow.
+        12 numbers: u16,
+        /// Bytes of extension names that follow the numbers.
+        14 extensions_len: u16,
+    }
+    /// What a surface held just before a swap; precedes the swap's enter record.
+    FRAME = 0xFF08, Shim, 48 bytes => Frame {
+        /// Handle of the surface.
+        0 surface: u64,
+        /// Frames of the process that the application counted before.
+        8 frame: u64,
+        /// Width in pixels.
+        16 width: u32,
+        /// Height in pixels.
+        20 height: u32,
+        /// How much of the pixels the trace has: a FrameKind.
+        24 kind: FrameKind,
+        /// Name that the pixels have, or would have, as a blob.
+        32 name: [u8; 16],
+    }
+    /// The thread's `SETUP` commands so far make what it found when the capture, or its keyframe, began.
+    SNAPSHOT = 0xFF09, Shim, 8 bytes, then "`len` bytes of UTF-8: what the commands leave out, a line each" => Snapshot {
+        /// Bytes of text that follow.
+        0 len: u32,
+        /// Time that the thread was held for them, in microseconds.
+        4 held_us: u32,
+    }
+    /// The capture goes on as if it began here: threads introduce themselves again, no earlier blob counts as sent, and all state is described again.
+    KEYFRAME = 0xFF0A, Shim, 8 bytes => Keyframe {
+        /// Frames of the process that the application counted before.
+        0 frame: u64,
+    }
+    /// In captures with keyframes: what the thread's next `SETUP` commands describe, or what the thread has just made.
+    SUBJECT = 0xFF0B, Shim, 16 bytes => Subject {
+        /// Number of the subject among those of its kind.
+        0 id: u64,
+        /// A SubjectKind.
+        8 kind: SubjectKind,
+        /// Not 0: the thread's own commands made the subject, and no description follows.
+        12 made: u32,
+    }
+    /// A piece of a blob that the daemon's store has; becomes a BLOB in the stream.
+    STORED = 0xFF0C, Ring, 40 bytes => Stored {
+        /// Size of the whole blob, in bytes.
+        0 total: u64,
+        /// Where the piece begins in the blob, in bytes.
+        8 offset: u64,
+        /// Length of the piece in bytes, at most 64 KiB.
+        16 len: u64,
+        /// Name of the blob.
+        24 name: [u8; 16],
+    }
+    /// What a tracer did to a command of the thread, or that a tracer calls it.
+    TRACED = 0xFF0D, Shim, 8 bytes, then "arguments of `args_len` bytes each, and a result, as the kind says" => Traced {
+        /// Function id of the command.
+        0 id: u16,
+        /// A TracedKind.
+        2 kind: TracedKind,
+        /// Length of the fixed part of the command's enter record, padded to 8 bytes; 0 where no arguments follow.
+        4 args_len: u32,
+    }
+    /// First record of a block.
+    BLOCK = 0xFF10, Daemon, 24 bytes => Block {
+        /// Ordinal of the block in the stream, from 0, or from `kept.block`.
+        0 number: u64,
+        /// Commands that took effect before this block.
+        8 first_seq: u64,
+        /// `CLOCK_MONOTONIC` in nanoseconds when the block was begun.
+        16 start_ns: u64,
+    }
+    /// A process and how far it is; precedes the first THREAD_STATE of the process in a block.
+    PROCESS = 0xFF11, Daemon, 32 bytes, then "`name_len` bytes of the name" => Process {
+        /// Index of the process in the trace, dense from 0.
+        0 process: u32,
+        /// Process id of the operating system.
+        4 pid: u32,
+        /// `CLOCK_MONOTONIC` in nanoseconds when the process joined the capture.
+        8 start_ns: u64,
+        /// Frames of the process that ended before this record.
+        16 frames: u64,
+        /// Bytes of the name that follow.
+        24 name_len: u32,
+    }
+    /// A thread's state; precedes the first record of the thread in a block.
+    THREAD_STATE = 0xFF12, Daemon, 48 bytes => ThreadState {
+        /// Index of the thread in the trace, dense from 0 over all processes.
+        0 thread: u32,
+        /// Index of its process.
+        4 process: u32,
+        /// Thread id of the operating system.
+        8 tid: u32,
+        /// API of the current context, as in CONTEXT.
+        12 api: u32,
+        /// Handle of the current context, or 0.
+        16 context: u64,
+        /// Stamp of the thread's previous record.
+        24 stamp: u64,
+        /// The kernel's name for the thread, NUL-padded.
+        32 name: [u8; 16],
+    }
+    /// The records that follow are this thread's.
+    SWITCH_THREAD = 0xFF13, Daemon, 8 bytes, read from 4 => SwitchThread {
+        /// Index of the thread.
+        0 thread: u32,
+    }
+    /// Last record of a stream.
+    END = 0xFF14, Daemon, 16 bytes, then "`in_flight` commands in flight" => End {
+        /// Why the stream ended: an EndReason.
+        0 reason: EndReason,
+        /// Commands in flight that follow.
+        8 in_flight: u32,
+    }
+    /// Position of the capture's rings at the end of a block.
+    RINGS = 0xFF15, Daemon, 16 bytes, then "`rings` rings" => Rings {
+        /// Threads that the stream has so far.
+        0 threads: u32,
+        /// Processes that the stream has so far.
+        4 processes: u32,
+        /// Rings that follow.
+        8 rings: u32,
+        /// Flags of RINGS.
+        12 flags: u32,
+    }
+    /// Totals of a thread that is gone; precedes the reuse of its ring by another thread.
+    ACCOUNT = 0xFF16, Daemon, 128 bytes => Account {
+        /// Index of the thread.
+        0 thread: u32,
+        /// Place of its ring in the process' segment.
+        4 slot: u32,
+        /// Records that the application counted as produced.
+        8 produced: u64,
+        /// Waits that it counted.
+        16 waits: u64,
+        /// Time of these waits, in nanoseconds.
+        24 wait_ns: u64,
+        /// Records that it counted as dropped.
+        32 dropped_records: u64,
+        /// Commands that it counted as dropped.
+        40 dropped_calls: u64,
+        /// Bytes that it counted as dropped.
+        48 dropped_bytes: u64,
+        /// Records that the thread's GAPs report.
+        56 told_records: u64,
+        /// Commands that its GAPs report.
+        64 told_calls: u64,
+        /// Bytes that its GAPs report.
+        72 told_bytes: u64,
+        /// Records that the daemon could not read, or refused.
+        80 refused_records: u64,
+        /// Records that do not belong to the stream.
+        88 left_out: u64,
+        /// Records that are missing.
+        96 missed_records: u64,
+        /// Commands that are missing.
+        104 missed_calls: u64,
+        /// Bytes that are missing.
+        112 missed_bytes: u64,
+        /// Why they are missing: a GapCause.
+        120 missed_cause: GapCause,
+    }
+    /// Another daemon took the capture up.
+    SEAM = 0xFF17, Daemon, 24 bytes => Seam {
+        /// `CLOCK_MONOTONIC` in nanoseconds when a program first noticed that the daemon was gone; where no program came back, when the last block was begun.
+        0 from_ns: u64,
+        /// `CLOCK_MONOTONIC` in nanoseconds when the other daemon began.
+        8 to_ns: u64,
+        /// Processes that handed their rings over.
+        16 processes: u32,
+        /// Processes that were in the capture, are alive, and did not.
+        20 absent: u32,
+    }
+}
+
+layout! {
+    /// A command that had been entered and had not returned when the stream ended.
+    InFlight, 16 bytes, read from 16;
+    /// Index of the thread; a thread has at most one command in flight.
+    0 thread: u32,
+    /// Function id.
+    4 id: u16,
+    /// Stamp of the enter record.
+    8 stamp: u64,
+}
+
+layout! {
+    /// Position of one ring in the stream, and of its owner.
+    Ring, 192 bytes, read from 192;
+    /// Index of the process.
+    0 process: u32,
+    /// Place of the ring in the process' segment.
+    4 slot: u32,
+    /// Index of the thread that owns the ring; 2^32-1 if the last owner has its ACCOUNT.
+    8 thread: u32,
+    /// Flags of a ring.
+    12 flags: u32,
+    /// Inode of the segment's memory file, which identifies the segment.
+    16 segment: u64,
+    /// Ring index in bytes behind the last record that is in the stream, or does not belong there; see [memory-model.md](memory-model.md).
+    24 index: u64,
+    /// Records of the ring below `index`, of all owners.
+    32 records: u64,
+    /// Stamp of the last of them.
+    40 stamp: u64,
+    /// Id of the owner's last command.
+    48 last_id: u16,
+    /// Flags of the last record of that command.
+    50 last_flags: u16,
+    /// Why `missed_records` are missing: a GapCause.
+    52 missed_cause: GapCause,
+    /// Stamp of the owner's last command.
+    56 last_stamp: u64,
+    /// Ring index behind the owner's last command; 0 without one.
+    64 last_end: u64,
+    /// Records that the owner's GAPs report.
+    72 told_records: u64,
+    /// Commands that its GAPs report.
+    80 told_calls: u64,
+    /// Bytes that its GAPs report.
+    88 told_bytes: u64,
+    /// Records that the application had counted as produced when the owner, or the stream, began.
+    96 produced: u64,
+    /// Waits at that time.
+    104 waits: u64,
+    /// Time of these waits, in nanoseconds.
+    112 wait_ns: u64,
+    /// Dropped records at that time.
+    120 dropped_records: u64,
+    /// Dropped commands at that time.
+    128 dropped_calls: u64,
+    /// Dropped bytes at that time.
+    136 dropped_bytes: u64,
+    /// Records of the owner that are in the stream.
+    144 emitted: u64,
+    /// Records of the owner that do not belong to the stream.
+    152 left_out: u64,
+    /// Records of the owner that were refused.
+    160 refused_records: u64,
+    /// Records of the owner that are missing.
+    168 missed_records: u64,
+    /// Commands of the owner that are missing.
+    176 missed_calls: u64,
+    /// Bytes of the owner that are missing.
+    184 missed_bytes: u64,
+}
+
+/// Elements that the payloads of atoms repeat.
+pub static ELEMENTS: &[Layout] = &[
+    Layout {
+        id: None,
+        name: "Command in flight (END)",
+        writer: Writer::Daemon,
+        len: InFlight::LEN,
+        fields: InFlight::FIELDS,
+        tail: "",
+        meaning: " A command that had been entered and had not returned when the stream ended.",
+    },
+    Layout {
+        id: None,
+        name: "Ring (RINGS)",
+        writer: Writer::Daemon,
+        len: Ring::LEN,
+        fields: Ring::FIELDS,
+        tail: "",
+        meaning: " Position of one ring in the stream, and of its owner.",
+    },
+];
+
+/// Flags of RINGS, and of the rings in it.
+pub mod ring_flags {
+    use super::Flag;
+
+    flags! {
+        /// Flags of RINGS.
+        RINGS_FLAGS: u32;
+        /// The capture is paused.
+        IS_PAUSED = 1;
+    }
+
+    flags! {
+        /// Flags of a ring.
+        RING_FLAGS: u32;
+        /// The stream began while the owner recorded.
+        IS_LATE = 1;
+        /// Some records of the ring were lost unseen, so `records` is too low.
+        LACKS_RECORDS = 2;
+        /// The process' part in the stream is over, though the process is alive.
+        IS_OVER = 4;
+        /// What the process does is missing in the stream, up to its next keyframe.
+        IS_MISSING = 8;
+        /// The process' part begins, or goes on, at a keyframe: records of a thread before its THREAD do not belong to the stream.
+        AT_KEYFRAME = 16;
+        /// The owner has written its THREAD since.
+        IS_INTRODUCED = 32;
+    }
+}
+
+impl Frame {
+    /// Size of the pixels in bytes: 4 for each.
+    pub fn size(&self) -> u64 {
+        u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(4)
+    }
+
+    /// Whether the trace has the pixels, and not only their name.
+    pub fn has_pixels(&self) -> bool {
+        self.kind == FrameKind::Blob
+    }
+}
+
+impl Subject {
+    /// Whether the thread's own commands made the subject, so that no description follows.
+    pub fn is_made(&self) -> bool {
+        self.made != 0
+    }
+}
+
+impl Seam {
+    /// Time for which nobody recorded, in nanoseconds.
+    pub fn away_ns(&self) -> u64 {
+        self.to_ns.saturating_sub(self.from_ns)
+    }
+}
+
+/// Length of the piece that a [`STORED`] stands for, at most, in bytes.
 pub const STORED_PIECE_MAX: u64 = 64 << 10;
 
-/// Daemon: first record of a block. `number u64, first_seq u64, start_ns u64`.
-pub const BLOCK: u16 = 0xFF10;
-/// Daemon: a process. `process u32, pid u32, start_ns u64, frames u64, name_len u32, pad u32, name`.
-pub const PROCESS: u16 = 0xFF11;
-/// Daemon: a thread's state before its first record in a block. `thread u32, process u32, tid u32,
-/// api u32, context u64, stamp u64, name [u8; 16]`.
-pub const THREAD_STATE: u16 = 0xFF12;
-/// Daemon: the records that follow are this thread's. `thread u32, pad u32`.
-pub const SWITCH_THREAD: u16 = 0xFF13;
-/// Daemon: last record of a stream. `reason u32, pad u32, in_flight_count u32, pad u32`, then per
-/// command in flight `thread u32, id u16, pad u16, stamp u64`.
-pub const END: u16 = 0xFF14;
-/// Daemon, at the end of a block: how far the rings of the capture are. `threads u32, processes u32,
-/// rings u32, flags u32`, then 192 bytes for each ring.
-pub const RINGS: u16 = 0xFF15;
-/// Daemon: what a thread that is gone came to. 16 words.
-pub const ACCOUNT: u16 = 0xFF16;
-/// Daemon: the capture was taken up by another daemon. `from_ns u64, to_ns u64, processes u32, absent u32`.
-pub const SEAM: u16 = 0xFF17;
-
-/// Kind byte of an observation word: there was nothing to observe (size 0), or so many bytes that
-/// were not readable or that there was no room for.
-pub const OBSERVED_NONE: u8 = 0;
-/// Kind byte: the bytes follow, padded to 8.
-pub const OBSERVED_INLINE: u8 = 1;
-/// Kind byte: the name of a blob follows, whose bytes came in [`BLOB`] records before.
-pub const OBSERVED_BLOB: u8 = 3;
-/// Bytes of a blob's name: the first of the BLAKE3 hash of its bytes.
-pub const BLOB_NAME_LEN: usize = 16;
-
-/// The first word of a [`BLOB`] that is for the store of this number: the blob's size (below 2^48), and of the
-/// number the lower 16 bits.
+/// The first word of a [`BLOB`] for the store with number `store`: the blob's size in the lower 48 bits, the
+/// lower 16 bits of the number above them.
+#[inline(always)]
 pub const fn for_store(total: u64, store: u64) -> u64 {
     total & ((1 << 48) - 1) | store << 48
 }
 
-/// Size, and lower bits of the store's number, of a word that [`for_store`] made.
+/// Size of the blob, and the lower 16 bits of the store's number, of a word made by [`for_store`].
+#[inline(always)]
 pub const fn of_store(word: u64) -> (u64, u64) {
     (word & ((1 << 48) - 1), word >> 48)
-}
-
-/// The word before an observation: size in bytes (below 2^48) and kind.
-pub const fn observation_word(kind: u8, size: u64) -> u64 {
-    size & ((1 << 48) - 1) | (kind as u64) << 56
-}
-
-/// The same for a range of parameter `param`, where 255 is no parameter.
-pub const fn range_word(kind: u8, param: u8, size: u64) -> u64 {
-    observation_word(kind, size) | (param.wrapping_add(1) as u64) << 48
-}
-
-/// What a [`FRAME`] has of the pixels.
-pub mod frame_kind {
-    /// The name alone.
-    pub const HASH: u32 = 1;
-    /// They are a blob of that name.
-    pub const BLOB: u32 = 2;
-}
-
-/// What a [`TRACED`] says of a command. Arguments are the fixed part of its enter record, padded to 8 bytes:
-/// `args_len` of them. A result is what a leave record begins with, padded in the same way.
-pub mod traced_kind {
-    /// Ahead of its enter record: a tracer has changed arguments. Those that the program passed.
-    pub const CHANGED: u16 = 1;
-    /// It never reached the driver, and has no records. The arguments that the program passed, those that
-    /// prologues left, and the result that the program got, if the command has one.
-    pub const SKIPPED: u16 = 2;
-    /// Behind its leave record: the result that the program got instead.
-    pub const RESULT: u16 = 3;
-    /// Ahead of its enter record: a callback makes it.
-    pub const OWN: u16 = 4;
-}
-
-/// Whom a [`SUBJECT`] names.
-pub mod subject_kind {
-    /// The process' displays, contexts and surfaces.
-    pub const PROCESS: u32 = 1;
-    /// What is current on the thread.
-    pub const THREAD: u32 = 2;
-    /// What contexts share.
-    pub const GROUP: u32 = 3;
-    /// What a context has for itself.
-    pub const CONTEXT: u32 = 4;
-}
-
-/// Why commands were not recorded: 1 to 3 in [`GAP`], the others in a footer only.
-pub mod gap_cause {
-    /// The ring was full and the capture drops rather than waits.
-    pub const DROPPED: u32 = 1;
-    /// The ring stayed full for longer than the stall limit.
-    pub const STALLED: u32 = 2;
-    /// No slot was free for the thread.
-    pub const NO_SLOT: u32 = 3;
-    /// The daemon could not read the records, or refused them.
-    pub const REFUSED: u32 = 4;
-    /// The output did not take them.
-    pub const OUTPUT: u32 = 5;
-    /// They stand for what the daemon's store does not have.
-    pub const STORE: u32 = 6;
-    /// The client took too little, and what it had put aside for it the daemon had no more room for.
-    pub const SLOW: u32 = 7;
-    /// The capture was paused.
-    pub const PAUSED: u32 = 8;
-    /// The daemon had them, and died before they were in the file.
-    pub const RESTARTED: u32 = 9;
-}
-
-/// Why a process stopped recording, in [`CAPTURE_END`].
-pub mod process_end {
-    pub const FRAMES: u32 = 1;
-    pub const STOP: u32 = 2;
-    pub const LOST: u32 = 3;
-    pub const EXIT: u32 = 4;
 }

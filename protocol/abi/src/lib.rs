@@ -1,9 +1,19 @@
-//! Layouts that the shim and the daemon share: the atoms of records and the application's hello.
+//! What the shim and the daemon share: the table of atoms, and the application's hello.
 //!
-//! Reads and writes only the bytes that its caller passes. Never allocates, never links serde or zstd
-//! into a traced program, and holds no unsafe code.
+//! Reads and writes only the bytes that its caller passes. Never allocates or panics, links neither serde
+//! nor zstd into a traced program, and holds no unsafe code.
+//!
+//! ```
+//! use gapii_abi::atom::{CaptureEnd, ProcessEnd};
+//!
+//! let end = CaptureEnd { reason: ProcessEnd::Exit, frames: 3 };
+//! assert_eq!(end.encode(), [4, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0]);
+//! ```
 
 #![forbid(unsafe_code)]
 
 pub mod app;
 pub mod atom;
+pub mod codes;
+pub mod layout;
+pub mod observation;

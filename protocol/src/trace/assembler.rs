@@ -11,13 +11,13 @@ use std::sync::Arc;
 use super::blobs::BlobSource;
 use super::command::{Blobs, Command, Traces};
 use super::description::Description;
-use super::meta::{InFlight, Meta, ObservedFrame, Traced};
+use super::meta::{Meta, Traced};
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
-use gapii_abi::atom::frame_kind::{BLOB, HASH};
-use gapii_abi::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
-use gapii_abi::atom::{EFFECT, FRAME_END, LEAVE, LEAVES, META_FIRST, SETUP};
+use gapii_abi::atom::{
+    EFFECT, FRAME_END, Frame, FrameKind, InFlight, LEAVE, LEAVES, META_FIRST, SETUP, TracedKind,
+};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +102,7 @@ pub struct Assembler {
 #[derive(Default)]
 struct Ahead {
     /// The frame that was read back for it.
-    frame: Option<Box<ObservedFrame>>,
+    frame: Option<Box<Frame>>,
     /// Function id, and what tracers did.
     traces: Option<(u16, Box<Traces>)>,
 }
@@ -145,7 +145,7 @@ struct Held {
     ends_frame: bool,
     enter: Span,
     leave: Span,
-    frame_seen: Option<Box<ObservedFrame>>,
+    frame_seen: Option<Box<Frame>>,
     traces: Option<Box<Traces>>,
 }
 
@@ -494,7 +494,7 @@ impl Assembler {
         let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
         self.story.meta(thread, process, &meta);
         match meta {
-            Meta::ObservedFrame(frame) if matches!(frame.kind, HASH | BLOB) => {
+            Meta::Frame(frame) if matches!(frame.kind, FrameKind::Hash | FrameKind::Blob) => {
                 self.ahead.entry(thread).or_default().frame = Some(Box::new(frame));
             }
             Meta::Gap(_) => {
@@ -682,15 +682,15 @@ enum Said {
 fn said(traced: &Traced<'_>) -> Said {
     let made = || Some(Box::from(traced.made));
     match traced.kind {
-        OWN => Said::Ahead(Box::new(Traces { is_own: true, ..Traces::default() })),
-        CHANGED => Said::Ahead(Box::new(Traces { made: made(), ..Traces::default() })),
-        RESULT => Said::Behind(Box::from(traced.given)),
-        SKIPPED => {
+        TracedKind::Own => Said::Ahead(Box::new(Traces { is_own: true, ..Traces::default() })),
+        TracedKind::Changed => Said::Ahead(Box::new(Traces { made: made(), ..Traces::default() })),
+        TracedKind::Result => Said::Behind(Box::from(traced.given)),
+        TracedKind::Skipped => {
             let made = if traced.made == traced.left { None } else { made() };
             let traces = Box::new(Traces { is_skipped: true, made, ..Traces::default() });
             Said::Instead { traces, args: Box::from(traced.left), result: Box::from(traced.given) }
         }
-        _ => Said::Nothing,
+        TracedKind::Other(_) => Said::Nothing,
     }
 }
 

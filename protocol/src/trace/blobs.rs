@@ -12,9 +12,9 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::description::{Function, Kind, Observed};
-use super::meta::{Blob, ObservedFrame};
+use super::meta::Blob;
 use super::value::{Observation, Observations};
-use gapii_abi::atom::{BLOB_NAME_LEN, Header, LEAVE};
+use gapii_abi::atom::{BLOB_NAME_LEN, Frame, Header, LEAVE};
 
 /// Longest blob that a reader puts together, in bytes.
 pub const BLOB_BYTES_MAX: u64 = 1 << 30;
@@ -157,7 +157,7 @@ impl MemoryTotals {
     }
 
     /// Counts a frame that was read back, if its pixels are a blob.
-    pub fn frame(&mut self, frame: &ObservedFrame) {
+    pub fn frame(&mut self, frame: &Frame) {
         if frame.has_pixels() {
             self.observe(frame.size());
             self.references += 1;

@@ -10,13 +10,13 @@ use super::blobs::{BLOBS_MAX, BlobEntry, BlobName, Collector, MemoryTotals};
 use super::description::Description;
 use super::header::{KeptFrom, TraceHeader};
 use super::index::FrameEnd;
-use super::meta::{Blob, Block, Gap, Meta};
+use super::meta::{Blob, Meta};
 use super::record::{Record, Records};
-use super::rings::{Account, Seam};
+use super::rings::Account;
 use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use super::verify::{Problem, ProblemKind};
-use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, META_FIRST};
+use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, Seam};
 
 /// Seams and gaps that are listed one by one.
 const SEAMS_MAX: usize = 1 << 16;
@@ -158,11 +158,11 @@ impl Census {
             }
             // A later application's, which counted it.
             Meta::Unknown(id) if id < atom::BLOCK => self.count_current_thread(),
-            Meta::ObservedFrame(frame) => {
+            Meta::Frame(frame) => {
                 self.count_current_thread();
                 self.memory.frame(&frame);
                 if frame.has_pixels() && self.is_told() {
-                    self.refer(frame.name, frame.size());
+                    self.refer(BlobName(frame.name), frame.size());
                 }
             }
             Meta::Snapshot(snapshot) => {

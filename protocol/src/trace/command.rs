@@ -4,11 +4,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use gapii_abi::atom::Frame;
 use gapii_commands::CommandId;
 
-use super::blobs::{BlobSource, slots};
+use super::blobs::{BlobName, BlobSource, slots};
 use super::description::{Description, Function, Kind, Type};
-use super::meta::ObservedFrame;
 use super::tracker::ContextLimits;
 use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text};
 
@@ -49,7 +49,7 @@ pub struct Command<'a> {
     /// What tracers have done to it; only of who [asked](super::Commands::with_tracers) for that.
     pub traces: Option<&'a Traces>,
     /// Of a swap: what the surface held just before, where that was read back.
-    pub observed_frame: Option<&'a ObservedFrame>,
+    pub observed_frame: Option<&'a Frame>,
     pub(crate) description: &'a Description,
     pub(crate) enter: Option<&'a [u8]>,
     pub(crate) leave: Option<&'a [u8]>,
@@ -176,7 +176,7 @@ impl<'a> Command<'a> {
     /// The pixels of [`Self::observed_frame`], if they are in the trace: rows of RGBA from the bottom up.
     pub fn frame_pixels(&self) -> Option<Arc<Vec<u8>>> {
         let frame = self.observed_frame.filter(|frame| frame.has_pixels())?;
-        self.blobs.0.bytes(frame.name, frame.size())
+        self.blobs.0.bytes(BlobName(frame.name), frame.size())
     }
 
     /// What it returned, and the text that points at if it is text. `None` for a command that

@@ -3,13 +3,13 @@
 //! `produced` is what the application counted, handed on unaltered; nothing here is derived from
 //! the stream by a reader.
 
+use gapii_abi::atom::{EndReason, Gap, GapCause, InFlight, Seam};
 use serde::{Deserialize, Serialize};
 
+use super::atom_serde;
 use super::blobs::MemoryTotals;
 use super::frame::{FrameKind, NO_INDEX, Trailer, encode_frame};
 use super::index::{TableError, decode_table};
-use super::meta::{EndReason, Gap, InFlight};
-use super::rings::Seam;
 use crate::filter::Filter;
 
 /// Longest footer frame a reader takes, in bytes.
@@ -20,6 +20,7 @@ pub const FOOTER_FRAME_BYTES_MAX: usize = 64 << 20;
 #[serde(default)]
 pub struct Footer {
     /// Why the stream ended; the same as in its END record.
+    #[serde(with = "atom_serde::end_reason")]
     pub reason: EndReason,
     /// The signal that ended the program, where its parent saw it.
     pub signal: Option<i32>,
@@ -38,6 +39,7 @@ pub struct Footer {
     /// Rings that were no longer read because of what was in them.
     pub refused: Vec<RefusedRing>,
     /// The commands of the END record.
+    #[serde(with = "atom_serde::in_flight")]
     pub in_flight: Vec<InFlight>,
     pub options: CaptureOptions,
     /// The stream begins with what there was when the capture began.
@@ -47,7 +49,7 @@ pub struct Footer {
     /// What that leaves out, a sentence each.
     pub missing: Vec<String>,
     /// Where another daemon took the capture up.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(with = "atom_serde::seams", skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<Seam>,
 }
 
@@ -142,8 +144,9 @@ pub struct GapEntry {
     /// `CLOCK_MONOTONIC`, in nanoseconds.
     pub start_ns: u64,
     pub end_ns: u64,
-    /// One of [`gapii_abi::atom::gap_cause`].
-    pub cause: u32,
+    /// Why they are missing; in the file its number.
+    #[serde(with = "atom_serde::gap_cause")]
+    pub cause: GapCause,
 }
 
 impl GapEntry {

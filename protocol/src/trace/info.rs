@@ -3,15 +3,16 @@
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
 
+use gapii_abi::atom::{EndReason, InFlight, Seam};
 use serde::Serialize;
 
+use super::atom_serde;
 use super::blobs::MemoryTotals;
 use super::census::Census;
 use super::description::Description;
 use super::footer::{Footer, Lost, ProcessEntry, ThreadLedger};
-use super::meta::{End, EndReason, InFlight};
+use super::meta::End;
 use super::reader::{BlockError, Tail, TraceReader};
-use super::rings::Seam;
 use crate::filter::Filter;
 
 /// A summary of a trace. Its JSON shape gains fields and never loses them.
@@ -61,7 +62,10 @@ pub struct Info {
     pub wait_ns: u64,
     pub memory: MemoryInfo,
     /// Where another daemon took the capture up.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(
+        serialize_with = "atom_serde::seams::serialize",
+        skip_serializing_if = "Vec::is_empty"
+    )]
     pub seams: Vec<Seam>,
 }
 
@@ -78,6 +82,7 @@ pub struct MemoryInfo {
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct EndOfStream {
     /// `None` where the end is not in the file.
+    #[serde(serialize_with = "atom_serde::end_reason::serialize_option")]
     pub reason: Option<EndReason>,
     /// The signal that ended the program, where its parent saw it.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -12,9 +12,9 @@ use serde::ser::{Serialize, SerializeMap, SerializeSeq, Serializer};
 use super::blobs::BlobName;
 use super::command::{Bytes, Command};
 use super::description::{Description, Kind, Repr, Type};
-use super::meta::ObservedFrame;
 use super::structs::Structs;
 use super::value::{Arg, Observation, Range, Ranges, Value};
+use gapii_abi::atom::Frame;
 
 /// Longest array whose values are shown, in elements.
 pub const VALUES_MAX: usize = 16;
@@ -83,7 +83,7 @@ impl Serialize for Command<'_> {
 }
 
 /// What was read back before a swap.
-struct FrameJson<'a>(&'a ObservedFrame);
+struct FrameJson<'a>(&'a Frame);
 
 impl Serialize for FrameJson<'_> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
@@ -92,7 +92,7 @@ impl Serialize for FrameJson<'_> {
         map.serialize_entry("surface", &frame.surface)?;
         map.serialize_entry("width", &frame.width)?;
         map.serialize_entry("height", &frame.height)?;
-        map.serialize_entry("hash", &frame.name)?;
+        map.serialize_entry("hash", &BlobName(frame.name))?;
         if frame.has_pixels() {
             map.serialize_entry("blob", &true)?;
         }

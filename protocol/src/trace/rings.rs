@@ -1,10 +1,15 @@
-//! Records for a daemon that takes the place of one that died: how far each ring was at the end of a block,
-//! what threads came to that are gone, and where the stream was taken up again.
+//! Records for a daemon that takes the place of one that died: positions of rings at the end of a block, and
+//! totals of threads that are gone.
 //!
-//! Readers of commands pass them over. Decodes what the daemon writes, and believes no count in it.
+//! Readers of commands pass these records over. The layouts are [`atom::Ring`] and [`atom::Account`]; the
+//! types here have their flags as booleans and their totals grouped. Decoding trusts no count.
 
+use super::append::append;
 use super::footer::Lost;
-use gapii_abi::atom::{self, HEADER_LEN, Header};
+use gapii_abi::atom::ring_flags::{
+    AT_KEYFRAME, IS_INTRODUCED, IS_LATE, IS_MISSING, IS_OVER, IS_PAUSED, LACKS_RECORDS,
+};
+use gapii_abi::atom::{self, GapCause, Ring, Short};
 
 /// The rings of a capture whose positions are not those that they had when their process joined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -63,7 +68,7 @@ pub struct RingState {
     pub refused_records: u64,
     /// What of the owner's is missing, and why.
     pub missed: Lost,
-    pub missed_cause: u32,
+    pub missed_cause: GapCause,
 }
 
 /// What a thread that is gone came to.
@@ -82,7 +87,7 @@ pub struct Account {
     pub left_out: u64,
     /// What is missing, and why.
     pub missed: Lost,
-    pub missed_cause: u32,
+    pub missed_cause: GapCause,
 }
 
 /// What an application counts of a ring. Records that were left out for want of room are not among those
@@ -95,68 +100,49 @@ pub struct Counts {
     pub dropped: Lost,
 }
 
-/// The daemon went away here, and another took the capture up.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize, serde::Deserialize)]
-#[serde(default)]
-pub struct Seam {
-    /// `CLOCK_MONOTONIC`, in nanoseconds: when a program saw first that the daemon was gone, or, where none
-    /// came back, when the last block was begun.
-    pub from_ns: u64,
-    /// When the other daemon began.
-    pub to_ns: u64,
-    /// Processes that handed their rings over, and those that were in the capture and did not.
-    pub processes: u32,
-    pub absent: u32,
-}
-
 /// Rings in one record, so that it is no longer than a record may be.
 pub const RINGS_MAX: usize = 4096;
-/// Words of a ring, and of an account.
-const RING_WORDS: usize = 24;
-const RING_BYTES: usize = RING_WORDS * 8;
-const ACCOUNT_WORDS: usize = 16;
-/// What stands for no thread.
+/// Stands for no thread in a ring's layout.
 const NO_THREAD: u32 = u32::MAX;
-/// Flag of the record.
-const IS_PAUSED: u32 = 1;
-/// Flags of a ring.
-const IS_LATE: u32 = 1;
-const LACKS_RECORDS: u32 = 2;
-const IS_OVER: u32 = 4;
-const IS_MISSING: u32 = 8;
-const AT_KEYFRAME: u32 = 16;
-const IS_INTRODUCED: u32 = 32;
 
 impl Rings {
-    /// Appends the record. Of more than [`RINGS_MAX`] rings the rest is left out.
+    /// Appends the record. Rings beyond [`RINGS_MAX`] are left out.
     pub fn append_to(&self, out: &mut Vec<u8>) {
         let rings = &self.rings[..self.rings.len().min(RINGS_MAX)];
-        let flags = if self.is_paused { IS_PAUSED } else { 0 };
-        let first = [pair(self.threads, self.processes), pair(rings.len() as u32, flags)];
-        append(out, atom::RINGS, first.into_iter().chain(rings.iter().flat_map(RingState::words)));
+        let fixed = atom::Rings {
+            threads: self.threads,
+            processes: self.processes,
+            rings: rings.len() as u32,
+            flags: if self.is_paused { IS_PAUSED } else { 0 },
+        };
+        append(out, &fixed, |out| out.extend(rings.iter().flat_map(|ring| ring.layout().encode())));
     }
 
-    /// What a payload says; as an error the bytes that it would need.
+    /// Decodes a payload.
+    ///
+    /// # Errors
+    /// The length in bytes that the payload would need.
     pub fn decode(payload: &[u8]) -> Result<Self, u64> {
-        let [counts, rest] = words(payload)?;
-        let ((threads, processes), (count, flags)) = (halves(counts), halves(rest));
-        let needed = 16 + u64::from(count) * RING_BYTES as u64;
-        if (payload.len() as u64) < needed {
-            return Err(needed);
+        let needed = |short: Short| short.needed as u64;
+        let (fixed, tail) = atom::Rings::decode(payload).map_err(needed)?;
+        let len = u64::from(fixed.rings) * Ring::LEN as u64;
+        if (tail.len() as u64) < len {
+            return Err(atom::Rings::LEN as u64 + len);
         }
-        let rings = payload[16..].chunks_exact(RING_BYTES).take(count as usize);
+        let rings = tail.chunks_exact(Ring::LEN).take(fixed.rings as usize);
+        let rings = rings.map(|bytes| Ok(RingState::of(&Ring::decode(bytes)?.0)));
         Ok(Self {
-            threads,
-            processes,
-            is_paused: flags & IS_PAUSED != 0,
-            rings: rings.map(RingState::decode).collect::<Result<_, _>>()?,
+            threads: fixed.threads,
+            processes: fixed.processes,
+            is_paused: fixed.flags & IS_PAUSED != 0,
+            rings: rings.collect::<Result<_, _>>().map_err(needed)?,
         })
     }
 }
 
 impl RingState {
-    /// Records of the ring below `index`, ever, as far as anything in the stream tells: the owner's own books may
-    /// know of more than `records`, where a daemon went on from a place of which less was known.
+    /// Records of the ring below `index`, of all owners, as far as the stream tells. The owner's own totals may
+    /// include more than `records`, where a daemon went on from a place of which less was known.
     pub fn known_records(&self) -> u64 {
         let Self { begun, emitted, left_out, refused_records, missed, .. } = *self;
         let owners = [emitted, left_out, refused_records, missed.records];
@@ -164,7 +150,7 @@ impl RingState {
         self.records.max(in_books)
     }
 
-    fn words(&self) -> [u64; RING_WORDS] {
+    fn layout(&self) -> Ring {
         let flags = [
             (self.is_late, IS_LATE),
             (self.lacks_records, LACKS_RECORDS),
@@ -173,180 +159,135 @@ impl RingState {
             (self.at_keyframe, AT_KEYFRAME),
             (self.is_introduced, IS_INTRODUCED),
         ];
-        let flags = flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum();
-        let [told, missed] = [self.told, self.missed];
-        let [produced, waits, wait_ns, records, calls, bytes] = self.begun.words();
-        [
-            pair(self.process, self.slot),
-            pair(self.thread.unwrap_or(NO_THREAD), flags),
-            self.segment,
-            self.index,
-            self.records,
-            self.stamp,
-            pair(u32::from(self.last_id) | u32::from(self.last_flags) << 16, self.missed_cause),
-            self.last_stamp,
-            self.last_end,
-            told.records,
-            told.calls,
-            told.bytes,
+        let Counts { produced, waits, wait_ns, dropped } = self.begun;
+        Ring {
+            process: self.process,
+            slot: self.slot,
+            thread: self.thread.unwrap_or(NO_THREAD),
+            flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
+            segment: self.segment,
+            index: self.index,
+            records: self.records,
+            stamp: self.stamp,
+            last_id: self.last_id,
+            last_flags: self.last_flags,
+            missed_cause: self.missed_cause,
+            last_stamp: self.last_stamp,
+            last_end: self.last_end,
+            told_records: self.told.records,
+            told_calls: self.told.calls,
+            told_bytes: self.told.bytes,
             produced,
             waits,
             wait_ns,
-            records,
-            calls,
-            bytes,
-            self.emitted,
-            self.left_out,
-            self.refused_records,
-            missed.records,
-            missed.calls,
-            missed.bytes,
-        ]
+            dropped_records: dropped.records,
+            dropped_calls: dropped.calls,
+            dropped_bytes: dropped.bytes,
+            emitted: self.emitted,
+            left_out: self.left_out,
+            refused_records: self.refused_records,
+            missed_records: self.missed.records,
+            missed_calls: self.missed.calls,
+            missed_bytes: self.missed.bytes,
+        }
     }
 
-    fn decode(bytes: &[u8]) -> Result<Self, u64> {
-        let words: [u64; RING_WORDS] = words(bytes)?;
-        let [place, thread, segment, index, records, stamp, last, last_stamp, last_end, rest @ ..] =
-            words;
-        let (low, flags) = halves(thread);
-        let (process, slot) = halves(place);
-        let (last, missed_cause) = halves(last);
-        Ok(Self {
-            process,
-            slot,
-            segment,
-            thread: Some(low).filter(|thread| *thread != NO_THREAD),
-            is_late: flags & IS_LATE != 0,
-            lacks_records: flags & LACKS_RECORDS != 0,
-            is_over: flags & IS_OVER != 0,
-            is_missing: flags & IS_MISSING != 0,
-            at_keyframe: flags & AT_KEYFRAME != 0,
-            is_introduced: flags & IS_INTRODUCED != 0,
-            index,
-            records,
-            stamp,
-            last_id: last as u16,
-            last_flags: (last >> 16) as u16,
-            last_stamp,
-            last_end,
-            told: lost(&rest[..3]),
-            begun: Counts::of(&rest[3..9]),
-            emitted: rest[9],
-            left_out: rest[10],
-            refused_records: rest[11],
-            missed: lost(&rest[12..15]),
-            missed_cause,
-        })
+    fn of(ring: &Ring) -> Self {
+        let has = |flag| ring.flags & flag != 0;
+        Self {
+            process: ring.process,
+            slot: ring.slot,
+            segment: ring.segment,
+            thread: Some(ring.thread).filter(|thread| *thread != NO_THREAD),
+            is_late: has(IS_LATE),
+            lacks_records: has(LACKS_RECORDS),
+            is_over: has(IS_OVER),
+            is_missing: has(IS_MISSING),
+            at_keyframe: has(AT_KEYFRAME),
+            is_introduced: has(IS_INTRODUCED),
+            index: ring.index,
+            records: ring.records,
+            stamp: ring.stamp,
+            last_id: ring.last_id,
+            last_flags: ring.last_flags,
+            last_stamp: ring.last_stamp,
+            last_end: ring.last_end,
+            told: lost(ring.told_records, ring.told_calls, ring.told_bytes),
+            begun: Counts {
+                produced: ring.produced,
+                waits: ring.waits,
+                wait_ns: ring.wait_ns,
+                dropped: lost(ring.dropped_records, ring.dropped_calls, ring.dropped_bytes),
+            },
+            emitted: ring.emitted,
+            left_out: ring.left_out,
+            refused_records: ring.refused_records,
+            missed: lost(ring.missed_records, ring.missed_calls, ring.missed_bytes),
+            missed_cause: ring.missed_cause,
+        }
     }
 }
 
 impl Account {
+    /// Appends the record.
     pub fn append_to(&self, out: &mut Vec<u8>) {
-        let [produced, waits, wait_ns, records, calls, bytes] = self.counts.words();
-        let [told, missed] = [self.told, self.missed];
-        let words: [u64; ACCOUNT_WORDS] = [
-            pair(self.thread, self.slot),
+        let Counts { produced, waits, wait_ns, dropped } = self.counts;
+        let layout = atom::Account {
+            thread: self.thread,
+            slot: self.slot,
             produced,
             waits,
             wait_ns,
-            records,
-            calls,
-            bytes,
-            told.records,
-            told.calls,
-            told.bytes,
-            self.refused_records,
-            self.left_out,
-            missed.records,
-            missed.calls,
-            missed.bytes,
-            pair(self.missed_cause, 0),
-        ];
-        append(out, atom::ACCOUNT, words.into_iter());
+            dropped_records: dropped.records,
+            dropped_calls: dropped.calls,
+            dropped_bytes: dropped.bytes,
+            told_records: self.told.records,
+            told_calls: self.told.calls,
+            told_bytes: self.told.bytes,
+            refused_records: self.refused_records,
+            left_out: self.left_out,
+            missed_records: self.missed.records,
+            missed_calls: self.missed.calls,
+            missed_bytes: self.missed.bytes,
+            missed_cause: self.missed_cause,
+        };
+        append(out, &layout, |_| {});
     }
 
-    /// What a payload says; as an error the bytes that it would need.
-    pub fn decode(payload: &[u8]) -> Result<Self, u64> {
-        let words: [u64; ACCOUNT_WORDS] = words(payload)?;
-        let (thread, slot) = halves(words[0]);
+    /// Decodes a payload.
+    ///
+    /// # Errors
+    /// [`Short`] if the payload ends before the record does.
+    pub fn decode(payload: &[u8]) -> Result<Self, Short> {
+        let (it, _) = atom::Account::decode(payload)?;
         Ok(Self {
-            thread,
-            slot,
-            counts: Counts::of(&words[1..7]),
-            told: lost(&words[7..10]),
-            refused_records: words[10],
-            left_out: words[11],
-            missed: lost(&words[12..15]),
-            missed_cause: words[15] as u32,
+            thread: it.thread,
+            slot: it.slot,
+            counts: Counts {
+                produced: it.produced,
+                waits: it.waits,
+                wait_ns: it.wait_ns,
+                dropped: lost(it.dropped_records, it.dropped_calls, it.dropped_bytes),
+            },
+            told: lost(it.told_records, it.told_calls, it.told_bytes),
+            refused_records: it.refused_records,
+            left_out: it.left_out,
+            missed: lost(it.missed_records, it.missed_calls, it.missed_bytes),
+            missed_cause: it.missed_cause,
         })
     }
 }
 
-impl Counts {
-    fn words(&self) -> [u64; 6] {
-        let Lost { records, calls, bytes } = self.dropped;
-        [self.produced, self.waits, self.wait_ns, records, calls, bytes]
-    }
-
-    /// Six words.
-    fn of(words: &[u64]) -> Self {
-        let (produced, waits, wait_ns) = (words[0], words[1], words[2]);
-        Self { produced, waits, wait_ns, dropped: lost(&words[3..6]) }
-    }
-}
-
-impl Seam {
-    pub fn append_to(&self, out: &mut Vec<u8>) {
-        let words = [self.from_ns, self.to_ns, pair(self.processes, self.absent)];
-        append(out, atom::SEAM, words.into_iter());
-    }
-
-    /// What a payload says; as an error the bytes that it would need.
-    pub fn decode(payload: &[u8]) -> Result<Self, u64> {
-        let [from_ns, to_ns, counts] = words(payload)?;
-        let (processes, absent) = halves(counts);
-        Ok(Self { from_ns, to_ns, processes, absent })
-    }
-
-    /// For how long nobody recorded, in nanoseconds.
-    pub fn away_ns(&self) -> u64 {
-        self.to_ns.saturating_sub(self.from_ns)
-    }
-}
-
-/// Two halves of a word.
-fn pair(low: u32, high: u32) -> u64 {
-    u64::from(low) | u64::from(high) << 32
-}
-
-fn halves(word: u64) -> (u32, u32) {
-    (word as u32, (word >> 32) as u32)
-}
-
-/// Three words.
-fn lost(words: &[u64]) -> Lost {
-    Lost { records: words[0], calls: words[1], bytes: words[2] }
-}
-
-fn append(out: &mut Vec<u8>, id: u16, words: impl Iterator<Item = u64>) {
-    let start = out.len();
-    out.extend_from_slice(&[0; HEADER_LEN as usize]);
-    words.for_each(|word| out.extend_from_slice(&word.to_le_bytes()));
-    let header = Header::new(id, 0, (out.len() - start) as u32);
-    out[start..start + HEADER_LEN as usize].copy_from_slice(&header.0.to_le_bytes());
-}
-
-/// The first words of a payload; as an error the bytes that these are.
-fn words<const N: usize>(payload: &[u8]) -> Result<[u64; N], u64> {
-    let chunks = payload.as_chunks::<8>().0;
-    let first = chunks.first_chunk::<N>().ok_or(N as u64 * 8)?;
-    Ok(first.map(u64::from_le_bytes))
+fn lost(records: u64, calls: u64, bytes: u64) -> Lost {
+    Lost { records, calls, bytes }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::trace::append::AppendTo;
     use crate::trace::meta::{Meta, MetaError};
+    use gapii_abi::atom::{Header, Seam};
 
     fn ring(number: u64) -> RingState {
         RingState {
@@ -366,7 +307,7 @@ mod tests {
             left_out: 20,
             refused_records: 21,
             missed: Lost { records: 22, calls: 23, bytes: 24 },
-            missed_cause: 25,
+            missed_cause: GapCause::Other(25),
             segment: 26,
             is_late: number.is_multiple_of(3),
             lacks_records: number == 4,
@@ -393,7 +334,7 @@ mod tests {
             refused_records: 14,
             left_out: 15,
             missed,
-            missed_cause: 19,
+            missed_cause: GapCause::Other(19),
         }
     }
 
@@ -429,9 +370,9 @@ mod tests {
 
     #[test]
     fn count_of_rings_past_the_payload_is_refused() {
-        let mut payload = [0; 16 + RING_BYTES];
+        let mut payload = [0; 16 + Ring::LEN];
         payload[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
-        let needed = 16 + u64::from(u32::MAX) * RING_BYTES as u64;
+        let needed = 16 + u64::from(u32::MAX) * Ring::LEN as u64;
         assert_eq!(Rings::decode(&payload), Err(needed));
     }
 

@@ -5,8 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::meta::{Meta, Subject};
-use gapii_abi::atom::{SETUP, subject_kind};
+use super::meta::Meta;
+use gapii_abi::atom::{SETUP, Subject, SubjectKind};
 
 /// Most subjects that are remembered; of more, all are described again.
 const SUBJECTS_MAX: usize = 1 << 20;
@@ -88,13 +88,13 @@ impl Story {
     }
 
     fn subject(&mut self, thread: u32, process: u32, subject: &Subject) {
-        let id = if subject.kind == subject_kind::THREAD { u64::from(thread) } else { subject.id };
-        let who = (process, subject.kind, id);
+        let id = if subject.kind == SubjectKind::Thread { u64::from(thread) } else { subject.id };
+        let who = (process, subject.kind.code(), id);
         let is_new = !self.known.contains(&who);
         if is_new && self.known.len() < SUBJECTS_MAX {
             self.known.insert(who);
         }
-        if !subject.is_made && (!is_new || self.begin == Begin::Middle) {
+        if !subject.is_made() && (!is_new || self.begin == Begin::Middle) {
             self.repeating.insert(thread);
         } else {
             self.repeating.remove(&thread);
@@ -105,7 +105,8 @@ impl Story {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::trace::meta::{Keyframe, Snapshot, Thread};
+    use crate::trace::meta::Snapshot;
+    use gapii_abi::atom::{Keyframe, Thread};
 
     const KEYFRAME: Meta<'_> = Meta::Keyframe(Keyframe { frame: 9 });
     const SNAPSHOT: Meta<'_> = Meta::Snapshot(Snapshot { missing: &[], held_us: 0 });
@@ -115,7 +116,7 @@ mod tests {
     }
 
     fn subject(id: u64, is_made: bool) -> Meta<'static> {
-        Meta::Subject(Subject { id, kind: subject_kind::CONTEXT, is_made })
+        Meta::Subject(Subject { id, kind: SubjectKind::Context, made: is_made.into() })
     }
 
     /// Whether a context is passed over that is described after `before`.
@@ -164,7 +165,7 @@ mod tests {
         story.meta(0, 0, &subject(5, true));
         story.meta(1, 1, &subject(5, false));
         assert!(!story.passes_over(1, SETUP));
-        let group = Subject { id: 5, kind: subject_kind::GROUP, is_made: false };
+        let group = Subject { id: 5, kind: SubjectKind::Group, made: 0 };
         story.meta(0, 0, &Meta::Subject(group));
         assert!(!story.passes_over(0, SETUP));
     }

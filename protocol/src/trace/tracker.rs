@@ -5,8 +5,8 @@
 
 use std::collections::BTreeMap;
 
-use super::meta::{Block, End, Limits, Meta, MetaError, Process, Thread, ThreadState};
-use gapii_abi::atom::{EFFECT, FRAME_END, Header};
+use super::meta::{End, Limits, Meta, MetaError, Process};
+use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, Thread, ThreadState};
 
 /// Most processes of a trace.
 pub const PROCESSES_MAX: u32 = 1 << 16;
@@ -222,7 +222,7 @@ impl Tracker {
                 }
             }
             Meta::Blob(_)
-            | Meta::ObservedFrame(_)
+            | Meta::Frame(_)
             | Meta::Snapshot(_)
             | Meta::Keyframe(_)
             | Meta::Subject(_)

@@ -1,10 +1,8 @@
 //! Order of commands, pairing, limits, and reading from the middle.
 
-use gapii_abi::atom::frame_kind::{BLOB, HASH};
-use gapii_abi::atom::{EFFECT, FRAME, FRAME_END};
+use gapii_abi::atom::{EFFECT, EndReason, FRAME, FRAME_END, Frame, FrameKind, InFlight};
 use gapii_protocol::trace::BlobName;
 use gapii_protocol::trace::assembler::Limits;
-use gapii_protocol::trace::meta::{EndReason, InFlight};
 use gapii_protocol::trace::{Command, Commands};
 use std::io::Cursor;
 
@@ -206,31 +204,30 @@ fn frames_before_and_after_the_wanted_are_not_read() {
 }
 
 /// A FRAME of 3 by 2 pixels whose name is all `name`.
-fn frame(kind: u32, name: u8) -> Vec<u8> {
-    let words = [7u64, 0].map(u64::to_le_bytes).concat();
-    let sizes = [3, 2, kind, 0].map(u32::to_le_bytes).concat();
-    [words, sizes, vec![name; 16]].concat()
+fn frame(kind: FrameKind, name: u8) -> Vec<u8> {
+    let frame = Frame { surface: 7, frame: 0, width: 3, height: 2, kind, name: [name; 16] };
+    frame.encode().to_vec()
 }
 
 /// A command and the first byte of the name of the frame that was observed before it.
 fn shown(command: &Command<'_>) -> (String, Option<u8>) {
     let frame = command.observed_frame;
     assert!(frame.is_none_or(|frame| (frame.surface, frame.width, frame.height) == (7, 3, 2)));
-    (command.name().to_owned(), frame.map(|frame| frame.name.0[0]))
+    (command.name().to_owned(), frame.map(|frame| frame.name[0]))
 }
 
 #[test]
 fn observed_frame_belongs_to_the_next_command_of_its_thread() {
     let (mut w, a, b) = two_threads();
-    w.record(a, FRAME, 0, Some(3), &frame(HASH, 1));
+    w.record(a, FRAME, 0, Some(3), &frame(FrameKind::Hash, 1));
     w.command(b, CLEAR, Some(4), &Payload::new().u32(0));
     w.end_block();
     w.swap(a, 5);
     w.swap(a, 7);
     // What a later version has is not known, and what was for a lost swap is for nothing.
-    w.record(a, FRAME, 0, Some(9), &frame(9, 2));
+    w.record(a, FRAME, 0, Some(9), &frame(FrameKind::Other(9), 2));
     w.swap(a, 10);
-    w.record(a, FRAME, 0, Some(12), &frame(HASH, 3));
+    w.record(a, FRAME, 0, Some(12), &frame(FrameKind::Hash, 3));
     w.gap(a, 2, 1, 8);
     w.swap(a, 13);
     w.end(EndReason::Stop, Vec::new());
@@ -246,7 +243,7 @@ fn pixels_of_an_observed_frame_are_its_blob() {
     let (mut w, a, _) = two_threads();
     let pixels: Vec<u8> = (0..24).collect();
     w.blob(a, &pixels, 24);
-    let mut payload = frame(BLOB, 0);
+    let mut payload = frame(FrameKind::Blob, 0);
     payload.splice(32.., BlobName::of(&pixels).0);
     w.record(a, FRAME, 0, None, &payload);
     w.swap(a, 5);

@@ -2,8 +2,8 @@
 
 use std::io::Cursor;
 
+use gapii_abi::atom::EndReason;
 use gapii_protocol::trace::blobs::{BlobEntry, BlobSource, NamePrefix};
-use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::store::BlobError;
 use gapii_protocol::trace::value::Observation;
 use gapii_protocol::trace::verify::ProblemKind;

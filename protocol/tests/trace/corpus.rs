@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::PathBuf;
 
+use gapii_abi::atom::EndReason;
 use gapii_protocol::trace::frame::TIMED_VERSION;
-use gapii_protocol::trace::meta::EndReason;
 
 use crate::hostile::read_all;
 use crate::writer::{small_file, small_trace};

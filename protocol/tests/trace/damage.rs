@@ -2,7 +2,7 @@
 
 use std::io::Cursor;
 
-use gapii_protocol::trace::meta::EndReason;
+use gapii_abi::atom::EndReason;
 use gapii_protocol::trace::{Info, Tail, TraceReader, verify};
 
 use crate::writer::{line, open, small_file, small_trace};

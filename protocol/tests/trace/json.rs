@@ -1,7 +1,6 @@
 //! The JSON of commands, summaries and verifications, as others build on it.
 
-use gapii_abi::atom::EFFECT;
-use gapii_protocol::trace::meta::{EndReason, InFlight};
+use gapii_abi::atom::{EFFECT, EndReason, InFlight};
 use gapii_protocol::trace::{Info, verify};
 
 use crate::describe::*;

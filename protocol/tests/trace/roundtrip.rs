@@ -1,7 +1,6 @@
 //! What is written is read, whatever the threads do and wherever blocks end.
 
-use gapii_abi::atom::EFFECT;
-use gapii_protocol::trace::meta::{EndReason, InFlight};
+use gapii_abi::atom::{EFFECT, EndReason, InFlight};
 use gapii_protocol::trace::value::{Observation, Value};
 use gapii_protocol::trace::{Command, verify};
 use proptest::prelude::*;

@@ -1,8 +1,7 @@
 //! Times that the driver took.
 
-use gapii_abi::atom::{EFFECT, Header, LEAVE, LEAVES, META_FIRST};
+use gapii_abi::atom::{EFFECT, EndReason, Header, LEAVE, LEAVES, META_FIRST};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
-use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::verify::{Verification, verify};
 use gapii_protocol::trace::{Command, TraceHeader, TraceReader};
 use serde_json::Value;

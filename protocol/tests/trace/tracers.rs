@@ -1,9 +1,9 @@
 //! What tracers did, as records of a trace and in commands.
 
-use gapii_abi::atom::traced_kind::{CHANGED, OWN, RESULT, SKIPPED};
-use gapii_abi::atom::{EFFECT, FRAME_END, TRACED};
+use gapii_abi::atom::EndReason;
+use gapii_abi::atom::TracedKind::{self, Changed, Own, Result as Given, Skipped};
+use gapii_abi::atom::{EFFECT, FRAME_END, TRACED, Traced};
 use gapii_protocol::trace::assembler::{Anomalies, Limits};
-use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::verify;
 use serde_json::{Value, json};
 
@@ -11,9 +11,8 @@ use crate::describe::*;
 use crate::writer::{Writer, line, lines, open};
 
 /// A record of tracers', about a command with `args_len` bytes of arguments.
-fn traced(w: &mut Writer, thread: u32, kind: u16, id: u16, args_len: u32, rest: &[u8]) {
-    let head = [id.to_le_bytes(), kind.to_le_bytes()].concat();
-    let payload = [&head, &args_len.to_le_bytes()[..], rest].concat();
+fn traced(w: &mut Writer, thread: u32, kind: TracedKind, id: u16, args_len: u32, rest: &[u8]) {
+    let payload = [&Traced { id, kind, args_len }.encode(), rest].concat();
     w.record(thread, TRACED, 0, None, &payload);
 }
 
@@ -49,18 +48,18 @@ fn fields<const N: usize>(told: &[Value], names: [&str; N]) -> Vec<[Value; N]> {
 /// another thread's commands, and a new block.
 pub fn traced_file() -> Vec<u8> {
     let (mut w, a, b) = start();
-    traced(&mut w, a, CHANGED, CLEAR, 8, &word(0x4000));
+    traced(&mut w, a, Changed, CLEAR, 8, &word(0x4000));
     w.command(a, CLEAR, Some(3), &Payload::new().u32(0x100));
     let parts = [word(0x4000), word(0x400)].concat();
-    traced(&mut w, a, SKIPPED, CLEAR, 8, &parts);
+    traced(&mut w, a, Skipped, CLEAR, 8, &parts);
     let (handles, no) = ([[0; 8], [0; 8]].concat(), word(0));
-    traced(&mut w, a, SKIPPED, SWAP, 16, &[&handles[..], &handles, &no].concat());
+    traced(&mut w, a, Skipped, SWAP, 16, &[&handles[..], &handles, &no].concat());
     w.enter(a, SWAP, 0, Some(4), &swap_args());
     w.leave(a, SWAP, EFFECT | FRAME_END, None, &Payload::new().u32(1));
     w.command(b, CLEAR, Some(5), &Payload::new().u32(0));
     w.end_block();
-    traced(&mut w, a, RESULT, SWAP, 0, &word(0));
-    traced(&mut w, a, OWN, CLEAR, 0, &[]);
+    traced(&mut w, a, Given, SWAP, 0, &word(0));
+    traced(&mut w, a, Own, CLEAR, 0, &[]);
     w.command(a, CLEAR, Some(6), &Payload::new().u32(0x4000));
     w.end(EndReason::Stop, Vec::new());
     w.finish()
@@ -155,12 +154,12 @@ fn others_wait_for_no_more_than_a_number_of_commands() {
 #[test]
 fn word_of_another_command_is_nobodys() {
     let (mut w, a, _) = start();
-    traced(&mut w, a, CHANGED, DRAW, 16, &[0; 16]);
+    traced(&mut w, a, Changed, DRAW, 16, &[0; 16]);
     w.command(a, CLEAR, Some(3), &Payload::new().u32(0));
     w.command(a, DRAW, None, &Payload::new().u32(4).i32(0).i32(3));
     w.enter(a, SWAP, 0, Some(4), &swap_args());
     w.leave(a, SWAP, EFFECT | FRAME_END, None, &Payload::new().u32(1));
-    traced(&mut w, a, RESULT, FINISH, 0, &word(7));
+    traced(&mut w, a, Given, FINISH, 0, &word(7));
     w.end(EndReason::Stop, Vec::new());
     let told = told(&w.finish(), Limits::default());
     assert_eq!(told.len(), 3);
@@ -182,7 +181,7 @@ fn record_of_a_later_applications_is_accounted_for() {
 fn record_that_is_shorter_than_it_says_is_damage() {
     let (mut w, a, _) = start();
     w.command(a, CLEAR, Some(3), &Payload::new().u32(0));
-    traced(&mut w, a, SKIPPED, CLEAR, 8, &word(0));
+    traced(&mut w, a, Skipped, CLEAR, 8, &word(0));
     w.end(EndReason::Stop, Vec::new());
     assert!(!verify(&mut open(&w.finish())).unwrap().ok);
 }

@@ -4,10 +4,13 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::io::Cursor;
 
-use gapii_abi::atom::{self, EFFECT, FRAME_END, Header, LEAVE, LEAVES};
+use gapii_abi::atom::{
+    self, EFFECT, EndReason, FRAME_END, GapCause, Header, InFlight, LEAVE, LEAVES,
+};
+use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::blobs::{BlobEntry, Collector};
 use gapii_protocol::trace::footer::{Footer, GapEntry, ProcessEntry, ThreadLedger};
-use gapii_protocol::trace::meta::{self, EndReason, InFlight, Meta};
+use gapii_protocol::trace::meta::{self, Meta};
 use gapii_protocol::trace::{
     BlockEntry, Command, TraceHeader, TraceIndex, TraceReader, encode_block, json,
 };
@@ -83,17 +86,15 @@ impl Writer {
         self.footer.threads.push(ThreadLedger { thread, process, tid, name, ..Default::default() });
         self.contexts.push(0);
         self.stamps.push(0);
-        let payload = Payload::new().u32(tid).u32(0).put::<1>([b't']);
-        let mut payload = payload.0;
-        payload.resize(24, 0);
-        self.record(thread, atom::THREAD, 0, Some(stamp), &payload);
+        let record = atom::Thread { tid, flags: 0, name: *b"t\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0" };
+        self.record(thread, atom::THREAD, 0, Some(stamp), &record.encode());
         self.context(thread, 0x77);
         thread
     }
 
     pub fn context(&mut self, thread: u32, context: u64) {
-        let payload = Payload::new().u64(context).u32(0x30A0).u32(3);
-        self.record(thread, atom::CONTEXT, 0, None, &payload.0);
+        let record = atom::Context { context, api: 0x30A0, client_version: 3 };
+        self.record(thread, atom::CONTEXT, 0, None, &record.encode());
         self.contexts[thread as usize] = context;
     }
 
@@ -125,7 +126,7 @@ impl Writer {
 
     /// A piece of a blob.
     pub fn piece(&mut self, thread: u32, total: u64, offset: u64, bytes: &[u8]) {
-        let mut payload = Payload::new().u64(total).u64(offset).0;
+        let mut payload = atom::Blob { total, offset }.encode().to_vec();
         payload.extend_from_slice(bytes);
         self.record(thread, atom::BLOB, 0, None, &payload);
     }
@@ -138,10 +139,19 @@ impl Writer {
     }
 
     pub fn gap(&mut self, thread: u32, records: u64, calls: u64, bytes: u64) {
-        let words = [records, calls, bytes, 1, 2, 3, 4];
-        let payload = words.into_iter().fold(Payload::new(), Payload::u64).u32(1).u32(0);
-        self.record(thread, atom::GAP, 0, None, &payload.0);
-        let gap = GapEntry { thread, records, calls, bytes, cause: 1, ..GapEntry::default() };
+        let cause = GapCause::Dropped;
+        let record = atom::Gap {
+            records,
+            calls,
+            bytes,
+            first_stamp: 1,
+            last_stamp: 2,
+            start_ns: 3,
+            end_ns: 4,
+            cause,
+        };
+        self.record(thread, atom::GAP, 0, None, &record.encode());
+        let gap = GapEntry { thread, records, calls, bytes, cause, ..GapEntry::default() };
         self.footer.gaps.push(gap);
         let ledger = &mut self.footer.threads[thread as usize];
         ledger.lost += records;
@@ -271,7 +281,7 @@ impl Writer {
         if self.raw.is_empty() {
             let number = self.index.blocks.len() as u64;
             let (first_seq, start_ns) = (self.seq, 1_000 * number);
-            meta::Block { number, first_seq, start_ns }.append_to(&mut self.raw);
+            atom::Block { number, first_seq, start_ns }.append_to(&mut self.raw);
         }
     }
 
@@ -290,7 +300,7 @@ impl Writer {
             .append_to(&mut self.raw);
         }
         if self.restated.insert(thread) {
-            meta::ThreadState {
+            atom::ThreadState {
                 thread,
                 process: process.process,
                 tid: ledger.tid,
@@ -302,7 +312,7 @@ impl Writer {
             .append_to(&mut self.raw);
         }
         if self.current != Some(thread) {
-            meta::SwitchThread { thread }.append_to(&mut self.raw);
+            atom::SwitchThread { thread }.append_to(&mut self.raw);
             self.current = Some(thread);
         }
     }

@@ -177,7 +177,7 @@ pub fn before_swap(call: &mut Call<'_, '_>) {
     let picture = back_buffer(call);
     if let Some(observed) = observed {
         let (width, height) = (observed.width, observed.height);
-        let expected = FramePixels { width, height, name: observed.name.0 };
+        let expected = FramePixels { width, height, name: observed.name };
         let seen = picture.as_ref().ok().map(|picture| {
             let name = BlobName::of(&picture.rgba).0;
             FramePixels { width: picture.width, height: picture.height, name }

@@ -6,7 +6,7 @@
 use core::ffi::CStr;
 use std::time::Instant;
 
-use gapii_abi::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT};
+use gapii_abi::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT, Snapshot, Subject, SubjectKind};
 
 use super::missing::Missing;
 use crate::call::Call;
@@ -51,9 +51,8 @@ impl Emitter {
     /// Says that all has been written, and what is missing; the thread is still inside.
     pub fn finish(self) -> &'static mut Thread {
         let missing = self.missing.text();
-        let mut payload = (missing.len() as u32).to_le_bytes().to_vec();
         let held_us = u32::try_from(self.since.elapsed().as_micros()).unwrap_or(u32::MAX);
-        payload.extend(held_us.to_le_bytes());
+        let mut payload = Snapshot { len: missing.len() as u32, held_us }.encode().to_vec();
         payload.extend_from_slice(missing.as_bytes());
         write_meta(self.thread, SNAPSHOT, &payload);
         self.thread.end_describing();
@@ -64,7 +63,7 @@ impl Emitter {
     }
 
     /// What follows describes somebody, who in a capture with keyframes may have been described before.
-    pub fn subject(&mut self, kind: u32, id: u64) {
+    pub fn subject(&mut self, kind: SubjectKind, id: u64) {
         if capture::has_keyframes() {
             write_meta(self.thread, SUBJECT, &subject(kind, id, false));
         }
@@ -93,12 +92,8 @@ impl Emitter {
 }
 
 /// Payload of a record that names who is described, or who was made.
-pub fn subject(kind: u32, id: u64, is_made: bool) -> [u8; 16] {
-    let mut payload = [0; 16];
-    payload[..8].copy_from_slice(&id.to_le_bytes());
-    payload[8..12].copy_from_slice(&kind.to_le_bytes());
-    payload[12..].copy_from_slice(&u32::from(is_made).to_le_bytes());
-    payload
+pub fn subject(kind: SubjectKind, id: u64, is_made: bool) -> [u8; Subject::LEN] {
+    Subject { id, kind, made: is_made.into() }.encode()
 }
 
 impl Command<'_> {

@@ -52,7 +52,7 @@ use std::time::{Duration, Instant};
 
 use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
-use gapii_abi::atom::{SUBJECT, subject_kind};
+use gapii_abi::atom::{SUBJECT, SubjectKind};
 use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture;
@@ -105,17 +105,17 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
             wait_for_others(&mut emitter, state, epoch);
             let is_first = PROCESS_IN.load(Acquire) != epoch;
             if is_first {
-                emitter.subject(subject_kind::PROCESS, OBJECTS);
+                emitter.subject(SubjectKind::Process, OBJECTS);
                 egl::describe(&mut emitter, &state.process);
                 if process::apis() & API_LEVEL_ZERO != 0 {
                     emitter.leave_out(LEVEL_ZERO);
                 }
                 PROCESS_IN.store(epoch, Release);
             }
-            emitter.subject(subject_kind::THREAD, 0);
+            emitter.subject(SubjectKind::Thread, 0);
             egl::describe_thread(&mut emitter, state);
             if is_first {
-                emitter.subject(subject_kind::PROCESS, FENCES);
+                emitter.subject(SubjectKind::Process, FENCES);
                 let is_current = state.context.is_some();
                 syncs::describe_egl(&mut emitter, &state.process, is_current);
             }
@@ -178,8 +178,8 @@ pub fn note_made(context: u64) {
         let made = |kind, id| {
             thread::write_from_outside(SUBJECT, &emit::subject(kind, id, true));
         };
-        new_group.into_iter().for_each(|group| made(subject_kind::GROUP, group));
-        made(subject_kind::CONTEXT, context);
+        new_group.into_iter().for_each(|group| made(SubjectKind::Group, group));
+        made(SubjectKind::Context, context);
     }
 }
 
@@ -187,9 +187,9 @@ pub fn note_made(context: u64) {
 fn note_seen(thread: &mut Thread) {
     if capture::has_keyframes() {
         for (kind, id) in [
-            (subject_kind::PROCESS, OBJECTS),
-            (subject_kind::PROCESS, FENCES),
-            (subject_kind::THREAD, 0),
+            (SubjectKind::Process, OBJECTS),
+            (SubjectKind::Process, FENCES),
+            (SubjectKind::Thread, 0),
         ] {
             thread::write_meta(thread, SUBJECT, &emit::subject(kind, id, true));
         }
@@ -213,12 +213,12 @@ fn describe_context(emitter: &mut Emitter, state: &mut State, epoch: u64) {
     let surface = egl::drawn(state);
     let Some(context) = state.context.as_deref_mut() else { return };
     if context.group.described.swap(epoch, Relaxed) != epoch {
-        emitter.subject(subject_kind::GROUP, context.group.number());
+        emitter.subject(SubjectKind::Group, context.group.number());
         describe_group(emitter, &state.process, context);
     }
     if context.described != epoch {
         context.described = epoch;
-        emitter.subject(subject_kind::CONTEXT, context.handle);
+        emitter.subject(SubjectKind::Context, context.handle);
         describe_own(emitter, &state.process, context, surface.as_ref());
     }
 }

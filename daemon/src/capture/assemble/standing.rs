@@ -4,9 +4,11 @@
 //! Believes the numbers of a file only where a ring can't contradict them: the rest is said of it, not done
 //! with it.
 
+use gapii_abi::atom::{self, GapCause, Seam};
+use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::footer::Lost;
 use gapii_protocol::trace::meta;
-use gapii_protocol::trace::rings::{Account, Counts, RINGS_MAX, RingState, Rings, Seam};
+use gapii_protocol::trace::rings::{Account, Counts, RINGS_MAX, RingState, Rings};
 use gapii_protocol::trace::story::Begin;
 
 use crate::capture::assemble::{
@@ -46,7 +48,7 @@ pub struct RingNote {
     pub is_over: bool,
     pub refused_records: u64,
     pub missed: Lost,
-    pub missed_cause: u32,
+    pub missed_cause: GapCause,
 }
 
 impl Default for RingSite {
@@ -286,7 +288,7 @@ impl Assembler {
         };
         if thread.stated_in != number {
             let Thread { process, tid, name, api, context, stamp, .. } = *thread;
-            meta::ThreadState { thread: index, process, tid, api, context, stamp, name }
+            atom::ThreadState { thread: index, process, tid, api, context, stamp, name }
                 .append_to(&mut self.block.raw);
         }
     }

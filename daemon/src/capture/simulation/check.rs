@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::BufReader;
 
-use gapii_abi::atom::gap_cause;
+use gapii_abi::atom::GapCause;
 use gapii_protocol::trace::{Footer, TraceReader, verify};
 
 use super::calls::Calls;
@@ -25,7 +25,7 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     }
     let found = in_order(&mut reader, calls)?;
     let footer = reader.footer().ok_or("no footer")?;
-    let restarted = footer.gaps.iter().find(|gap| gap.cause == gap_cause::RESTARTED);
+    let restarted = footer.gaps.iter().find(|gap| gap.cause == GapCause::Restarted);
     // Of one that is told to stop what is under way holds no ring space.
     if let (Some(gap), false) = (restarted, client.was_slow || client.is_stopped) {
         return Err(format!("a restart has lost what nobody had put aside: {gap:?}"));

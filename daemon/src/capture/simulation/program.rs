@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use gapii_abi::app::{self, AppHello};
-use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, process_end};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, ProcessEnd};
 use gapii_protocol::trace::Description;
 use gapii_ringbuf::{
     CaptureId, Header, Mode, ModeMap, Producer, Reservation, Room, Segment, SegmentLayout,
@@ -17,6 +17,8 @@ use crate::process::{Counter, Descriptors, HandedOver, Orphan, Process};
 
 /// Threads of a program that record at once.
 const THREADS: usize = 3;
+/// Name of its threads.
+const NAME: [u8; 16] = *b"simulated\0\0\0\0\0\0\0";
 
 pub struct Program {
     pub process: Arc<Process>,
@@ -143,7 +145,7 @@ impl Program {
             return self.publish(at, calls);
         }
         if self.is_told_to_stop {
-            return self.end(process_end::STOP);
+            return self.end(ProcessEnd::Stop);
         }
         if self.threads.len() < THREADS && random.once_in(8) {
             *next += 1;
@@ -168,7 +170,7 @@ impl Program {
             self.publish(at, calls);
         }
         if self.recording.is_some() && !self.is_dead {
-            self.end(process_end::EXIT);
+            self.end(ProcessEnd::Exit);
         }
         self.is_dead |= self.recording.is_none();
         self.is_dead
@@ -248,7 +250,11 @@ impl Program {
         let asked = self.mode.keyframes_asked();
         if self.leave_swap(at)
             && asked != self.keyframes_made
-            && self.threads[at].write(atom::KEYFRAME, 0, &self.frames.to_le_bytes())
+            && self.threads[at].write(
+                atom::KEYFRAME,
+                0,
+                &atom::Keyframe { frame: self.frames }.encode(),
+            )
         {
             self.keyframes_made = asked;
             self.epoch += 1;
@@ -276,7 +282,7 @@ impl Program {
     fn introduce(&mut self, at: usize) -> bool {
         let thread = &mut self.threads[at];
         if !thread.producer.is_attached() {
-            let Some(slot) = self.segment.claim(thread.tid, *b"simulated\0\0\0\0\0\0\0") else {
+            let Some(slot) = self.segment.claim(thread.tid, NAME) else {
                 return false;
             };
             // SAFETY: the slot was just claimed, this is its only producer, and the maps live as long
@@ -289,21 +295,17 @@ impl Program {
         if thread.epoch == self.epoch {
             return true;
         }
-        let mut payload = [0; 24];
-        payload[..4].copy_from_slice(&thread.tid.to_le_bytes());
-        payload[8..17].copy_from_slice(b"simulated");
+        let record = atom::Thread { tid: thread.tid, flags: 0, name: NAME };
         thread.producer.forget_stamp();
-        if thread.write(atom::THREAD, 0, &payload) {
+        if thread.write(atom::THREAD, 0, &record.encode()) {
             thread.epoch = self.epoch;
         }
         thread.epoch == self.epoch
     }
 
     /// Puts the hooks back, once that can be said.
-    fn end(&mut self, reason: u32) {
-        let mut payload = [0; 16];
-        payload[..4].copy_from_slice(&reason.to_le_bytes());
-        payload[8..].copy_from_slice(&self.frames.to_le_bytes());
+    fn end(&mut self, reason: ProcessEnd) {
+        let payload = atom::CaptureEnd { reason, frames: self.frames }.encode();
         let attached = |thread: &Thread| thread.producer.is_attached();
         if let Some(at) = self.threads.iter().position(attached) {
             let is_said = self.leave_swap(at)

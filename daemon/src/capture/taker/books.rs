@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use gapii_abi::atom::{gap_cause, process_end};
+use gapii_abi::atom::{CaptureEnd, GapCause, InFlight, ProcessEnd};
 use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::{CaptureEnd, InFlight};
 use gapii_protocol::trace::rings;
 use gapii_ringbuf::SlotCounts;
 
@@ -135,7 +134,7 @@ impl Taker {
             let said = portion.armed.as_ref().and_then(Armed::ended);
             let ended = MemberEnd { said, left: member.left, ..MemberEnd::default() };
             self.end_portion(index, ended);
-            let goes_on = said.is_none_or(|said| said.reason != process_end::EXIT);
+            let goes_on = said.is_none_or(|said| said.reason != ProcessEnd::Exit);
             let waits = matches!(state, PortionState::Waiting { .. });
             return waits && goes_on && !self.is_stopping();
         }
@@ -148,7 +147,7 @@ impl Taker {
         }
         let known = self.assembler.member(key);
         // One that leaves because its ring stays full has no room to say so.
-        let lost = CaptureEnd { reason: process_end::LOST, frames: known.frames };
+        let lost = CaptureEnd { reason: ProcessEnd::Lost, frames: known.frames };
         let said = known.ended.or_else(|| member.put_back.then_some(lost));
         let (capture, pid, name, left) = (self.id(), process.pid, &process.name, member.left);
         let whom = process.described();
@@ -210,7 +209,7 @@ fn count_unknown(produced: u64, in_books: u64, missed: &mut Option<GapEntry>) ->
     let in_books = in_books.saturating_add(missed.map_or(0, |it| it.records));
     let unknown = produced.saturating_sub(in_books);
     if unknown > 0 {
-        let cause = gap_cause::RESTARTED;
+        let cause = GapCause::Restarted;
         let lost = missed.get_or_insert(GapEntry { cause, ..GapEntry::default() });
         lost.records = lost.records.saturating_add(unknown);
     }

@@ -5,9 +5,8 @@
 //! he has. What was put aside for a slow client, or not wanted, was lost with the daemon, and so it is
 //! counted; then, as behind any gap, all goes on at a keyframe.
 
-use gapii_abi::atom::{gap_cause, process_end};
+use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
 use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::CaptureEnd;
 use gapii_protocol::trace::rings::RingState;
 use gapii_protocol::trace::story::Begin;
 use gapii_ringbuf::{Joined, Slot, SlotCounts, Standing};
@@ -83,8 +82,8 @@ impl Taker {
         }
         let is_missing = lacks || states.iter().any(|state| state.is_missing);
         let cause = match (self.is_paused || is_paused, is_missing) {
-            (true, _) => Some(gap_cause::PAUSED),
-            (_, true) => Some(gap_cause::RESTARTED),
+            (true, _) => Some(GapCause::Paused),
+            (_, true) => Some(GapCause::Restarted),
             _ => None,
         };
         self.is_paused |= is_paused;
@@ -96,7 +95,7 @@ impl Taker {
         }
         if self.assembler.is_at_limit(key) {
             let frames = self.assembler.member(key).frames;
-            let said = Some(CaptureEnd { reason: process_end::FRAMES, frames });
+            let said = Some(CaptureEnd { reason: ProcessEnd::Frames, frames });
             self.cut(lanes, index, said, now_ns);
         }
     }
@@ -142,7 +141,7 @@ impl Taker {
         let had = records.max(share.begun.produced);
         if is_past && lane.records > had {
             let begun =
-                GapEntry { cause: gap_cause::RESTARTED, start_ns: now_ns, ..GapEntry::default() };
+                GapEntry { cause: GapCause::Restarted, start_ns: now_ns, ..GapEntry::default() };
             let missed = share.missed.get_or_insert(begun);
             missed.records = missed.records.saturating_add(lane.records - had);
             let bytes = lane.taken_index - share.from_index;

@@ -14,10 +14,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-use gapii_abi::atom::gap_cause;
+use gapii_abi::atom::{EndReason, GapCause};
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
-use gapii_protocol::trace::meta::EndReason;
 use gapii_protocol::trace::story::Begin;
 
 use crate::capture::armed::Armed;
@@ -319,7 +318,7 @@ impl Taker {
     pub fn pause(&mut self, now_ns: u64) {
         self.is_paused = true;
         self.assembler.state_pause(true, now_ns);
-        self.miss(gap_cause::PAUSED);
+        self.miss(GapCause::Paused);
         self.flush();
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use gapii_abi::atom::GapCause;
 use gapii_protocol::trace::footer::{GapEntry, Lost};
 use gapii_protocol::trace::rings::RingState;
 use gapii_ringbuf::SlotCounts;
@@ -35,7 +36,7 @@ pub(super) enum PortionState {
     /// What it does is missing in the stream, for this cause; it goes on at the next keyframe once that was
     /// asked for.
     Missing {
-        cause: u32,
+        cause: GapCause,
         has_asked: bool,
     },
     Over,
@@ -90,7 +91,7 @@ impl Share {
             is_late: state.is_late,
             lacks_records: state.lacks_records,
             discarded: state.refused_records,
-            missed: (state.missed_cause != 0).then_some(missed),
+            missed: (state.missed_cause != GapCause::default()).then_some(missed),
             ..Self::default()
         }
     }

@@ -3,9 +3,8 @@
 use std::ops::Range;
 use std::sync::mpsc::{Sender, TryRecvError};
 
-use gapii_abi::atom::{gap_cause, process_end};
+use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
 use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::CaptureEnd;
 use gapii_ringbuf::Emitted;
 
 use crate::capture::armed::Armed;
@@ -92,12 +91,12 @@ impl Taker {
     /// room for what the output does not take, what comes is missing.
     pub fn holds_up(&mut self) -> bool {
         if self.feed.is_exhausted() && self.capture.kept.is_none() {
-            self.miss(gap_cause::SLOW);
+            self.miss(GapCause::Slow);
         }
         !self.has_room()
     }
 
-    pub(super) fn miss(&mut self, cause: u32) {
+    pub(super) fn miss(&mut self, cause: GapCause) {
         let misses = (0..self.portions.len()).fold(false, |any, at| any | self.miss_of(at, cause));
         if misses {
             self.flush();
@@ -107,7 +106,7 @@ impl Taker {
     }
 
     /// The same of one process, if it takes that.
-    pub(super) fn miss_of(&mut self, member: usize, cause: u32) -> bool {
+    pub(super) fn miss_of(&mut self, member: usize, cause: GapCause) -> bool {
         let capture = self.id();
         let Some(Some(portion)) = self.portions.get_mut(member) else { return false };
         if portion.state != PortionState::Taking {
@@ -119,10 +118,10 @@ impl Taker {
         portion.process.share();
         let (pid, whom) = (portion.process.pid, portion.process.described());
         match cause {
-            gap_cause::PAUSED => {
+            GapCause::Paused => {
                 tracing::info!(capture, pid, "capture {capture} pauses with {whom}");
             }
-            gap_cause::RESTARTED => tracing::warn!(
+            GapCause::Restarted => tracing::warn!(
                 capture,
                 pid,
                 "capture {capture} misses some of what {whom} did: the daemon had it that is gone"
@@ -201,7 +200,7 @@ impl Taker {
         let taken = assembler.records() + assembler.left_out(run.ring) - before;
         if assembler.is_at_limit(key) {
             let frames = assembler.member(key).frames;
-            let said = Some(CaptureEnd { reason: process_end::FRAMES, frames });
+            let said = Some(CaptureEnd { reason: ProcessEnd::Frames, frames });
             self.cut(lanes, member, said, now_ns);
         } else if taken < records {
             part.pass_records(taken, capacity);
@@ -254,7 +253,13 @@ impl Taker {
     }
 
     /// Notes records that are missing in the stream.
-    fn count_missing(&mut self, at: usize, cause: u32, (bytes, stamp): (&[u8], u64), now_ns: u64) {
+    fn count_missing(
+        &mut self,
+        at: usize,
+        cause: GapCause,
+        (bytes, stamp): (&[u8], u64),
+        now_ns: u64,
+    ) {
         let Some(Some(share)) = self.shares.get_mut(at) else { return };
         if fault::is_put_in(Fault::MissedUncounted) {
             return;

@@ -1,0 +1,127 @@
+//! Fields of atoms in footers and JSON: the attributes `#[serde(with = …)]` of types that this crate shares
+//! with the shim, which has no serde.
+//!
+//! Defines no layout: the compiler checks the fields listed here against those of the atom.
+
+use gapii_abi::atom::{InFlight, Seam};
+use serde::{Deserialize, Serialize};
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "InFlight")]
+struct InFlightFields {
+    thread: u32,
+    id: u16,
+    stamp: u64,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(remote = "Seam")]
+struct SeamFields {
+    #[serde(default)]
+    from_ns: u64,
+    #[serde(default)]
+    to_ns: u64,
+    #[serde(default)]
+    processes: u32,
+    #[serde(default)]
+    absent: u32,
+}
+
+/// A module for lists of a type whose fields are listed above.
+macro_rules! list {
+    ($(#[doc = $doc:literal])+ $module:ident: $ty:ident, $fields:literal) => {
+        $(#[doc = $doc])+
+        pub mod $module {
+            use super::*;
+
+            /// Writes the list.
+            ///
+            /// # Errors
+            /// The serializer's.
+            pub fn serialize<S: serde::Serializer>(list: &[$ty], to: S) -> Result<S::Ok, S::Error> {
+                #[derive(Serialize)]
+                struct Item<'a>(#[serde(with = $fields)] &'a $ty);
+                to.collect_seq(list.iter().map(Item))
+            }
+
+            /// Reads the list.
+            ///
+            /// # Errors
+            /// The deserializer's.
+            pub fn deserialize<'de, D: serde::Deserializer<'de>>(
+                from: D,
+            ) -> Result<Vec<$ty>, D::Error> {
+                #[derive(Deserialize)]
+                struct Item(#[serde(with = $fields)] $ty);
+                let items = Vec::<Item>::deserialize(from)?;
+                Ok(items.into_iter().map(|Item(item)| item).collect())
+            }
+        }
+    };
+}
+
+list! {
+    /// Commands in flight.
+    in_flight: InFlight, "InFlightFields"
+}
+
+list! {
+    /// Seams.
+    seams: Seam, "SeamFields"
+}
+
+/// A gap's cause, as its number.
+pub mod gap_cause {
+    use gapii_abi::atom::GapCause;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    /// Writes the number.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(cause: &GapCause, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u32(cause.code())
+    }
+
+    /// Reads the number.
+    ///
+    /// # Errors
+    /// The deserializer's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<GapCause, D::Error> {
+        Ok(GapCause::from_code(u32::deserialize(from)?))
+    }
+}
+
+/// The reason of a stream's end, as its word.
+pub mod end_reason {
+    use gapii_abi::atom::EndReason;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Writes the word.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(reason: &EndReason, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(reason.name())
+    }
+
+    /// Writes the word, or none.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize_option<S: Serializer>(
+        reason: &Option<EndReason>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        reason.map(EndReason::name).serialize(to)
+    }
+
+    /// Reads the word; one of a later version becomes `Other(0)`.
+    ///
+    /// # Errors
+    /// The deserializer's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<EndReason, D::Error> {
+        let name = String::deserialize(from)?;
+        Ok(EndReason::from_name(&name).unwrap_or(EndReason::Other(0)))
+    }
+}
