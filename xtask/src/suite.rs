@@ -24,9 +24,11 @@ const LIMIT: Duration = Duration::from_secs(600);
 /// Jobs that take longer are listed with their times.
 const LONG: Duration = Duration::from_secs(10);
 
-/// Whole-system tests that compare speeds or count a few ms of CPU time. Each runs while no other test does.
+/// Whole-system tests that compare speeds, count a few ms of CPU time, or load every core by themselves.
+/// Each runs while no other test does.
 const ALONE: &[&str] = &[
     "daemon::idle::daemon_of_an_idle_program_sleeps",
+    "daemon::service::sixteen_programs_and_eight_clients_get_what_is_theirs",
     "daemon::sharing::stalled_reader_slows_nobody_and_hears_what_it_missed",
 ];
 

@@ -13,15 +13,15 @@ use crate::tidy::Tidy;
 use crate::tree::Profile;
 use crate::{build, check_api, doctests, lint, models, packages, tidy, tree};
 
-/// System tests wait for other processes half of their time, so more of them run than there are cores.
-const JOBS_PER_CORE: usize = 2;
+/// Many whole-system tests wait for other processes, so one more runs than there are cores.
+const JOBS_BESIDES_CORES: usize = 1;
 
 #[derive(Args)]
 pub struct Test {
     /// Build the product in release, and run the whole-system tests against it; nothing else
     #[arg(long)]
     release: bool,
-    /// Whole-system tests to run at a time [default: twice the number of cores]
+    /// Whole-system tests to run at a time [default: one more than there are cores]
     #[arg(long)]
     jobs: Option<usize>,
     /// Only the whole-system tests whose names contain one of these, such as `daemon::keep`; with no
@@ -123,7 +123,7 @@ pub fn system_tests(
     only: &[String],
     jobs: Option<usize>,
 ) -> anyhow::Result<f64> {
-    let width = jobs.unwrap_or(JOBS_PER_CORE * cores());
+    let width = jobs.unwrap_or(cores() + JOBS_BESIDES_CORES);
     let is_wanted =
         |name: &str| only.is_empty() || only.iter().any(|part| name.contains(part.as_str()));
     let mut jobs = Vec::new();

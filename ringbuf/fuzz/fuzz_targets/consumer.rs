@@ -1,7 +1,7 @@
 //! The consumer and the merge against an application that writes what it likes into its segment.
 //!
 //! `cargo +nightly fuzz run consumer` in `ringbuf/`. The seeds in `corpus/consumer` also run as
-//! ordinary tests, in `ringbuf/tests/corpus.rs`.
+//! ordinary tests, in `ringbuf/tests/all/corpus.rs`.
 
 #![no_main]
 

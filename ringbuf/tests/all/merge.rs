@@ -4,8 +4,6 @@
 //! needs one, publishes, and tells: one step each, in any order with the other threads' steps and
 //! with the drain's reads of single heads. Rules simpler than the merger's fail here.
 
-#![cfg(not(loom))]
-
 use gapii_ringbuf::{Emitted, LaneId, Merger, Reading};
 use proptest::prelude::*;
 

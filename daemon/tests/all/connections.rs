@@ -1,17 +1,14 @@
 //! Who may connect, who is turned away, and what that costs the others: nothing.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support;
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
 
+use crate::support::{Daemon, LIMIT};
 use gapii_abi::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN, reply_status};
 use gapii_protocol::control::{
     self, CTL_VERSION_MAX, ClientHello, Event, MESSAGE_LEN_MAX, Rejected, Request, code,
 };
-use support::{Daemon, LIMIT};
 
 fn rejected(daemon: &Daemon) -> Rejected {
     match daemon.client().ask(&Request::Status) {

@@ -1,12 +1,8 @@
 //! One ring, both halves in one thread: what fits, what waits, what is stamped.
 
-#![cfg(not(loom))]
-
-mod common;
-
 use std::time::Duration;
 
-use common::{Session, drain, parse, produce_checked, try_produce, wait_until};
+use crate::common::{Session, drain, parse, produce_checked, try_produce, wait_until};
 use gapii_ringbuf::layout::record_len_max;
 use gapii_ringbuf::{Header, Producer, Room, SlotState};
 

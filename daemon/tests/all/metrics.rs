@@ -1,9 +1,6 @@
 //! Metrics, as a Prometheus server would read them, and readers that are none.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -12,9 +9,9 @@ use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use crate::support::{Daemon, LIMIT, capture_of};
 use gapii_protocol::control::{self, Event, Request, StartRequest, Target};
 use rustix::process::Signal;
-use support::{Daemon, LIMIT, capture_of};
 use tempfile::TempDir;
 
 /// Connections that the daemon serves at once.

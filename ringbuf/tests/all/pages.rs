@@ -1,7 +1,5 @@
 //! Memory files: what is sealed, what is mapped, who may write.
 
-#![cfg(not(loom))]
-
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};

@@ -1,20 +1,17 @@
 //! `run` and `start` against a daemon that says what the test wants: the program's status stays its
 //! own, and what the capture came to is said.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support;
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::support::{FakeDaemon, contents, run, summary};
 use gapii_protocol::control::{
     AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target, reason,
 };
 use rustix::fs::{FileType, Mode};
 use rustix::process::{Pid, Signal};
-use support::{FakeDaemon, contents, run, summary};
 
 /// A daemon that ends its capture when the program has ended.
 fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {

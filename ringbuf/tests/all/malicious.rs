@@ -1,13 +1,9 @@
 //! A producer that lies. Whatever it writes, nothing outside its ring is read, what was lawful
 //! before is kept, and the ring is refused with the right reason.
 
-#![cfg(not(loom))]
-
-mod common;
-
 use std::os::fd::AsRawFd;
 
-use common::{Session, drain, drain_to, records_of, try_produce};
+use crate::common::{Session, drain, drain_to, records_of, try_produce};
 use gapii_ringbuf::record::{DAEMON_IDS_FIRST, PAD, STAMPED};
 use gapii_ringbuf::{
     Batch, Consumer, Header, Reading, Refusal, RefusalCounts, Room, SegmentRing, SlotState,

@@ -1,10 +1,8 @@
 //! The seeds of the fuzz target, as ordinary tests.
 
-#![cfg(not(loom))]
-
 use std::path::Path;
 
-#[path = "../fuzz/hostile_ring.rs"]
+#[path = "../../fuzz/hostile_ring.rs"]
 mod hostile_ring;
 
 #[test]

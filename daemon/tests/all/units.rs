@@ -1,7 +1,5 @@
 //! The units in systemd/, as systemd itself judges them.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;

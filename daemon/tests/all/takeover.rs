@@ -1,15 +1,12 @@
 //! What a process hands over whose daemon is gone: taken only as what it must be, and only where it is wanted.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
 use std::fs::File;
 use std::io::{IoSlice, Read};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use crate::support::{Daemon, LIMIT};
 use gapii_abi::app::{AppHello, FLAG_TAKE_OVER, HelloReply, REPLY_LEN, reply_status};
 use gapii_protocol::control::{Event, Request};
 use gapii_ringbuf::{
@@ -17,7 +14,6 @@ use gapii_ringbuf::{
 };
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use support::{Daemon, LIMIT};
 
 const SLOTS: u32 = 4;
 const RING_BYTES: u64 = 65_536;

@@ -5,12 +5,10 @@
 
 #![cfg(all(not(loom), target_os = "linux"))]
 
-mod common;
-
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{
+use crate::common::{
     Random, Record, Session, drain_to, parse, produce_checked, try_produce, try_produce_last,
 };
 use gapii_ringbuf::{Consumer, LaneId, Merger, Producer, Reading, Room, SegmentRing};

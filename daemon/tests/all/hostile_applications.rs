@@ -1,16 +1,12 @@
 //! Applications that lie: what each costs is its own commands, and nothing of anybody else's.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 
+use crate::support::{App, Daemon, LIMIT, capture_of};
 use gapii_abi::app::{AppHello, HELLO_LEN, REPLY_LEN};
 use gapii_protocol::control::{Event, Request, Target};
 use gapii_protocol::trace::{Footer, TraceReader, verify};
-use support::{App, Daemon, LIMIT, capture_of};
 
 /// What becomes of a ring whose application lies.
 #[derive(Clone, Copy, Debug)]

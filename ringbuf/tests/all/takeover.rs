@@ -1,12 +1,8 @@
 //! A consumer in the place of another, and a mode page in the place of another.
 
-#![cfg(not(loom))]
-
-mod common;
-
 use std::os::fd::AsFd;
 
-use common::{Random, Session, drain, produce_checked};
+use crate::common::{Random, Session, drain, produce_checked};
 use gapii_ringbuf::{
     CaptureId, Joined, Mode, ModeMap, ModeSettings, ModeWriter, Room, SlotCounts, Standing,
     StoreTerms,

@@ -1,11 +1,9 @@
 //! Whole captures: what an application records is in the trace, whoever ends first.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support;
 use std::io::Read;
 
+use crate::support::{App, Client, Daemon, capture_of, sound, until};
 use gapii_abi::atom::{EndReason, GapCause};
 use gapii_protocol::control::{
     Event, ExitedRequest, KeepRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
@@ -13,7 +11,6 @@ use gapii_protocol::control::{
 use gapii_protocol::filter::Filter;
 use gapii_protocol::trace::Footer;
 use rustix::process::Signal;
-use support::{App, Client, Daemon, capture_of, sound, until};
 
 /// The footer of a sound trace in which every record of every thread is.
 fn complete_footer(file: &std::fs::File) -> Footer {

@@ -1,14 +1,10 @@
 //! What can't be done is said in one sentence, with the right status, and nothing is lost.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
 use std::fs;
 
+use crate::support::{FakeDaemon, ctl, one_sentence, run};
 use gapii_protocol::control::{ControlError, Event, code};
 use gapii_protocol::trace::TraceHeader;
-use support::{FakeDaemon, ctl, one_sentence, run};
 
 fn check(arguments: &[&str], status: i32, word: &str) {
     let folder = tempfile::tempdir().unwrap();

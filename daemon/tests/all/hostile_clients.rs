@@ -1,9 +1,6 @@
 //! Clients that lie: each is answered or let go, and everybody else is served.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support;
 use std::fs::File;
 use std::io::{ErrorKind, IoSlice, Read, Write};
 use std::mem::MaybeUninit;
@@ -11,12 +8,12 @@ use std::net::Shutdown;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
+use crate::support::{Client, Daemon, LIMIT, capture_of, sound};
 use gapii_protocol::control::{
     self, ClientHello, Event, ExitedRequest, KeepRequest, MESSAGE_LEN_MAX, Request, SaveRequest,
     StartRequest, StopRequest, Target, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
-use support::{Client, Daemon, LIMIT, capture_of, sound};
 
 /// What becomes of a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]

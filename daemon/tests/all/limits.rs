@@ -1,17 +1,14 @@
 //! What there is no more of: room on the disk, descriptors, memory. Each is said, and what was recorded is sound.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
+use crate::support;
 use std::io::Read;
 use std::os::unix::net::UnixStream;
 
+use crate::support::{Daemon, capture_of, sound};
 use gapii_abi::app::{HelloReply, REPLY_LEN, reply_status};
 use gapii_protocol::control::{
     self, ClientHello, Event, KeepRequest, Request, StartRequest, Target, code,
 };
-use support::{Daemon, capture_of, sound};
 
 #[test]
 fn full_device_ends_the_capture_with_an_error() {

@@ -1,17 +1,13 @@
 //! `watch` against a daemon that says what the test wants.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
 use std::io::{BufRead, BufReader};
 use std::process::Command;
 use std::thread::JoinHandle;
 
+use crate::support::{FakeDaemon, one_sentence, run};
 use gapii_protocol::control::{AppCounts, AppInfo, Event, Request};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
-use support::{FakeDaemon, one_sentence, run};
 
 /// Answers with one program that makes 60 frames and 6000 commands in each of its seconds.
 fn counting(daemon: &FakeDaemon) -> JoinHandle<()> {

@@ -1,7 +1,5 @@
 //! The configuration, as the program itself reads it and says it.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

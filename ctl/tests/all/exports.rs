@@ -1,19 +1,15 @@
 //! `gapii-ctl export`: what is there under the name that was asked for, and what never is.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
 use std::fs;
 use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
+use crate::support::{ctl, one_sentence, run};
 use gapii_abi::atom::{self, EFFECT, EndReason, Header};
 use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::meta;
 use gapii_protocol::trace::{TraceHeader, encode_block};
-use support::{ctl, one_sentence, run};
 
 /// A trace of commands without arguments, cut behind its last block.
 fn trace(path: &Path, commands: usize) {

@@ -1,9 +1,5 @@
 //! The daemon under a service manager: what it is handed, what it says, where its log goes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-mod support;
-
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
 use std::os::fd::AsFd;
@@ -12,9 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use crate::support::{Client, Daemon, LIMIT, until};
 use gapii_protocol::control::{Event, Request};
 use rustix::process::Signal;
-use support::{Client, Daemon, LIMIT, until};
 
 /// A socket that takes datagrams.
 fn datagrams(path: &Path) -> UnixDatagram {

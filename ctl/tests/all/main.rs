@@ -1,0 +1,9 @@
+//! The control tool as a process: its messages, exit status and output.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod bad_input;
+mod captures;
+mod exports;
+mod support;
+mod watch;

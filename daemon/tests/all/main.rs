@@ -1,0 +1,15 @@
+//! The daemon as a process: applications and clients that are lawful, hostile, or gone.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod captures;
+mod configuration;
+mod connections;
+mod hostile_applications;
+mod hostile_clients;
+mod limits;
+mod metrics;
+mod service;
+mod support;
+mod takeover;
+mod units;

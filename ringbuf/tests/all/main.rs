@@ -1,0 +1,12 @@
+//! The ring, its pages and the merge, on shared memory and between processes.
+
+#![cfg(not(loom))]
+
+mod common;
+mod corpus;
+mod malicious;
+mod merge;
+mod pages;
+mod processes;
+mod ring;
+mod takeover;
