@@ -7,7 +7,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::str::FromStr;
 
-use clap::Args;
+use clap::builder::PossibleValue;
+use clap::{Args, ValueEnum};
+use gapii_commands::Api;
 use gapii_protocol::control::{self, KeepRequest, StartRequest, StopRequest, Target};
 use gapii_protocol::filter;
 use gapii_protocol::trigger::Trigger;
@@ -143,31 +145,40 @@ pub struct Filter {
 
     /// Record only commands of this API; may be repeated
     #[arg(long = "api", value_name = "API", value_enum)]
-    pub apis: Vec<Api>,
+    pub apis: Vec<ApiName>,
 
     /// Record only this function, by name (* and ? match); may be repeated
     #[arg(long = "function", value_name = "NAME|GLOB")]
     pub functions: Vec<String>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum Api {
-    Egl,
-    Gles,
-    #[value(name = "level_zero")]
-    LevelZero,
+/// An API as a value of `--api`, by its name; `level-zero` is accepted for `level_zero`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ApiName(pub Api);
+
+impl ValueEnum for ApiName {
+    fn value_variants<'a>() -> &'a [Self] {
+        const ALL: [ApiName; Api::ALL.len()] = {
+            let [egl, gles, level_zero] = Api::ALL;
+            [ApiName(egl), ApiName(gles), ApiName(level_zero)]
+        };
+        &ALL
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let value = PossibleValue::new(self.0.name());
+        Some(match self.0 {
+            Api::LevelZero => value.alias("level-zero"),
+            Api::Egl | Api::Gles => value,
+        })
+    }
 }
 
 impl Filter {
     fn request(&self) -> filter::Filter {
-        let api = |api: &Api| match api {
-            Api::Egl => "egl".to_owned(),
-            Api::Gles => "gles".to_owned(),
-            Api::LevelZero => "level_zero".to_owned(),
-        };
         filter::Filter {
             threads: self.threads.clone(),
-            apis: self.apis.iter().map(api).collect(),
+            apis: self.apis.iter().map(|ApiName(api)| api.name().to_owned()).collect(),
             functions: self.functions.clone(),
         }
     }
@@ -364,6 +375,14 @@ fn frame_range(text: &str) -> Result<Range<u64>, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn api_is_named_with_either_separator() {
+        for name in ["level_zero", "level-zero"] {
+            assert_eq!(ApiName::from_str(name, false), Ok(ApiName(Api::LevelZero)), "{name}");
+        }
+        assert!(ApiName::from_str("vulkan", false).is_err());
+    }
 
     fn check_range(text: &str, expected: Option<Range<u64>>) {
         assert_eq!(frame_range(text).ok(), expected, "{text}");

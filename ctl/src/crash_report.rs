@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::{Summary, reason};
+use gapii_protocol::control::Summary;
 use gapii_protocol::trace::Info;
 use gapii_protocol::trace::footer::ThreadLedger;
 
@@ -47,10 +47,10 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
 /// A program that was asked to end did not die.
 fn has_died(summary: &Summary) -> bool {
     let asked = [libc::SIGHUP, libc::SIGINT, libc::SIGTERM];
-    match summary.reason.as_str() {
-        reason::CRASH => summary.signal.is_none_or(|signal| !asked.contains(&signal)),
+    match EndReason::from_name(&summary.reason) {
+        Some(EndReason::Crash) => summary.signal.is_none_or(|signal| !asked.contains(&signal)),
         // The process may also have left the capture and still be running.
-        reason::LOST => true,
+        Some(EndReason::Lost) => true,
         _ => false,
     }
 }
@@ -199,11 +199,11 @@ mod tests {
         let died = |reason: &str, signal| {
             has_died(&Summary { reason: reason.to_owned(), signal, ..Summary::default() })
         };
-        assert!(died(reason::CRASH, Some(libc::SIGSEGV)));
-        assert!(died(reason::CRASH, Some(libc::SIGKILL)));
-        assert!(died(reason::LOST, None));
-        assert!(!died(reason::CRASH, Some(libc::SIGTERM)));
-        assert!(!died(reason::EXIT, None) && !died(reason::FRAMES, None));
+        assert!(died(EndReason::Crash.name(), Some(libc::SIGSEGV)));
+        assert!(died(EndReason::Crash.name(), Some(libc::SIGKILL)));
+        assert!(died(EndReason::Lost.name(), None));
+        assert!(!died(EndReason::Crash.name(), Some(libc::SIGTERM)));
+        assert!(!died(EndReason::Exit.name(), None) && !died(EndReason::Frames.name(), None));
     }
 
     #[test]

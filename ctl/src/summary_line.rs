@@ -3,7 +3,8 @@
 use std::fmt::Display;
 use std::time::Duration;
 
-use gapii_protocol::control::{Summary, reason};
+use gapii_abi::atom::EndReason;
+use gapii_protocol::control::Summary;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::failure::Failure;
@@ -28,7 +29,8 @@ pub fn text(summary: &Summary, destination: &impl Display) -> String {
 
 /// Whether the capture ended as intended and its file is complete.
 pub fn is_complete(summary: &Summary) -> bool {
-    let intended = [reason::FRAMES, reason::STOP].contains(&summary.reason.as_str());
+    let intended =
+        [EndReason::Frames.name(), EndReason::Stop.name()].contains(&summary.reason.as_str());
     intended && summary.error.is_none()
 }
 
@@ -39,7 +41,7 @@ pub fn failure(summary: &Summary, destination: &impl Display) -> Option<Failure>
             "{destination} holds only what was recorded before this: {error}"
         )));
     }
-    (summary.reason == reason::LOST).then(|| {
+    (summary.reason == EndReason::Lost.name()).then(|| {
         Failure::no(format!(
             "the capture was lost; {destination} holds what was recorded before that"
         ))
@@ -105,7 +107,7 @@ mod tests {
 
     fn summary() -> Summary {
         Summary {
-            reason: reason::FRAMES.into(),
+            reason: EndReason::Frames.name().into(),
             frames: 100,
             calls: 12_345,
             threads: 1,
@@ -140,7 +142,7 @@ mod tests {
     #[test]
     fn waits_losses_and_crash_are_named() {
         let crash = Summary {
-            reason: reason::CRASH.into(),
+            reason: EndReason::Crash.name().into(),
             lost: Lost { calls: 3, bytes: 96 },
             waits: 2,
             wait_ns: 1_500_000,
@@ -163,7 +165,7 @@ mod tests {
         let full = Summary { error: Some("no space left on device".into()), ..summary() };
         assert!(!is_complete(&full));
         assert_eq!(failure(&full, &"x").map(|failure| failure.status()), Some(3));
-        let lost = Summary { reason: reason::LOST.into(), ..summary() };
+        let lost = Summary { reason: EndReason::Lost.name().into(), ..summary() };
         assert_eq!(failure(&lost, &"x").map(|failure| failure.status()), Some(1));
     }
 }

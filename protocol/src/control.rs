@@ -72,16 +72,6 @@ pub mod code {
     pub const INTERNAL: &str = "internal";
 }
 
-/// Values of [`Summary::reason`]: why a capture ended.
-pub mod reason {
-    pub const FRAMES: &str = "frames";
-    pub const STOP: &str = "stop";
-    pub const EXIT: &str = "exit";
-    pub const CRASH: &str = "crash";
-    pub const LOST: &str = "lost";
-    pub const SHUTDOWN: &str = "shutdown";
-}
-
 /// Values of [`AppInfo::mode`].
 pub mod mode {
     pub const IDLE: &str = "idle";
@@ -557,7 +547,7 @@ pub struct Ended {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
-    /// One of [`reason`].
+    /// The word of an [`EndReason`](gapii_abi::atom::EndReason).
     pub reason: String,
     pub frames: u64,
     pub calls: u64,

@@ -7,9 +7,8 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::support::{FakeDaemon, contents, run, summary};
-use gapii_protocol::control::{
-    AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target, reason,
-};
+use gapii_abi::atom::EndReason;
+use gapii_protocol::control::{AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target};
 use rustix::fs::{FileType, Mode};
 use rustix::process::{Pid, Signal};
 
@@ -29,7 +28,8 @@ fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
         else {
             panic!("the end of the program was not told");
         };
-        let reason = if signal.is_some() { reason::CRASH } else { reason::EXIT };
+        let reason =
+            if signal.is_some() { EndReason::Crash.name() } else { EndReason::Exit.name() };
         conversation.end_capture(Summary { reason: reason.into(), signal, ..summary() });
         true
     })
@@ -132,7 +132,7 @@ fn ends_at_once(daemon: &FakeDaemon, reason: &'static str) -> std::thread::JoinH
 #[test]
 fn quit_ends_the_program_once_the_capture_is_complete() {
     let daemon = FakeDaemon::new();
-    let serving = ends_at_once(&daemon, reason::FRAMES);
+    let serving = ends_at_once(&daemon, EndReason::Frames.name());
     run(daemon.ctl().args(["run", "--quit", "-o", "x.gapii", "--", "sleep", "60"]), 0);
     serving.join().unwrap();
 }
@@ -164,7 +164,7 @@ fn quit_kills_a_program_that_will_not_end() {
 #[test]
 fn quit_leaves_a_program_alone_whose_capture_was_lost() {
     let daemon = FakeDaemon::new();
-    let serving = ends_at_once(&daemon, reason::LOST);
+    let serving = ends_at_once(&daemon, EndReason::Lost.name());
     let mut command = daemon.ctl();
     command.args(["run", "--quit", "-o", "x.gapii", "--", "sh", "-c", "sleep 1; exit 4"]);
     let (_, stderr) = run(&mut command, 4);
@@ -219,7 +219,7 @@ fn signal_stops_the_capture_and_then_the_program() {
         conversation.say(&started());
         assert!(matches!(conversation.hear(), Some(Request::Stop(_))), "asked to stop first");
         conversation.say(&Event::Stopped(Stopped { captures: vec![7] }));
-        conversation.end_capture(Summary { reason: reason::STOP.into(), ..summary() });
+        conversation.end_capture(Summary { reason: EndReason::Stop.name().into(), ..summary() });
         assert_eq!(conversation.hear(), None);
         true
     });

@@ -10,8 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 
+use gapii_abi::atom::EndReason;
 use gapii_protocol::control::{
-    self, Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary, reason,
+    self, Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary,
 };
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tempfile::TempDir;
@@ -157,7 +158,7 @@ impl Conversation {
 /// A capture that ended as it should.
 pub fn summary() -> Summary {
     Summary {
-        reason: reason::FRAMES.into(),
+        reason: EndReason::Frames.name().into(),
         frames: 100,
         calls: 4200,
         threads: 1,

@@ -41,7 +41,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 
-use gapii_protocol::control::{IfSlow, Summary, reason};
+use gapii_abi::atom::EndReason;
+use gapii_protocol::control::{IfSlow, Summary};
 use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_protocol::trace::{BlockEncoder, TraceHeader};
 use gapii_ringbuf::CaptureId;
@@ -413,7 +414,7 @@ impl Drop for Ending {
     fn drop(&mut self) {
         if let Some(ended) = self.ended.take() {
             ended(Summary {
-                reason: reason::LOST.to_owned(),
+                reason: EndReason::Lost.name().to_owned(),
                 error: Some("the writer of the capture failed".to_owned()),
                 ..Summary::default()
             });

@@ -3,16 +3,14 @@
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gapii_protocol::control::{Rejected, StatusInfo, Totals, reason};
+use gapii_abi::atom::EndReason;
+use gapii_protocol::control::{Rejected, StatusInfo, Totals};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
 use crate::remote::Links;
 use crate::session::Session;
-
-const REASONS: [&str; 6] =
-    [reason::FRAMES, reason::STOP, reason::EXIT, reason::CRASH, reason::LOST, reason::SHUTDOWN];
 
 /// All metrics as they are now.
 pub fn text(session: &Session) -> String {
@@ -81,7 +79,7 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     out.labelled(
         (Kind::Counter, "gapiid_captures_ended_total", "Captures that have ended."),
         "reason",
-        REASONS.map(of_reason),
+        EndReason::ALL.iter().map(|reason| of_reason(reason.name())),
     );
     let build = (Kind::Gauge, "gapiid_build_info", "The version that runs.");
     out.labelled(build, "version", [(env!("CARGO_PKG_VERSION"), 1)]);

@@ -85,7 +85,7 @@ pub const META_FIRST: u16 = gapii_ringbuf::record::META_IDS_FIRST;
 
 atoms! {
     /// First record of a thread in a capture, and behind each keyframe.
-    THREAD = 0xFF01, Shim, 24 bytes => Thread {
+    pub struct Thread = THREAD 0xFF01, Shim, 24 bytes {
         /// Thread id of the operating system.
         0 tid: u32,
         /// 0.
@@ -94,7 +94,7 @@ atoms! {
         8 name: [u8; 16],
     }
     /// The thread's current context: follows THREAD, and each change.
-    CONTEXT = 0xFF02, Shim, 16 bytes => Context {
+    pub struct Context = CONTEXT 0xFF02, Shim, 16 bytes {
         /// Handle of the context, or 0.
         0 context: u64,
         /// `EGL_OPENGL_ES_API` (`0x30A0`), `EGL_OPENGL_API` (`0x30A2`), or 0 without a context.
@@ -103,7 +103,7 @@ atoms! {
         12 client_version: u32,
     }
     /// Records of the thread that are not in the stream.
-    GAP = 0xFF04, Shim, 64 bytes, read from 60 => Gap {
+    pub struct Gap = GAP 0xFF04, Shim, 64 bytes, read from 60 {
         /// Records that are missing.
         0 records: u64,
         /// Commands that are missing.
@@ -122,21 +122,21 @@ atoms! {
         56 cause: GapCause,
     }
     /// The process has put its hooks back.
-    CAPTURE_END = 0xFF05, Shim, 16 bytes => CaptureEnd {
+    pub struct CaptureEnd = CAPTURE_END 0xFF05, Shim, 16 bytes {
         /// Why: a ProcessEnd.
         0 reason: ProcessEnd,
         /// Frames that the process recorded.
         8 frames: u64,
     }
     /// A piece of a blob.
-    BLOB = 0xFF06, Shim, 16 bytes, then "the bytes of the piece" => Blob {
+    pub struct Blob = BLOB 0xFF06, Shim, 16 bytes, then "the bytes of the piece" {
         /// Size of the whole blob in bytes, below 2^48. In a ring and with `SETUP`, the lower 16 bits of the store's number are in the upper 16 bits.
         0 total: u64,
         /// Where the piece begins in the blob, in bytes.
         8 offset: u64,
     }
     /// What the driver answered about a context when it first became current; follows its CONTEXT.
-    LIMITS = 0xFF07, Shim, 16 bytes, then "`numbers` times `i32`, then `extensions_len` bytes of names, separated by spaces" => Limits {
+    pub struct Limits = LIMITS 0xFF07, Shim, 16 bytes, then "`numbers` times `i32`, then `extensions_len` bytes of names, separated by spaces" {
         /// Handle of the context.
         0 context: u64,
         /// Major client version.
@@ -149,7 +149,7 @@ atoms! {
         14 extensions_len: u16,
     }
     /// What a surface held just before a swap; precedes the swap's enter record.
-    FRAME = 0xFF08, Shim, 48 bytes => Frame {
+    pub struct Frame = FRAME 0xFF08, Shim, 48 bytes {
         /// Handle of the surface.
         0 surface: u64,
         /// Frames of the process that the application counted before.
@@ -164,19 +164,19 @@ atoms! {
         32 name: [u8; 16],
     }
     /// The thread's `SETUP` commands so far make what it found when the capture, or its keyframe, began.
-    SNAPSHOT = 0xFF09, Shim, 8 bytes, then "`len` bytes of UTF-8: what the commands leave out, a line each" => Snapshot {
+    pub struct Snapshot = SNAPSHOT 0xFF09, Shim, 8 bytes, then "`len` bytes of UTF-8: what the commands leave out, a line each" {
         /// Bytes of text that follow.
         0 len: u32,
         /// Time that the thread was held for them, in microseconds.
         4 held_us: u32,
     }
     /// The capture goes on as if it began here: threads introduce themselves again, no earlier blob counts as sent, and all state is described again.
-    KEYFRAME = 0xFF0A, Shim, 8 bytes => Keyframe {
+    pub struct Keyframe = KEYFRAME 0xFF0A, Shim, 8 bytes {
         /// Frames of the process that the application counted before.
         0 frame: u64,
     }
     /// In captures with keyframes: what the thread's next `SETUP` commands describe, or what the thread has just made.
-    SUBJECT = 0xFF0B, Shim, 16 bytes => Subject {
+    pub struct Subject = SUBJECT 0xFF0B, Shim, 16 bytes {
         /// Number of the subject among those of its kind.
         0 id: u64,
         /// A SubjectKind.
@@ -185,7 +185,7 @@ atoms! {
         12 made: u32,
     }
     /// A piece of a blob that the daemon's store has; becomes a BLOB in the stream.
-    STORED = 0xFF0C, Ring, 40 bytes => Stored {
+    pub struct Stored = STORED 0xFF0C, Ring, 40 bytes {
         /// Size of the whole blob, in bytes.
         0 total: u64,
         /// Where the piece begins in the blob, in bytes.
@@ -196,7 +196,7 @@ atoms! {
         24 name: [u8; 16],
     }
     /// What a tracer did to a command of the thread, or that a tracer calls it.
-    TRACED = 0xFF0D, Shim, 8 bytes, then "arguments of `args_len` bytes each, and a result, as the kind says" => Traced {
+    pub struct Traced = TRACED 0xFF0D, Shim, 8 bytes, then "arguments of `args_len` bytes each, and a result, as the kind says" {
         /// Function id of the command.
         0 id: u16,
         /// A TracedKind.
@@ -205,7 +205,7 @@ atoms! {
         4 args_len: u32,
     }
     /// First record of a block.
-    BLOCK = 0xFF10, Daemon, 24 bytes => Block {
+    pub struct Block = BLOCK 0xFF10, Daemon, 24 bytes {
         /// Ordinal of the block in the stream, from 0, or from `kept.block`.
         0 number: u64,
         /// Commands that took effect before this block.
@@ -214,7 +214,7 @@ atoms! {
         16 start_ns: u64,
     }
     /// A process and how far it is; precedes the first THREAD_STATE of the process in a block.
-    PROCESS = 0xFF11, Daemon, 32 bytes, then "`name_len` bytes of the name" => Process {
+    pub struct Process = PROCESS 0xFF11, Daemon, 32 bytes, then "`name_len` bytes of the name" {
         /// Index of the process in the trace, dense from 0.
         0 process: u32,
         /// Process id of the operating system.
@@ -227,7 +227,7 @@ atoms! {
         24 name_len: u32,
     }
     /// A thread's state; precedes the first record of the thread in a block.
-    THREAD_STATE = 0xFF12, Daemon, 48 bytes => ThreadState {
+    pub struct ThreadState = THREAD_STATE 0xFF12, Daemon, 48 bytes {
         /// Index of the thread in the trace, dense from 0 over all processes.
         0 thread: u32,
         /// Index of its process.
@@ -244,19 +244,19 @@ atoms! {
         32 name: [u8; 16],
     }
     /// The records that follow are this thread's.
-    SWITCH_THREAD = 0xFF13, Daemon, 8 bytes, read from 4 => SwitchThread {
+    pub struct SwitchThread = SWITCH_THREAD 0xFF13, Daemon, 8 bytes, read from 4 {
         /// Index of the thread.
         0 thread: u32,
     }
     /// Last record of a stream.
-    END = 0xFF14, Daemon, 16 bytes, then "`in_flight` commands in flight" => End {
+    pub struct End = END 0xFF14, Daemon, 16 bytes, then "`in_flight` commands in flight" {
         /// Why the stream ended: an EndReason.
         0 reason: EndReason,
         /// Commands in flight that follow.
         8 in_flight: u32,
     }
     /// Position of the capture's rings at the end of a block.
-    RINGS = 0xFF15, Daemon, 16 bytes, then "`rings` rings" => Rings {
+    pub struct Rings = RINGS 0xFF15, Daemon, 16 bytes, then "`rings` rings" {
         /// Threads that the stream has so far.
         0 threads: u32,
         /// Processes that the stream has so far.
@@ -267,7 +267,7 @@ atoms! {
         12 flags: u32,
     }
     /// Totals of a thread that is gone; precedes the reuse of its ring by another thread.
-    ACCOUNT = 0xFF16, Daemon, 128 bytes => Account {
+    pub struct Account = ACCOUNT 0xFF16, Daemon, 128 bytes {
         /// Index of the thread.
         0 thread: u32,
         /// Place of its ring in the process' segment.
@@ -304,7 +304,7 @@ atoms! {
         120 missed_cause: GapCause,
     }
     /// Another daemon took the capture up.
-    SEAM = 0xFF17, Daemon, 24 bytes => Seam {
+    pub struct Seam = SEAM 0xFF17, Daemon, 24 bytes {
         /// `CLOCK_MONOTONIC` in nanoseconds when a program first noticed that the daemon was gone; where no program came back, when the last block was begun.
         0 from_ns: u64,
         /// `CLOCK_MONOTONIC` in nanoseconds when the other daemon began.
@@ -318,7 +318,7 @@ atoms! {
 
 layout! {
     /// A command that had been entered and had not returned when the stream ended.
-    InFlight, 16 bytes, read from 16;
+    pub struct InFlight, 16 bytes, read from 16;
     /// Index of the thread; a thread has at most one command in flight.
     0 thread: u32,
     /// Function id.
@@ -329,7 +329,7 @@ layout! {
 
 layout! {
     /// Position of one ring in the stream, and of its owner.
-    Ring, 192 bytes, read from 192;
+    pub struct Ring, 192 bytes, read from 192;
     /// Index of the process.
     0 process: u32,
     /// Place of the ring in the process' segment.

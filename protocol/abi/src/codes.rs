@@ -29,7 +29,7 @@ pub struct Codes {
 macro_rules! codes {
     ($(
         $(#[doc = $doc:literal])+
-        $name:ident: $repr:ident, default $default:expr =>
+        pub enum $name:ident: $repr:ident, default $default:expr =>
         { $( $(#[doc = $code_doc:literal])+ $variant:ident = $code:literal $text:literal, )+ }
     )+) => {
         $(
@@ -125,7 +125,7 @@ macro_rules! codes {
 
 codes! {
     /// Why a stream ended: `reason` of END, as a word in the footer and in JSON.
-    EndReason: u32, default Self::Lost => {
+    pub enum EndReason: u32, default Self::Lost => {
         /// Each process recorded its frames.
         Frames = 1 "frames",
         /// A client asked for the end.
@@ -140,7 +140,7 @@ codes! {
         Shutdown = 6 "shutdown",
     }
     /// Why a process stopped recording: `reason` of CAPTURE_END.
-    ProcessEnd: u32, default Self::Other(0) => {
+    pub enum ProcessEnd: u32, default Self::Other(0) => {
         /// The process recorded its frames.
         Frames = 1 "frames",
         /// The daemon's mode page asked for the end.
@@ -151,7 +151,7 @@ codes! {
         Exit = 4 "exit",
     }
     /// Why records are missing: `cause` of GAP (1 to 3), and of the footer's gaps (all).
-    GapCause: u32, default Self::Other(0) => {
+    pub enum GapCause: u32, default Self::Other(0) => {
         /// The ring was full, and the capture drops records.
         Dropped = 1 "dropped",
         /// The ring stayed full for longer than the stall limit.
@@ -172,14 +172,14 @@ codes! {
         Restarted = 9 "restarted",
     }
     /// How much of a frame's pixels the trace has: `kind` of FRAME.
-    FrameKind: u32, default Self::Other(0) => {
+    pub enum FrameKind: u32, default Self::Other(0) => {
         /// Their name alone.
         Hash = 1 "hash",
         /// The pixels, as a blob of that name.
         Blob = 2 "blob",
     }
     /// What tracers did to a command, and therefore what follows: `kind` of TRACED.
-    TracedKind: u16, default Self::Other(0) => {
+    pub enum TracedKind: u16, default Self::Other(0) => {
         /// Ahead of the enter record: the arguments as the program passed them. The enter record has those that the driver got.
         Changed = 1 "CHANGED",
         /// In place of the command's records, because it never reached the driver and has no `seq`: the arguments as the program passed them, those that prologues left, and the result that the program got, if the command has one.
@@ -190,7 +190,7 @@ codes! {
         Own = 4 "OWN",
     }
     /// What a SUBJECT names: its `kind`. `id` distinguishes the subjects of a kind in a process.
-    SubjectKind: u32, default Self::Other(0) => {
+    pub enum SubjectKind: u32, default Self::Other(0) => {
         /// The process: `id` 0 for displays, contexts and surfaces, 1 for fences.
         Process = 1 "process",
         /// What is current on the thread; `id` means nothing.

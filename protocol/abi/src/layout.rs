@@ -141,7 +141,7 @@ pub(crate) const fn is_sound(fields: &[Field], len: usize, min_len: usize) -> bo
 macro_rules! layout {
     (
         $(#[doc = $doc:literal])+
-        $name:ident, $len:literal bytes, read from $min:expr;
+        pub struct $name:ident, $len:literal bytes, read from $min:expr;
         $( $(#[doc = $field_doc:literal])+ $at:literal $field:ident: $ty:ty, )*
     ) => {
         $(#[doc = $doc])+
@@ -193,8 +193,8 @@ macro_rules! layout {
 macro_rules! atoms {
     ($(
         $(#[doc = $doc:literal])+
-        $id_name:ident = $id:literal, $writer:ident, $len:literal bytes $(, read from $min:literal)? $(, then $tail:literal)? =>
-        $name:ident {
+        pub struct $name:ident = $id_name:ident $id:literal, $writer:ident, $len:literal bytes
+        $(, read from $min:literal)? $(, then $tail:literal)? {
             $( $(#[doc = $field_doc:literal])+ $at:literal $field:ident: $ty:ty, )*
         }
     )*) => {
@@ -204,7 +204,7 @@ macro_rules! atoms {
 
             $crate::layout::layout! {
                 $(#[doc = $doc])+
-                $name, $len bytes, read from $crate::layout::atoms!(@min $len $($min)?);
+                pub struct $name, $len bytes, read from $crate::layout::atoms!(@min $len $($min)?);
                 $( $(#[doc = $field_doc])+ $at $field: $ty, )*
             }
 

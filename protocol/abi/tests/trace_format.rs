@@ -28,29 +28,35 @@ fn line(meaning: &str) -> &str {
 }
 
 fn flags(out: &mut String, title: &str, flags: &[Flag]) {
-    writeln!(out, "{title}\n\n| flag | value | meaning |\n|---|---|---|").unwrap();
+    writeln!(out, "{title}\n\n| flag | value | meaning |\n|---|---|---|")
+        .expect("a String takes text");
     for flag in flags {
-        writeln!(out, "| `{}` | {} | {} |", flag.name, flag.value, line(flag.meaning)).unwrap();
+        writeln!(out, "| `{}` | {} | {} |", flag.name, flag.value, line(flag.meaning))
+            .expect("a String takes text");
     }
     out.push('\n');
 }
 
 fn fields(out: &mut String, layout: &Layout) {
-    writeln!(out, "| at | field | type | meaning |\n|---|---|---|---|").unwrap();
+    writeln!(out, "| at | field | type | meaning |\n|---|---|---|---|")
+        .expect("a String takes text");
     for Field { name, at, text, meaning, .. } in layout.fields {
-        writeln!(out, "| {at} | `{name}` | {text} | {} |", line(meaning)).unwrap();
+        writeln!(out, "| {at} | `{name}` | {text} | {} |", line(meaning))
+            .expect("a String takes text");
     }
     if !layout.tail.is_empty() {
-        writeln!(out, "| {} | | | {} |", layout.len, layout.tail).unwrap();
+        writeln!(out, "| {} | | | {} |", layout.len, layout.tail).expect("a String takes text");
     }
     out.push('\n');
 }
 
 fn codes(out: &mut String, codes: &Codes) {
     let (name, meaning) = (codes.name, line(codes.meaning));
-    writeln!(out, "**{name}**: {meaning}\n\n| value | name | meaning |\n|---|---|---|").unwrap();
+    writeln!(out, "**{name}**: {meaning}\n\n| value | name | meaning |\n|---|---|---|")
+        .expect("a String takes text");
     for code in codes.codes {
-        writeln!(out, "| {} | `{}` | {} |", code.code, code.name, line(code.meaning)).unwrap();
+        writeln!(out, "| {} | `{}` | {} |", code.code, code.name, line(code.meaning))
+            .expect("a String takes text");
     }
     out.push('\n');
 }
@@ -72,13 +78,14 @@ fn tables() -> String {
         let more = if atom.tail.is_empty() { "" } else { " and more" };
         let Layout { name, len, .. } = atom;
         let meaning = line(atom.meaning);
-        writeln!(out, "| `{id:#06X}` | {name} | {writer} | {len}{more} | {meaning} |").unwrap();
+        writeln!(out, "| `{id:#06X}` | {name} | {writer} | {len}{more} | {meaning} |")
+            .expect("a String takes text");
     }
     out.push_str(
         "| `0xFFFF` | PAD | shim; never in a trace | | Fills the rest of a ring's lap. |\n\n",
     );
     for layout in ATOMS.iter().chain(ELEMENTS) {
-        writeln!(out, "**{}**, {} bytes:\n", layout.name, layout.len).unwrap();
+        writeln!(out, "**{}**, {} bytes:\n", layout.name, layout.len).expect("a String takes text");
         fields(&mut out, layout);
     }
     flags(&mut out, "Flags of RINGS:", RINGS_FLAGS);
@@ -89,7 +96,7 @@ fn tables() -> String {
 
 #[test]
 fn tables_in_the_document_are_those_of_the_code() {
-    let text = std::fs::read_to_string(document()).unwrap();
+    let text = std::fs::read_to_string(document()).expect("the document is there");
     let [_, written, _] = parts(&text);
     let expected = tables();
     assert!(
@@ -103,9 +110,9 @@ fn tables_in_the_document_are_those_of_the_code() {
 #[test]
 #[ignore = "writes docs/trace-format.md"]
 fn write_tables() {
-    let text = std::fs::read_to_string(document()).unwrap();
+    let text = std::fs::read_to_string(document()).expect("the document is there");
     let [before, _, after] = parts(&text);
-    std::fs::write(document(), [before, &tables(), after].concat()).unwrap();
+    std::fs::write(document(), [before, &tables(), after].concat()).expect("it can be written");
 }
 
 #[test]
