@@ -15,12 +15,12 @@ use tokio::io::unix::AsyncFd;
 use tokio::io::{AsyncReadExt, Interest};
 use tokio::net::UnixStream;
 
-use crate::capture::Departure;
 use crate::door::Guest;
 use crate::peer::{Peer, PeerError};
-use crate::process::{Descriptors, HandedOver, Process};
 use crate::rights;
 use crate::session::{RegisterError, Session, TakeOverError};
+use gapii_capture::end::Departure;
+use gapii_capture::process::{Descriptors, HandedOver, Process};
 
 /// Why an application's connection ended before it was one.
 #[derive(Debug, thiserror::Error)]

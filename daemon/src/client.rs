@@ -18,13 +18,13 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::capture::Capture;
 use crate::descriptors;
 use crate::door::Guest;
 use crate::peer::Peer;
 use crate::remote;
 use crate::rights;
 use crate::session::{Session, abandon};
+use gapii_capture::capture::Capture;
 
 /// How often a client hears how far its captures are.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);

@@ -8,11 +8,13 @@ use std::time::Duration;
 use gapii_abi::app::Launch;
 use gapii_protocol::control::{ControlError, KeepRequest, KeptInfo, Saved, code};
 
-use crate::capture::Capture;
-use crate::capture::end::Exited;
-use crate::capture::kept::{KeepLimits, Kept};
-use crate::capture::save::{self, Origin};
-use crate::process::is_called;
+use gapii_capture::capture::Capture;
+use gapii_capture::end::Exited;
+use gapii_capture::kept::{KeepLimits, Kept};
+use gapii_capture::process::is_called;
+use gapii_capture::save::{self, Origin};
+
+use crate::clock;
 
 /// How long what was published may take to come out.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
@@ -125,7 +127,7 @@ impl Keep {
         let ends = selection.blocks.iter().flat_map(|block| &block.facts.frame_ends);
         let first_frame = ends.map(|(_, frame)| *frame).next().unwrap_or(0);
         let exited = *self.exited.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = save::save(&selection, &self.origin, exited, output)
+        let written = save::save(&selection, &self.origin, exited, output, clock::SYSTEM)
             .map_err(|error| ControlError::new(code::INTERNAL, error.to_string()))?;
         let (pid, name) = (process.pid, process.name.clone());
         Ok(Saved { pid, name, first_frame, summary: written.summary() })

@@ -3,7 +3,6 @@
 //! One thread serves all sockets; a capture adds three. Keeps no state on disk.
 
 mod app;
-mod capture;
 mod client;
 mod clock;
 mod config;
@@ -14,15 +13,12 @@ mod listen;
 mod log;
 mod memory;
 mod metrics;
-mod nameless;
 mod peer;
-mod process;
 mod refusals;
 mod remote;
 mod service;
 mod session;
 mod status_page;
-mod store;
 
 use std::fmt::Display;
 use std::fs::File;

@@ -11,17 +11,17 @@ use gapii_protocol::control::{
 };
 use tokio::sync::mpsc;
 
-use crate::capture::kept::{KeepLimits, Kept};
-use crate::capture::plan::Plan;
-use crate::capture::save::Origin;
-use crate::capture::{Capture, Destination};
 use crate::clock;
 use crate::config::Config;
 use crate::keep::Keep;
-use crate::process::Process;
 use crate::session::report::{refused_rings, sum, totals};
 use crate::session::table::{Table, busy, no_app};
 use crate::session::{Session, check};
+use gapii_capture::capture::{Capture, Destination};
+use gapii_capture::kept::{KeepLimits, Kept};
+use gapii_capture::plan::Plan;
+use gapii_capture::process::Process;
+use gapii_capture::save::Origin;
 
 /// Launches whose processes are to be kept, at most.
 const LAUNCHES_KEPT: usize = 64;
@@ -127,8 +127,8 @@ impl Session {
         let session = Arc::clone(self);
         let on_end = move |summary| session.keep_ended(id, &summary);
         let started_unix_ns = clock::unix_ns();
-        let shares = (process.counter(), &self.spill_room);
-        let capture = Capture::start(plan, destination, shares, None, on_end)
+        let resources = self.resources(process.counter());
+        let capture = Capture::start(plan, destination, resources, None, on_end)
             .map_err(|error| cannot(format!("keeping cannot start: {error}")))?;
         let origin = Origin {
             session: self.id,

@@ -22,19 +22,20 @@ use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
 use rustix::process::Pid;
 use tokio::sync::{Notify, mpsc};
 
-use crate::capture::end::Cause;
-use crate::capture::plan::Plan;
-use crate::capture::spill::SpillRoom;
-use crate::capture::{Capture, Departure, Destination};
 use crate::clock;
 use crate::config::Config;
 use crate::memory;
-use crate::process::{Counter, Descriptors, Process};
 use crate::refusals::Refusals;
 use crate::remote::Links;
 use crate::session::keeping::Retention;
 use crate::session::report::{Counters, refused_rings, sum};
 use crate::session::table::{Table, busy};
+use gapii_capture::capture::{Capture, Destination, Resources};
+use gapii_capture::end::Cause;
+use gapii_capture::end::Departure;
+use gapii_capture::plan::Plan;
+use gapii_capture::process::{Counter, Descriptors, Process};
+use gapii_capture::spill::SpillRoom;
 
 pub use crate::session::take_up::{TakeOverError, abandon};
 
@@ -134,7 +135,7 @@ impl Session {
             hello,
             self.layout,
             self.store_bytes,
-            self.counter(),
+            (self.counter(), clock::SYSTEM),
         )?;
         let process = Arc::new(process);
         table.next_process += 1;
@@ -217,8 +218,8 @@ impl Session {
         let is_shared = drain.is_some();
         let destination = Destination::File(output);
         let counter = self.counter_of(&processes);
-        let capture =
-            Capture::start(plan, destination, (&counter, &self.spill_room), drain, on_end);
+        let resources = self.resources(&counter);
+        let capture = Capture::start(plan, destination, resources, drain, on_end);
         let capture = capture.map_err(|error| {
             ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
         })?;
@@ -239,6 +240,10 @@ impl Session {
     fn counter_of(&self, processes: &[Arc<Process>]) -> Counter {
         let first = processes.first().map(|process| process.counter().clone());
         first.unwrap_or_else(|| self.counter())
+    }
+
+    fn resources<'a>(&'a self, counter: &'a Counter) -> Resources<'a> {
+        Resources { counter, spill_room: &self.spill_room, clock: clock::SYSTEM }
     }
 
     fn plan(&self, id: u64, request: &StartRequest) -> Plan {

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use gapii_protocol::control::{self, CaptureInfo, Rejected, StatusInfo, Totals};
 use gapii_protocol::status::StatusPage;
 
-use crate::capture::Capture;
-use crate::capture::spill::SpillRoom;
 use crate::session::Session;
 use crate::session::table::Table;
 use crate::{clock, memory};
+use gapii_capture::capture::Capture;
+use gapii_capture::spill::SpillRoom;
 
 /// What was turned away.
 #[derive(Debug, Default)]

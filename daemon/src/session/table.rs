@@ -6,12 +6,13 @@ use std::sync::Arc;
 use gapii_abi::app::Launch;
 use gapii_protocol::control::{ControlError, StopRequest, Target, Totals, code};
 
-use crate::capture::drain::DrainHandle;
-use crate::capture::{Capture, Departure};
 use crate::keep::Keep;
-use crate::process::Process;
 use crate::session::keeping::Wishes;
 use crate::session::take_up::Waiting;
+use gapii_capture::capture::Capture;
+use gapii_capture::drain::DrainHandle;
+use gapii_capture::end::Departure;
+use gapii_capture::process::Process;
 
 #[derive(Debug, Default)]
 pub(super) struct Table {

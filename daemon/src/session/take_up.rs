@@ -13,13 +13,15 @@ use gapii_ringbuf::{CaptureId, Mode};
 use rustix::process::Pid;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::capture::end::Cause;
-use crate::capture::plan::Plan;
-use crate::capture::recover::{Recovered, recover};
-use crate::capture::{Capture, Departure, Destination};
-use crate::process::{HandOverError, HandedOver, Orphan, Process};
+use crate::clock;
 use crate::session::table::busy;
 use crate::session::{Session, check};
+use gapii_capture::capture::{Capture, Destination};
+use gapii_capture::end::Cause;
+use gapii_capture::end::Departure;
+use gapii_capture::plan::Plan;
+use gapii_capture::process::{HandOverError, HandedOver, Orphan, Process};
+use gapii_capture::recover::{Recovered, recover};
 
 /// A process that waits for somebody who wants its capture to go on.
 #[derive(Debug)]
@@ -98,7 +100,7 @@ impl Session {
         };
         let (bytes, known) = (self.store_bytes, self.counter());
         let Orphan { process, mode, capture } =
-            Process::take_over(index, pid, hello, handed_over, bytes, &known)?;
+            Process::take_over(index, pid, hello, handed_over, bytes, (&known, clock::SYSTEM))?;
         let is_recorded = process.settings_before().mode == Mode::Capturing;
         if !is_recorded || process.takers_before() == 0 {
             return Err(TakeOverError::NoCapture);
@@ -261,8 +263,9 @@ impl Session {
         let on_end =
             move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
         let destination = Destination::Begun(output, Box::new(recovered));
-        let shares = (&counter, &self.spill_room);
-        let capture = Capture::start(plan, destination, shares, drain, on_end).map_err(internal)?;
+        let resources = self.resources(&counter);
+        let capture =
+            Capture::start(plan, destination, resources, drain, on_end).map_err(internal)?;
         table.last_capture = id;
         table.captures.insert(id, Arc::clone(&capture));
         let mut apps = Vec::new();

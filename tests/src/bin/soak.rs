@@ -200,7 +200,7 @@ fn tracers(options: &Options) {
 /// New seeds of the daemon's simulation, which is part of its unit tests.
 fn simulation(options: &Options) {
     let mut cargo = Command::new("cargo");
-    cargo.args(["test", "--quiet", "--release", "-p", "gapiid", "--bin", "gapiid"]);
+    cargo.args(["test", "--quiet", "--release", "-p", "gapii-capture", "--lib"]);
     cargo.args(["simulation::seeds", "--", "--nocapture"]);
     cargo.env("GAPII_SIMULATION_SECONDS", options.simulation_seconds.to_string());
     let done = cargo.status().expect("cargo can be started");

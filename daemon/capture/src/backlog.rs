@@ -1,0 +1,607 @@
+//! Blocks on their way from the drain to the writer, compressed in the time that programs leave, and put aside
+//! where the output takes none.
+//!
+//! While a block waits here, a thread of low priority compresses it. The writer takes it when that is
+//! done; where blocks queue up, or one has waited long, it takes it as it is, whatever the other thread
+//! is at, and the next ones too for a while, which the other thread then leaves alone: a block that both
+//! compress is time lost. So nobody waits for a thread that gets little time, and a program is not
+//! pushed aside by compression.
+//!
+//! Where the writer is held up by its output and blocks queue up, a third thread writes them into a file, in
+//! their order, so that ring space and memory are not held for somebody who reads slowly. What must be
+//! known of blocks in their order is found when one leaves the queue, by whoever takes it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use gapii_protocol::trace::BlockEncoder;
+use gapii_protocol::trace::blobs::Collector;
+use gapii_ringbuf::CounterMap;
+
+use crate::assemble::{Block, RingKey};
+use crate::facts::Facts;
+use crate::fault::{self, Fault};
+use crate::fill::fill;
+use crate::finish::Finish;
+use crate::spill::{Place, Spill};
+
+/// Blocks that hold more of a ring than this, in eighths, are no longer waited for: the space is
+/// wanted.
+const WAITING_EIGHTHS: u64 = 5;
+/// Blocks that hold more memory than this are not waited for either, in bytes.
+const WAITING_MAX: u64 = 8 << 20;
+/// How long a block waits for its compression.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How long no block is compressed ahead once they queued up.
+const PRESSED: Duration = Duration::from_millis(20);
+/// Blocks in memory from which on they are put aside: a ring is full of four.
+const SPILL_BLOCKS: usize = 2;
+/// How long a write takes that is held up: to a pipe or the like, and to a file.
+const HELD_UP: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
+
+/// What the writer is to do next.
+#[derive(Debug)]
+pub enum Work {
+    Block(Arc<Waiting>, Facts),
+    /// A block that was put aside: its zstd frame. Its ring space is free.
+    Spilled(io::Result<Vec<u8>>, Facts),
+    /// Who waits for this to be dropped knows that all before it is dealt with.
+    Mark(Sender<()>),
+    /// The last piece of work.
+    Finish(Box<Finish>),
+}
+
+/// A block is dealt with: this ring space may be reused.
+#[derive(Debug)]
+pub struct Done {
+    /// Rings, each with the index below which its space is free.
+    pub releases: Vec<(RingKey, u64)>,
+}
+
+/// A block that is not written yet.
+#[derive(Debug)]
+pub struct Waiting {
+    given: Block,
+    /// The same with what stores have of it, where it is not whole.
+    filled: OnceLock<Block>,
+    /// Its zstd frame, once somebody has made it ahead.
+    frame: OnceLock<Vec<u8>>,
+    /// Somebody is making it.
+    is_taken: AtomicBool,
+    since: Instant,
+}
+
+/// The drain's end. The writer hears when it is dropped.
+pub struct Feed(Arc<Shared>);
+
+/// The writer's end.
+pub struct Backlog(Arc<Shared>);
+
+/// The end of the thread that compresses ahead.
+pub struct Ahead(Arc<Shared>);
+
+/// The end of the thread that puts aside.
+pub struct Spiller {
+    shared: Arc<Shared>,
+    /// How long a write takes that is held up.
+    held_up: Duration,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+    /// Blocks queue up, or there is room again for what is put aside.
+    pressed: Condvar,
+    /// Held while a block is taken out of the queue and looked at. Taken before the queue.
+    order: Mutex<Order>,
+    /// So much waits for the thread that compresses ahead, and not more, in bytes.
+    waiting_max: u64,
+    /// What is put aside. Taken before the queue, and never for long by who holds that.
+    spill: Mutex<Option<Spill>>,
+    /// Bytes of it.
+    spilled: AtomicU64,
+    /// There is no room for what should be put aside.
+    is_exhausted: AtomicBool,
+}
+
+/// What is known of the blocks that have left the queue.
+#[derive(Default)]
+struct Order {
+    blocks: u32,
+    collector: Collector,
+}
+
+#[derive(Debug, Default)]
+struct Queue {
+    work: VecDeque<Item>,
+    /// Of the blocks in it.
+    bytes: u64,
+    blocks: usize,
+    /// Until then the writer compresses by itself.
+    pressed_until: Option<Instant>,
+    /// Since when the writer waits for its output.
+    writes_since: Option<Instant>,
+    /// Somebody waits for all of it to leave: blocks need not queue up to be put aside.
+    is_awaited: bool,
+    /// Nothing more comes.
+    is_closed: bool,
+}
+
+#[derive(Debug)]
+enum Item {
+    Block(Arc<Waiting>, Option<Facts>),
+    /// On its way into the file.
+    Spilling,
+    Spilled(Place, Facts),
+    Mark(Sender<()>),
+    Finish(Box<Finish>),
+}
+
+/// A backlog without anything in it, for what comes from rings of `ring_bytes`.
+pub fn backlog(ring_bytes: u64) -> (Feed, Backlog, Ahead) {
+    let waiting_max = (ring_bytes / 8 * WAITING_EIGHTHS).min(WAITING_MAX);
+    let shared = Arc::new(Shared { waiting_max, ..Shared::default() });
+    (Feed(shared.clone()), Backlog(shared.clone()), Ahead(shared))
+}
+
+impl Waiting {
+    fn new(given: Block) -> Self {
+        let (filled, frame) = (OnceLock::new(), OnceLock::new());
+        Self { given, filled, frame, is_taken: AtomicBool::new(false), since: Instant::now() }
+    }
+
+    /// The block, whole. To be asked for in the blocks' order, once all before it are dealt with.
+    pub fn block(&self) -> &Block {
+        match self.is_whole() {
+            true => &self.given,
+            false => self.filled.get_or_init(|| fill(&self.given)),
+        }
+    }
+
+    /// Whether nothing of it has to come from a store.
+    fn is_whole(&self) -> bool {
+        self.given.unfilled_bytes == 0
+    }
+
+    /// The block's zstd frame, if it was made ahead.
+    pub fn frame(&self) -> Option<&[u8]> {
+        self.frame.get().map(Vec::as_slice)
+    }
+}
+
+impl Feed {
+    pub fn block(&self, block: Block) {
+        self.0.push(Item::Block(Arc::new(Waiting::new(block)), None));
+    }
+
+    pub fn mark(&self, reached: Sender<()>) {
+        self.0.push(Item::Mark(reached));
+    }
+
+    pub fn finish(&self, finish: Finish) {
+        self.0.push(Item::Finish(Box::new(finish)));
+    }
+
+    /// All that waits is to be written, or put aside, soon: somebody waits for its ring space.
+    pub fn await_all(&self) {
+        let mut queue = self.0.lock();
+        queue.is_awaited = queue.blocks > 0;
+        drop(queue);
+        self.0.pressed.notify_one();
+    }
+
+    /// Whether there is no room for what should be put aside.
+    pub fn is_exhausted(&self) -> bool {
+        // Relaxed: a flag on its own.
+        self.0.is_exhausted.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the blocks that wait in memory.
+    pub fn waiting_bytes(&self) -> u64 {
+        self.0.lock().bytes
+    }
+
+    /// Bytes that are put aside.
+    pub fn spilled_bytes(&self) -> u64 {
+        // Relaxed: a number for people.
+        self.0.spilled.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Feed {
+    fn drop(&mut self) {
+        self.0.lock().is_closed = true;
+        self.0.changed.notify_all();
+        self.0.pressed.notify_all();
+    }
+}
+
+impl Backlog {
+    /// What puts blocks aside for this writer, whose output is a pipe or the like, or a file.
+    pub fn spiller(&self, spill: Spill, is_stream: bool) -> Spiller {
+        *self.0.spill() = Some(spill);
+        let [stream, file] = HELD_UP;
+        let held_up = if is_stream { stream } else { file };
+        Spiller { shared: Arc::clone(&self.0), held_up }
+    }
+
+    /// The next piece of work, in the order in which it was given; waits for it. `None`: there is no
+    /// more, and the last one was no [`Work::Finish`].
+    pub fn next(&self) -> Option<Work> {
+        let mut queue = self.0.lock();
+        loop {
+            if queue.bytes > self.0.waiting_max {
+                queue.pressed_until = Some(Instant::now() + PRESSED);
+            }
+            let patience = match queue.work.front() {
+                None if queue.is_closed => return None,
+                None | Some(Item::Spilling) => None,
+                Some(_) if queue.is_closed || queue.is_pressed() => Some(Duration::ZERO),
+                Some(Item::Mark(_) | Item::Finish(_) | Item::Spilled(..)) => Some(Duration::ZERO),
+                Some(Item::Block(waiting, _)) if !waiting.is_whole() => Some(Duration::ZERO),
+                Some(Item::Block(waiting, _)) if waiting.frame().is_some() => Some(Duration::ZERO),
+                Some(Item::Block(waiting, _)) => {
+                    Some(PATIENCE.saturating_sub(waiting.since.elapsed()))
+                }
+            };
+            let changed = &self.0.changed;
+            queue = match patience {
+                Some(Duration::ZERO) => {
+                    drop(queue);
+                    match self.take() {
+                        Some(work) => return Some(work),
+                        // Somebody was quicker.
+                        None => self.0.lock(),
+                    }
+                }
+                Some(patience) => {
+                    let waited = changed.wait_timeout(queue, patience);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                None => changed.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// The next piece of work, if there is one that nobody is at.
+    pub fn take(&self) -> Option<Work> {
+        self.0.take()
+    }
+
+    /// The writer waits for its output from now on, or has done so.
+    pub fn set_writing(&self, writes: bool) {
+        self.0.lock().writes_since = writes.then(Instant::now);
+    }
+}
+
+impl Ahead {
+    /// Compresses blocks that wait, until no more come.
+    pub fn run(&self, encoder: &mut BlockEncoder) {
+        while let Some(waiting) = self.next() {
+            // A block that can't be encoded is refused to the writer again, who says so.
+            if let Ok(frame) = encoder.encode(&waiting.given.raw) {
+                let _ = waiting.frame.set(frame);
+                self.0.changed.notify_all();
+            }
+        }
+    }
+
+    /// The first block that nobody has taken; waits for it.
+    fn next(&self) -> Option<Arc<Waiting>> {
+        let mut queue = self.0.lock();
+        loop {
+            if let Some(waiting) = queue.free() {
+                // Relaxed: the queue's lock orders it.
+                waiting.is_taken.store(true, Ordering::Relaxed);
+                return Some(waiting);
+            }
+            if queue.is_closed {
+                return None;
+            }
+            queue = self.0.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+impl Spiller {
+    /// Puts blocks aside where they queue up, until no more come.
+    pub fn run(&self, level: i32, done: &Sender<Done>, counter: &CounterMap) {
+        // Most outputs take all there is: what compresses is made when it is needed.
+        let mut encoder = None;
+        while let Some(count) = self.wait() {
+            if encoder.is_none() {
+                encoder = BlockEncoder::new(level).ok();
+            }
+            let Some(encoder) = &mut encoder else { return };
+            self.put(count, encoder, done, || counter.ring_doorbell());
+        }
+    }
+
+    /// Puts so many blocks aside, if there are as many and room for them; `put` hears of each.
+    fn put(
+        &self,
+        count: usize,
+        encoder: &mut BlockEncoder,
+        done: &Sender<Done>,
+        mut put: impl FnMut(),
+    ) {
+        for _ in 0..count {
+            if !self.put_one(encoder, done) {
+                break;
+            }
+            put();
+        }
+    }
+
+    /// Puts blocks aside where they queue up, for an output that is held up.
+    #[cfg(test)]
+    pub fn step(&self, encoder: &mut BlockEncoder, done: &Sender<Done>) {
+        let queue = self.shared.lock();
+        let (count, is_much) = (queue.blocks, queue.is_much());
+        drop(queue);
+        if is_much {
+            self.put(count, encoder, done, || {});
+        }
+    }
+
+    /// Waits until blocks are to be put aside, and says how many; `None`: no more come.
+    fn wait(&self) -> Option<usize> {
+        let mut queue = self.shared.lock();
+        loop {
+            if queue.is_closed {
+                return None;
+            }
+            let held_up = queue.writes_since.is_some_and(|since| since.elapsed() >= self.held_up);
+            // Relaxed: a flag on its own.
+            let is_full = self.shared.is_exhausted.load(Ordering::Relaxed);
+            let is_much = queue.is_much();
+            if is_much && held_up && !is_full {
+                return Some(queue.blocks);
+            }
+            let pressed = &self.shared.pressed;
+            queue = match is_much && !is_full {
+                true => {
+                    let waited = pressed.wait_timeout(queue, self.held_up);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+                false => pressed.wait(queue).unwrap_or_else(PoisonError::into_inner),
+            };
+        }
+    }
+
+    /// Puts the first block aside that is in memory. False: there is none, or no room.
+    fn put_one(&self, encoder: &mut BlockEncoder, done: &Sender<Done>) -> bool {
+        let mut order = self.shared.order();
+        let mut queue = self.shared.lock();
+        let is_block = |item: &Item| matches!(item, Item::Block(..));
+        let Some(at) = queue.work.iter().position(is_block) else { return false };
+        let Item::Block(waiting, known) = std::mem::replace(&mut queue.work[at], Item::Spilling)
+        else {
+            return false;
+        };
+        queue.count_out(&waiting);
+        drop(queue);
+        let facts = known.unwrap_or_else(|| order.facts(&waiting));
+        drop(order);
+        // A block that can't be encoded is refused to the writer again, who says so.
+        let encoded = match waiting.frame() {
+            Some(_) => None,
+            None => encoder.encode(&waiting.block().raw).ok(),
+        };
+        let frame = waiting.frame().or(encoded.as_deref());
+        let mut spill = self.shared.spill();
+        let place = frame.zip(spill.as_mut()).and_then(|(frame, spill)| spill.put(frame));
+        self.shared.show(spill.as_ref());
+        drop(spill);
+        let is_put = place.is_some();
+        let mut queue = self.shared.lock();
+        // Only the writer takes anything out before it, and waits for this one.
+        let spilling = queue.work.iter().position(|item| matches!(item, Item::Spilling));
+        if let Some(at) = spilling {
+            queue.work[at] = match place {
+                Some(place) => Item::Spilled(place, facts),
+                None => {
+                    queue.count_in(&waiting);
+                    Item::Block(Arc::clone(&waiting), Some(facts))
+                }
+            };
+        }
+        // Relaxed: a flag on its own.
+        self.shared.is_exhausted.store(!is_put, Ordering::Relaxed);
+        drop(queue);
+        self.shared.changed.notify_all();
+        if is_put && !fault::is_put_in(Fault::SpaceKept) {
+            // A drain that is gone needs no ring space.
+            let _ = done.send(Done { releases: waiting.given.releases.clone() });
+        }
+        is_put
+    }
+}
+
+impl Order {
+    /// Looks at the next block.
+    fn facts(&mut self, waiting: &Waiting) -> Facts {
+        let facts = Facts::of(waiting.block(), self.blocks, &mut self.collector);
+        self.blocks += 1;
+        facts
+    }
+}
+
+impl Queue {
+    fn push(&mut self, item: Item) {
+        if let Item::Block(waiting, _) = &item {
+            self.count_in(waiting);
+        }
+        self.work.push_back(item);
+    }
+
+    fn count_in(&mut self, waiting: &Waiting) {
+        self.bytes += waiting.given.raw.len() as u64;
+        self.blocks += 1;
+    }
+
+    fn count_out(&mut self, waiting: &Waiting) {
+        self.bytes -= waiting.given.raw.len() as u64;
+        self.blocks -= 1;
+        self.is_awaited &= self.blocks > 0;
+    }
+
+    /// Whether an output that is held up has so much to take that it is put aside.
+    fn is_much(&self) -> bool {
+        self.blocks >= SPILL_BLOCKS || self.is_awaited
+    }
+
+    fn is_pressed(&self) -> bool {
+        self.pressed_until.is_some_and(|until| Instant::now() < until)
+    }
+
+    /// The first block that is left to the thread that compresses ahead and that it has not taken.
+    fn free(&self) -> Option<Arc<Waiting>> {
+        if self.is_pressed() {
+            return None;
+        }
+        let mut blocks = self.work.iter().filter_map(|item| match item {
+            Item::Block(waiting, _) => Some(waiting),
+            _ => None,
+        });
+        // Relaxed: the queue's lock orders it.
+        blocks
+            .find(|waiting| waiting.is_whole() && !waiting.is_taken.load(Ordering::Relaxed))
+            .cloned()
+    }
+}
+
+impl Shared {
+    fn push(&self, item: Item) {
+        let mut queue = self.lock();
+        queue.push(item);
+        let is_much = queue.is_much();
+        drop(queue);
+        self.changed.notify_all();
+        if is_much {
+            self.pressed.notify_one();
+        }
+    }
+
+    /// Takes out what is at the front.
+    fn take(&self) -> Option<Work> {
+        let mut order = self.order();
+        let mut queue = self.lock();
+        if matches!(queue.work.front()?, Item::Spilling) {
+            return None;
+        }
+        match queue.work.pop_front()? {
+            Item::Spilling => None,
+            Item::Mark(reached) => Some(Work::Mark(reached)),
+            Item::Finish(finish) => Some(Work::Finish(finish)),
+            Item::Block(waiting, known) => {
+                queue.count_out(&waiting);
+                drop(queue);
+                // Relaxed: a flag on its own.
+                self.is_exhausted.store(false, Ordering::Relaxed);
+                let facts = known.unwrap_or_else(|| order.facts(&waiting));
+                Some(Work::Block(waiting, facts))
+            }
+            Item::Spilled(place, facts) => {
+                drop(queue);
+                let mut spill = self.spill();
+                let frame = match spill.as_mut() {
+                    Some(spill) => spill.get(place),
+                    None => Err(io::ErrorKind::NotFound.into()),
+                };
+                self.show(spill.as_ref());
+                drop(spill);
+                // Relaxed: a flag on its own.
+                self.is_exhausted.store(false, Ordering::Relaxed);
+                self.pressed.notify_one();
+                Some(Work::Spilled(frame, facts))
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spill(&self) -> MutexGuard<'_, Option<Spill>> {
+        self.spill.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn show(&self, spill: Option<&Spill>) {
+        // Relaxed: a number for people.
+        self.spilled.store(spill.map_or(0, Spill::used), Ordering::Relaxed);
+    }
+
+    fn order(&self) -> MutexGuard<'_, Order> {
+        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::thread;
+
+    use super::*;
+
+    /// Rings that hold two blocks of [`block`] before they are short of space, and no third.
+    const RING_BYTES: u64 = 4000;
+
+    fn block(byte: u8) -> Block {
+        Block { raw: vec![byte; 1000], ..Block::default() }
+    }
+
+    fn byte_of(work: Option<Work>) -> Option<(u8, bool)> {
+        match work? {
+            Work::Block(waiting, _) => Some((waiting.block().raw[0], waiting.frame().is_some())),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn block_is_taken_when_it_is_compressed() {
+        let (feed, backlog, ahead) = backlog(RING_BYTES);
+        let compressing = thread::spawn(move || ahead.run(&mut BlockEncoder::new(1).unwrap()));
+        feed.block(block(1));
+        assert_eq!(byte_of(backlog.next()), Some((1, true)));
+        drop(feed);
+        assert!(backlog.next().is_none());
+        compressing.join().unwrap();
+    }
+
+    #[test]
+    fn nobody_waits_for_a_thread_that_gets_no_time() {
+        let (feed, backlog, _ahead) = backlog(RING_BYTES);
+        feed.block(block(1));
+        let began = Instant::now();
+        assert_eq!(byte_of(backlog.next()), Some((1, false)));
+        assert!(began.elapsed() >= PATIENCE / 2, "it was not waited for at all");
+        (0..3).for_each(|number| feed.block(block(number)));
+        let began = Instant::now();
+        assert_eq!(byte_of(backlog.next()), Some((0, false)));
+        assert!(began.elapsed() < PATIENCE / 2, "it was waited for");
+    }
+
+    #[test]
+    fn blocks_that_queue_up_are_not_compressed_twice() {
+        let (feed, backlog, ahead) = backlog(RING_BYTES);
+        (0..3).for_each(|number| feed.block(block(number)));
+        assert_eq!(byte_of(backlog.next()), Some((0, false)));
+        assert!(ahead.0.lock().free().is_none(), "left to both");
+        thread::sleep(PRESSED);
+        assert!(ahead.0.lock().free().is_some(), "left to nobody");
+    }
+
+    #[test]
+    fn work_comes_in_its_order_and_is_not_waited_for_at_the_end() {
+        let (feed, backlog, _ahead) = backlog(RING_BYTES);
+        (1..=3).for_each(|number| feed.block(block(number)));
+        drop(feed);
+        let taken: Vec<_> = std::iter::from_fn(|| byte_of(backlog.next())).collect();
+        assert_eq!(taken, [(1, false), (2, false), (3, false)]);
+    }
+}

@@ -1,0 +1,35 @@
+//! The two clocks of a trace, in nanoseconds, as the caller gives them.
+
+/// Differences below this are read errors of the two clocks, or a calendar that is slewed, in nanoseconds.
+const SET_BACK_MIN_NS: u64 = 1_000_000_000;
+
+/// Where time comes from: the system's clocks in the daemon, counters in a simulation.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    /// Time for intervals and for everything that is compared between processes of one machine, such as
+    /// `CLOCK_MONOTONIC`.
+    pub monotonic_ns: fn() -> u64,
+    /// Time since the Unix epoch, for people.
+    pub unix_ns: fn() -> u64,
+}
+
+impl Clock {
+    /// Returns the present monotonic time.
+    pub fn monotonic_ns(&self) -> u64 {
+        (self.monotonic_ns)()
+    }
+
+    /// Returns the present calendar time, since the Unix epoch.
+    pub fn unix_ns(&self) -> u64 {
+        (self.unix_ns)()
+    }
+
+    /// Returns by how much the calendar was set back since both clocks had these values; 0 if it was not, or
+    /// by less than 1 s.
+    pub fn set_back_ns(&self, unix_then_ns: u64, monotonic_then_ns: u64) -> u64 {
+        let passed_ns = self.monotonic_ns().saturating_sub(monotonic_then_ns);
+        let due_ns = unix_then_ns.saturating_add(passed_ns);
+        let back_ns = due_ns.saturating_sub(self.unix_ns());
+        if back_ns < SET_BACK_MIN_NS { 0 } else { back_ns }
+    }
+}

@@ -1,0 +1,673 @@
+//! The drain: the rings of some processes in, one order of records out, to every capture that takes part.
+//!
+//! Does no file or socket I/O and waits for nobody but the doorbell. Believes of a ring only what
+//! its consumer has checked. A round reads all heads, reads them all again, copies out what is
+//! below them, and gives out what the merge lets go; see docs/memory-model.md.
+//!
+//! Ring space is reused once all who take it say that what was there is written; until then it also
+//! bounds how much of a capture is in memory.
+//!
+//! Where it goes on with captures of another daemon it reads nothing before their processes and their files are
+//! there, or are late: what one has recorded may have come of what another has.
+
+use std::fmt::Display;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+use std::{io, thread};
+
+use gapii_ringbuf::{Merger, Reading, SlotState};
+
+use crate::assemble::RingKey;
+use crate::clock::Clock;
+use crate::end::Departure;
+use crate::fault::{self, Fault};
+use crate::lane::Lane;
+use crate::member::{Joining, Look, Member, Phase};
+use crate::order::Order;
+use crate::plan::Plan;
+use crate::process::{Counter, Process};
+use crate::taker::Taker;
+
+/// Longest sleep while a process records: a doorbell may be missed.
+const NAP: Duration = Duration::from_millis(20);
+/// Longest sleep while none does.
+const SLEEP: Duration = Duration::from_millis(200);
+/// How long those who come first wait for the others, where a capture is taken up.
+const PATIENCE_NS: u64 = 250_000_000;
+
+/// A drain, as the rest of the daemon has it.
+#[derive(Debug)]
+pub struct DrainHandle {
+    /// That of the capture which it began with.
+    pub id: u64,
+    /// What its processes were told.
+    pub plan: Plan,
+    /// Closed when the drain takes no more orders.
+    orders: Mutex<Option<Sender<Order>>>,
+    /// What its processes take stamps from.
+    pub counter: Counter,
+}
+
+/// What gives out what some processes record.
+pub struct Drain {
+    handle: Arc<DrainHandle>,
+    orders: Receiver<Order>,
+    merger: Merger<RingKey>,
+    members: Vec<Member>,
+    /// All rings of the processes, by their key.
+    lanes: Vec<Lane>,
+    /// Lanes of processes that are over.
+    vacant: Vec<Range<usize>>,
+    takers: Vec<Taker>,
+    /// Until then those are waited for who were in its captures before.
+    waits_until_ns: Option<u64>,
+}
+
+/// What comes after a step of a drain.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Step {
+    /// The next one, at once.
+    Busy,
+    /// The next one, when somebody rings or some time has passed.
+    Idle,
+    /// None: all its captures are over.
+    Over,
+}
+
+impl DrainHandle {
+    /// Adds a capture to a drain, if it still takes one, or starts one with it.
+    pub fn with(
+        drain: Option<Arc<Self>>,
+        taker: Box<Taker>,
+        counter: &Counter,
+    ) -> io::Result<Arc<Self>> {
+        let Some(drain) = drain else { return Self::start(*taker, counter.clone()) };
+        match drain.order(Order::Take(taker)) {
+            Ok(()) => Ok(drain),
+            // It has just come to its end.
+            Err(Order::Take(taker)) => Self::start(*taker, counter.clone()),
+            Err(_) => Err(io::Error::other("the drain answers something else")),
+        }
+    }
+
+    fn start(first: Taker, counter: Counter) -> io::Result<Arc<Self>> {
+        let clock = first.profile.clock;
+        let (handle, drain) = Self::new(first, counter, clock.monotonic_ns());
+        thread::Builder::new()
+            .name(format!("drain-{}", handle.id))
+            .spawn(move || drain.run(clock))?;
+        Ok(handle)
+    }
+
+    /// A drain that has not begun to run.
+    pub fn new(first: Taker, counter: Counter, now_ns: u64) -> (Arc<Self>, Drain) {
+        let (orders, orders_in) = channel();
+        let (id, plan) = (first.id(), first.profile.plan.clone());
+        let handle = Arc::new(Self { id, plan, orders: Mutex::new(Some(orders)), counter });
+        let was_begun = first.profile.was_begun_elsewhere;
+        let waits_until_ns = was_begun.then(|| now_ns + PATIENCE_NS);
+        let drain = Drain {
+            handle: Arc::clone(&handle),
+            orders: orders_in,
+            merger: Merger::new(),
+            members: Vec::new(),
+            lanes: Vec::new(),
+            vacant: Vec::new(),
+            takers: vec![first],
+            waits_until_ns,
+        };
+        (handle, drain)
+    }
+
+    /// Gives the drain an order; the order comes back if it takes no more.
+    pub fn order(&self, order: Order) -> Result<(), Order> {
+        let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*orders {
+            Some(sender) => sender.send(order).map_err(|refused| refused.0)?,
+            None => return Err(order),
+        }
+        self.counter.map.ring_doorbell();
+        Ok(())
+    }
+
+    /// Takes no more orders. If there is still one it goes on.
+    fn close(&self, left: &Receiver<Order>) -> Option<Order> {
+        let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
+        let order = left.try_recv().ok();
+        if order.is_none() {
+            *orders = None;
+        }
+        order
+    }
+}
+
+impl Drain {
+    /// Runs until all its captures are over.
+    fn run(mut self, clock: Clock) {
+        loop {
+            let seen = self.handle.counter.map.doorbell();
+            match self.step(clock.monotonic_ns()) {
+                Step::Over => return,
+                Step::Busy => {}
+                Step::Idle => self.sleep(seen),
+            }
+        }
+    }
+
+    /// Whether a capture has not begun yet with one of its processes.
+    #[cfg(test)]
+    pub fn has_waiting(&self) -> bool {
+        self.takers.iter().any(Taker::is_waiting)
+    }
+
+    /// Does what there is to do at that time.
+    pub fn step(&mut self, now_ns: u64) -> Step {
+        self.take_done();
+        let mut busy = false;
+        // No short cut: each is asked.
+        let held_up = self.takers.iter_mut().fold(false, |held, taker| held | taker.holds_up());
+        if self.waits_for_others(now_ns) || held_up {
+            self.take_orders(now_ns);
+        } else {
+            // Little at a time is cheaper left to gather; much is cheaper taken at once.
+            busy = self.round(now_ns) >= self.handle.plan.ring_bytes / 16;
+            busy |= self.look_after_members(now_ns);
+            for taker in &mut self.takers {
+                busy |= taker.flush_for_others();
+            }
+        }
+        self.look_after_takers(now_ns);
+        if self.takers.is_empty() && self.members.iter().all(Member::is_over) {
+            match self.handle.close(&self.orders) {
+                Some(order) => self.take_order(order, now_ns),
+                None => return Step::Over,
+            }
+            busy = true;
+        }
+        if busy { Step::Busy } else { Step::Idle }
+    }
+
+    /// Whether processes or captures that were in another daemon's drain may be about to come back.
+    fn waits_for_others(&mut self, now_ns: u64) -> bool {
+        let Some(until_ns) = self.waits_until_ns else { return false };
+        let here: Vec<u32> = self.members.iter().map(|member| member.process.pid).collect();
+        let lacks_captures = |member: &Member| {
+            let claims = member.claims.as_ref().map_or(usize::MAX, Vec::len);
+            claims < member.process.takers_before() as usize
+        };
+        let lacks = here.is_empty()
+            || self.takers.iter().any(|taker| taker.lacks_processes(&here))
+            || self.members.iter().any(lacks_captures);
+        let is_hurried = self.takers.iter().any(Taker::is_stopping);
+        if lacks && !is_hurried && now_ns < until_ns {
+            return true;
+        }
+        self.waits_until_ns = None;
+        (0..self.members.len()).for_each(|index| self.take_up(index, now_ns));
+        self.takers.iter_mut().for_each(Taker::begin_again);
+        false
+    }
+
+    /// Goes on with a process that was handed over, where the captures that claim it were.
+    fn take_up(&mut self, index: usize, now_ns: u64) {
+        let Some(claims) = self.members[index].claims.take() else { return };
+        let (member, lanes) = (&self.members[index], &mut self.lanes);
+        for lane in &mut lanes[member.lanes.clone()] {
+            let claimed = self.takers.iter().filter(|taker| claims.contains(&taker.id()));
+            let standings: Vec<_> =
+                claimed.map(|taker| taker.standing(&member.process, lane)).collect();
+            lane.go_on(&standings);
+        }
+        for taker in self.takers.iter_mut().filter(|taker| claims.contains(&taker.id())) {
+            taker.take_up(index, member, lanes, now_ns);
+        }
+    }
+
+    /// A capture goes on with a process that was handed over.
+    fn claim(&mut self, process: &Process, capture: u64, now_ns: u64) {
+        let index = self.members.iter().position(|member| member.is(process.index));
+        let (Some(at), Some(index)) = (self.taker(capture), index) else { return };
+        let member = &mut self.members[index];
+        match &mut member.claims {
+            Some(claims) => claims.push(capture),
+            None if member.phase == Phase::Recording => {
+                self.takers[at].take_up(index, member, &self.lanes, now_ns);
+                self.takers[at].begin_again();
+            }
+            None => self.takers[at].lacks(process),
+        }
+    }
+
+    fn take_orders(&mut self, now_ns: u64) {
+        while let Ok(order) = self.orders.try_recv() {
+            self.take_order(order, now_ns);
+        }
+        for taker in &mut self.takers {
+            taker.look_at_limits(now_ns);
+        }
+        if self.waits_until_ns.is_none() {
+            self.stop_who_is_not_needed(now_ns);
+        }
+    }
+
+    fn take_order(&mut self, order: Order, now_ns: u64) {
+        match order {
+            Order::Take(taker) => self.takers.push(*taker),
+            Order::Join { capture, joining } => self.join(joining, capture, now_ns),
+            Order::Want { capture, process } => self.want(&process, capture, now_ns),
+            Order::Claim { capture, process } => self.claim(&process, capture, now_ns),
+            Order::AllJoined { capture } => self.with(capture, Taker::all_joined),
+            Order::Gone { index, how } => self.leave(index, how),
+            Order::Pause { capture } => self.with(capture, |taker| taker.pause(now_ns)),
+            Order::Resume { capture } => self.with(capture, |taker| taker.resume(now_ns)),
+            Order::Stop { capture, cause } => self.with(capture, |taker| taker.stop(cause)),
+            Order::Exited { capture, signal } => self.program_exited(capture, signal),
+            Order::Flush { capture, reached } => {
+                self.with(capture, |taker| taker.flush_for(reached));
+            }
+        }
+    }
+
+    fn with(&mut self, capture: u64, does: impl FnOnce(&mut Taker)) {
+        if let Some(at) = self.taker(capture) {
+            does(&mut self.takers[at]);
+        }
+    }
+
+    /// The place of a capture that is not at its end.
+    fn taker(&self, capture: u64) -> Option<usize> {
+        let is_it = |taker: &Taker| taker.id() == capture && !taker.is_finished();
+        self.takers.iter().position(is_it)
+    }
+
+    /// Takes a process in, all of which is for that capture; of one that was handed over, what the capture has
+    /// not got yet.
+    fn join(&mut self, joining: Joining, capture: u64, now_ns: u64) {
+        let Some(taker) = self.taker(capture) else { return joining.take_back() };
+        let Joining { process, rings, counts, unslotted_calls, generation, lost_ns } = joining;
+        let index = self.members.len();
+        let new: Vec<_> = match lost_ns {
+            Some(_) => {
+                let rings = rings.into_iter().zip(0..);
+                rings.map(|(consumer, slot)| Lane::handed_over(consumer, index, slot)).collect()
+            }
+            None => {
+                let rings = rings.into_iter().zip(counts).zip(0..);
+                rings.map(|((ring, begun), slot)| Lane::new(ring, index, slot, begun)).collect()
+            }
+        };
+        let lanes = self.add_lanes(new);
+        let takers = process.takers_before();
+        self.members.push(Member {
+            process,
+            generation,
+            unslotted_calls,
+            lanes,
+            phase: Phase::Recording,
+            lost_ns,
+            claims: lost_ns.map(|_| vec![capture]),
+            takers,
+            left: None,
+            put_back: false,
+        });
+        match lost_ns {
+            None => self.takers[taker].add(index, &self.members[index], &self.lanes, now_ns),
+            Some(_) if self.waits_until_ns.is_none() => self.take_up(index, now_ns),
+            Some(_) => {}
+        }
+    }
+
+    /// Takes the rings of a process in, where those of one that is over were, if there is one: a
+    /// launch may have any number of processes, one after the other. What is still on its way of the one that is
+    /// over is not to be taken for something of the other.
+    fn add_lanes(&mut self, new: Vec<Lane>) -> Range<usize> {
+        let is_free = |lanes: &Range<usize>| {
+            lanes.len() == new.len() && !self.takers.iter().any(|it| it.holds(lanes.clone()))
+        };
+        if let Some(at) = self.vacant.iter().rposition(is_free) {
+            let lanes = self.vacant.swap_remove(at);
+            for (index, lane) in lanes.clone().zip(new) {
+                self.lanes[index] = lane;
+            }
+            return lanes;
+        }
+        let first = self.lanes.len();
+        self.lanes.extend(new);
+        first..self.lanes.len()
+    }
+
+    /// Gives a capture a process: from the next keyframe on where others have it, else from its next frame
+    /// on; once it has ended its part in what it is doing.
+    fn want(&mut self, process: &Arc<Process>, capture: u64, now_ns: u64) {
+        let Some(at) = self.taker(capture) else { return };
+        let index = self.members.iter().position(|member| member.is(process.index));
+        match index.map(|index| (index, self.members[index].phase)) {
+            Some((index, Phase::Recording)) => {
+                self.takers.iter_mut().for_each(Taker::limit_frames);
+                self.takers[at].add_late(index, &self.members[index], now_ns);
+                process.share();
+            }
+            Some(_) => self.takers[at].wants.push(Arc::clone(process)),
+            None if process.is_gone() => self.takers[at].lacks(process),
+            None => {
+                let taker = &self.takers[at];
+                let (plan, can_go_on) = (&taker.profile.plan, taker.can_go_on());
+                match Joining::begin(process, self.handle.id, plan, can_go_on) {
+                    Some(joining) => self.join(joining, capture, now_ns),
+                    None => self.takers[at].lacks(process),
+                }
+            }
+        }
+    }
+
+    fn leave(&mut self, index: u32, how: Departure) {
+        for member in &mut self.members {
+            if member.is(index) && member.left.is_none() {
+                member.left = Some(how);
+            }
+        }
+    }
+
+    fn program_exited(&mut self, capture: u64, signal: Option<i32>) {
+        self.with(capture, |taker| taker.exited(signal));
+        for member in &mut self.members {
+            if member.left.is_none() && !member.is_over() && member.process.is_gone() {
+                member.left = Some(Departure::Died);
+            }
+        }
+    }
+
+    /// Ends what no capture needs any more: a process' recording, or a capture's part of one that goes on
+    /// for others.
+    fn stop_who_is_not_needed(&mut self, now_ns: u64) {
+        for (index, member) in self.members.iter_mut().enumerate() {
+            if member.phase != Phase::Recording {
+                continue;
+            }
+            if !self.takers.iter().any(|taker| taker.needs(index)) {
+                member.stop(now_ns);
+                continue;
+            }
+            for taker in self.takers.iter_mut().filter(|taker| !taker.needs(index)) {
+                taker.cut(&self.lanes, index, None, now_ns);
+            }
+        }
+    }
+
+    /// Lets producers reuse what is written.
+    fn take_done(&mut self) {
+        let mut written = Vec::new();
+        for taker in &mut self.takers {
+            taker.take_done(|lane| written.push(lane));
+        }
+        for lane in written {
+            settle(&mut self.lanes, lane, &self.takers);
+        }
+    }
+
+    /// Moves what the rings hold; returns how many bytes.
+    fn round(&mut self, now_ns: u64) -> u64 {
+        self.read_heads(0);
+        // A process joins before it publishes. What the first reading has may depend on a process
+        // that joined since the last round: the second reading must not miss its rings.
+        self.take_orders(now_ns);
+        self.read_heads(1);
+        let copied = self.copy_out();
+        self.merge(now_ns);
+        copied
+    }
+
+    fn read_heads(&mut self, reading: usize) {
+        for member in self.members.iter().filter(|member| member.is_read()) {
+            let dead = member.left.is_some();
+            for lane in &mut self.lanes[member.lanes.clone()] {
+                if reading == 1 && fault::is_put_in(Fault::OneReading) {
+                    lane.heads[1] = lane.heads[0];
+                    continue;
+                }
+                lane.heads[reading] = lane.head(dead);
+                #[cfg(test)]
+                crate::fault::putting_in::between_looks();
+            }
+        }
+    }
+
+    fn copy_out(&mut self) -> u64 {
+        let mut copied = 0;
+        for member in self.members.iter().filter(|member| member.is_read()) {
+            for index in member.lanes.clone() {
+                let lane = &mut self.lanes[index];
+                let Some(consumer) = &mut lane.consumer else { continue };
+                let before = consumer.read_index();
+                if lane.heads == [before; 2] {
+                    continue;
+                }
+                let merger = &mut self.merger;
+                let id = *lane.merged.get_or_insert_with(|| merger.add(RingKey(index as u32)));
+                let batch = merger.batch_mut(id).expect("a lane is removed with its member only");
+                let drained = consumer
+                    .drain_into(lane.heads[0], Reading::First, batch)
+                    .and_then(|()| consumer.drain_into(lane.heads[1], Reading::Second, batch));
+                copied += consumer.read_index() - before;
+                if let Err(refusal) = drained {
+                    let (why, whom) = (refusal.name().to_owned(), &member.process);
+                    refuse((self.handle.id, whom), lane, why, &refusal, &self.takers);
+                }
+            }
+        }
+        copied
+    }
+
+    fn merge(&mut self, now_ns: u64) {
+        let Self { merger, lanes, takers, members, handle, .. } = self;
+        merger.merge(|run| {
+            let at = run.ring.0 as usize;
+            let mut calls = 0;
+            for index in 0..takers.len() {
+                let before = takers[index].seen_calls();
+                if let Err(refusal) = takers[index].take(lanes, &run, now_ns) {
+                    let whom = &members[lanes[at].member].process;
+                    refuse(
+                        (handle.id, whom),
+                        &mut lanes[at],
+                        refusal.to_string(),
+                        &refusal,
+                        takers,
+                    );
+                }
+                // The same records for each, of which one that is still to begin looks at none.
+                calls = calls.max(takers[index].seen_calls() - before);
+            }
+            members[lanes[at].member].process.count_calls(calls);
+            lanes[at].give(&run);
+            settle(lanes, at, takers);
+        });
+    }
+
+    /// Takes every process as far as it can go. True if that may be further in a moment.
+    fn look_after_members(&mut self, now_ns: u64) -> bool {
+        let (mut flush, mut changed) = (false, false);
+        for index in 0..self.members.len() {
+            let member = &mut self.members[index];
+            let rings = &mut self.lanes[member.lanes.clone()];
+            match member.phase {
+                Phase::Over => continue,
+                Phase::Emptying => {
+                    if rings.iter().all(|lane| lane.is_read(&mut self.merger)) {
+                        flush = true;
+                        match rings.iter().all(Lane::is_written) {
+                            true => self.end_member(index, now_ns),
+                            false => self.takers.iter().for_each(Taker::await_all),
+                        }
+                    }
+                    continue;
+                }
+                Phase::Recording | Phase::Stopping { .. } => {}
+            }
+            match member.look(now_ns) {
+                Look::GoesOn => self.free_retired(index, now_ns),
+                Look::Ended { is_cut } => {
+                    changed = true;
+                    if is_cut {
+                        rings.iter_mut().for_each(Lane::cut);
+                    }
+                }
+            }
+        }
+        if flush {
+            self.takers.iter_mut().for_each(Taker::flush);
+        }
+        changed
+    }
+
+    /// Frees the slots of threads that are gone, once everything of theirs is written, and what it came to:
+    /// so whoever reads a file's end knows whose the ring is.
+    fn free_retired(&mut self, member: usize, now_ns: u64) {
+        for index in self.members[member].lanes.clone() {
+            let lane = &mut self.lanes[index];
+            let Some(consumer) = &lane.consumer else { continue };
+            let is_retired = consumer.slot().state() == Some(SlotState::Retired);
+            // The head is read after the state: it is the owner's last.
+            let has_more = consumer.read_index() != consumer.head_untrusted();
+            let is_refused = consumer.refusal().is_some();
+            let is_unread = is_refused || has_more || !lane.is_read(&mut self.merger);
+            if !is_retired || is_unread && !fault::is_put_in(Fault::FreedUnread) {
+                continue;
+            }
+            if !lane.is_accounted {
+                let counts = consumer.slot().counts_untrusted();
+                for taker in &mut self.takers {
+                    taker.end_owner(index, &self.lanes[index], counts, now_ns);
+                }
+                self.lanes[index].begin_owner(counts);
+            }
+            let lane = &mut self.lanes[index];
+            let has_account = self.takers.iter().all(|taker| taker.has_account(index));
+            if !has_account || !lane.is_written() {
+                continue;
+            }
+            let begun = lane.begun;
+            let Some(consumer) = &mut lane.consumer else { continue };
+            consumer.release(consumer.read_index());
+            consumer.slot().note_begun(begun);
+            if consumer.free_retired() {
+                lane.is_accounted = false;
+            }
+        }
+    }
+
+    /// Ends a process' part, all of which is written: closes its books and gives the rings back. Who had
+    /// not begun with it begins now.
+    fn end_member(&mut self, index: usize, now_ns: u64) {
+        let member = &mut self.members[index];
+        let process = Arc::clone(&member.process);
+        let mut waiting = Vec::new();
+        for taker in &mut self.takers {
+            if taker.end_member(index, member, &self.lanes, now_ns) {
+                waiting.push(taker.id());
+            }
+            let before = taker.wants.len();
+            taker.wants.retain(|wanted| wanted.index != process.index);
+            if taker.wants.len() < before {
+                waiting.push(taker.id());
+            }
+        }
+        member.phase = Phase::Over;
+        let has_left = member.left.is_some();
+        let lanes = member.lanes.clone();
+        let mut rings = Vec::with_capacity(lanes.len());
+        for lane in &mut self.lanes[lanes.clone()] {
+            lane.merged.take().and_then(|id| self.merger.remove(id));
+            rings.extend(lane.consumer.take());
+        }
+        self.vacant.push(lanes);
+        for ring in &mut rings {
+            ring.release(ring.read_index());
+            ring.free_retired();
+        }
+        process.return_rings(rings);
+        for capture in waiting.into_iter().filter(|_| !has_left) {
+            self.want(&process, capture, now_ns);
+        }
+    }
+
+    fn look_after_takers(&mut self, now_ns: u64) {
+        if self.waits_until_ns.is_some() {
+            return;
+        }
+        for (index, member) in self.members.iter().enumerate().filter(|(_, it)| !it.is_over()) {
+            if self.takers.iter().any(|taker| taker.is_armed(index)) {
+                let longest_ns = member.process.take_longest_frame();
+                self.takers.iter_mut().for_each(|it| it.hear_of_frames(index, longest_ns));
+            }
+        }
+        for at in 0..self.takers.len() {
+            if self.is_over(&self.takers[at]) {
+                self.takers[at].finish(&self.lanes);
+            }
+            let taker = &mut self.takers[at];
+            if !taker.is_finished() {
+                taker.close_old_block(now_ns);
+                taker.ask_keyframes();
+                taker.report(&self.lanes, now_ns);
+            }
+        }
+        for (index, member) in self.members.iter_mut().enumerate() {
+            if !member.is_over() {
+                let has = |taker: &&Taker| taker.can_go_on() && taker.has(index);
+                member.set_takers(self.takers.iter().filter(has).count() as u32);
+            }
+        }
+        let all_over = self.members.iter().all(Member::is_over);
+        // Where nothing is recorded any more nobody needs ring space, either.
+        self.takers.retain(|taker| !taker.is_finished() || !all_over && !taker.is_done());
+    }
+
+    /// Whether a capture is at its end. Who asks for another one then finds its processes free, or in the
+    /// capture of somebody else.
+    fn is_over(&self, taker: &Taker) -> bool {
+        let is_needed = |index| self.takers.iter().any(|other| other.needs(index));
+        let is_settled = |index: usize| self.members[index].is_over() || is_needed(index);
+        !taker.is_finished() && taker.is_over() && taker.members().all(is_settled)
+    }
+
+    fn sleep(&mut self, seen: u32) {
+        let recording = || self.members.iter().filter(|member| !member.is_over());
+        let longest = if recording().next().is_some() { NAP } else { SLEEP };
+        recording().for_each(|member| member.process.set_drain_sleeping(true));
+        self.handle.counter.map.wait_doorbell(seen, longest);
+        recording().for_each(|member| member.process.set_drain_sleeping(false));
+    }
+}
+
+/// Lets the producer reuse what everybody has.
+fn settle(lanes: &mut [Lane], at: usize, takers: &[Taker]) {
+    let member = lanes[at].member;
+    let free = takers.iter().map(|taker| taker.free_index(at, member)).min();
+    lanes[at].release(free.unwrap_or(u64::MAX));
+}
+
+/// A ring is read no further.
+fn refuse(
+    (drain, process): (u64, &Process),
+    lane: &mut Lane,
+    why: String,
+    refusal: &dyn Display,
+    takers: &[Taker],
+) {
+    let (pid, slot, whose) = (process.pid, lane.slot, process.described());
+    tracing::warn!(
+        capture = drain,
+        pid,
+        slot,
+        "ring {slot} of {whose} is read no further: {refusal}"
+    );
+    if lane.refuse(why) {
+        for taker in takers.iter().filter(|taker| taker.needs(lane.member)) {
+            taker.count_refused_ring();
+        }
+    }
+}

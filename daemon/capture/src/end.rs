@@ -1,0 +1,128 @@
+//! Why a capture ended: what its processes did, what its parent saw, what it was told.
+//!
+//! Guesses nothing: a signal is known from the program's parent or not at all.
+
+use gapii_abi::atom::{CaptureEnd, EndReason, InFlight, ProcessEnd};
+
+/// How a process left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Departure {
+    /// The process is gone; its pid may be used again.
+    Died,
+    /// The process became another program.
+    Exec,
+}
+
+/// Why a capture was told to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cause {
+    /// Somebody asked, the client is gone, or the time is up.
+    Stop,
+    /// The daemon ends.
+    Shutdown,
+    /// The output takes no more.
+    Output,
+    /// The daemon has no more memory for it.
+    Memory,
+}
+
+/// How one process' part of a capture ended.
+#[derive(Clone, Debug, Default)]
+pub struct MemberEnd {
+    /// What it said itself.
+    pub said: Option<CaptureEnd>,
+    /// How it left, if it is gone.
+    pub left: Option<Departure>,
+    /// Commands that had not returned when it died.
+    pub in_flight: Vec<InFlight>,
+}
+
+/// What the parent of the launched program saw.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Exited {
+    pub signal: Option<i32>,
+}
+
+/// The reason that the stream's END record gives.
+pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd]) -> EndReason {
+    match cause {
+        Some(Cause::Shutdown) => return EndReason::Shutdown,
+        Some(Cause::Stop | Cause::Output | Cause::Memory) => return EndReason::Stop,
+        None => {}
+    }
+    let said =
+        |reason| members.iter().any(|member| member.said.is_some_and(|end| end.reason == reason));
+    let silent =
+        |member: &&MemberEnd| member.said.is_none() && member.left == Some(Departure::Died);
+    // The parent knows how its only process ended; of others it says nothing.
+    let seen_to_exit = exited.is_some_and(|exited| exited.signal.is_none()) && members.len() <= 1;
+    let in_flight = members.iter().any(|member| !member.in_flight.is_empty());
+    let signalled = exited.is_some_and(|exited| exited.signal.is_some());
+    if signalled || in_flight && !seen_to_exit {
+        EndReason::Crash
+    } else if said(ProcessEnd::Lost) {
+        EndReason::Lost
+    } else if said(ProcessEnd::Frames) {
+        EndReason::Frames
+    } else if exited.is_none() && members.iter().any(|member| silent(&member)) {
+        EndReason::Lost
+    } else {
+        EndReason::Exit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(reason: ProcessEnd) -> MemberEnd {
+        MemberEnd { said: Some(CaptureEnd { reason, frames: 0 }), ..MemberEnd::default() }
+    }
+
+    fn died(in_flight: usize) -> MemberEnd {
+        let in_flight = vec![InFlight { thread: 0, id: 1, stamp: 1 }; in_flight];
+        MemberEnd { said: None, left: Some(Departure::Died), in_flight }
+    }
+
+    fn check(
+        cause: Option<Cause>,
+        exited: Option<Option<i32>>,
+        members: &[MemberEnd],
+        expected: EndReason,
+    ) {
+        let exited = exited.map(|signal| Exited { signal });
+        assert_eq!(reason(cause, exited, members), expected, "{cause:?} {exited:?} {members:?}");
+    }
+
+    #[test]
+    fn reason_is_what_the_capture_was_told() {
+        check(Some(Cause::Stop), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
+        check(Some(Cause::Output), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
+        check(Some(Cause::Memory), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
+        check(Some(Cause::Shutdown), None, &[died(1)], EndReason::Shutdown);
+        check(Some(Cause::Stop), None, &[], EndReason::Stop);
+    }
+
+    #[test]
+    fn reason_is_what_the_processes_did() {
+        check(None, None, &[said(ProcessEnd::Frames)], EndReason::Frames);
+        check(None, None, &[said(ProcessEnd::Exit)], EndReason::Exit);
+        check(None, None, &[said(ProcessEnd::Lost)], EndReason::Lost);
+        check(None, None, &[died(1)], EndReason::Crash);
+        check(None, None, &[died(0)], EndReason::Lost);
+        check(None, None, &[said(ProcessEnd::Frames), died(0)], EndReason::Frames);
+        check(None, None, &[said(ProcessEnd::Frames), died(2)], EndReason::Crash);
+        let exec = MemberEnd { left: Some(Departure::Exec), ..MemberEnd::default() };
+        check(None, None, &[exec, said(ProcessEnd::Frames)], EndReason::Frames);
+    }
+
+    #[test]
+    fn reason_is_what_the_parent_saw() {
+        check(None, Some(Some(11)), &[died(0)], EndReason::Crash);
+        check(None, Some(None), &[died(0)], EndReason::Exit);
+        check(None, Some(None), &[died(1)], EndReason::Exit);
+        check(None, Some(None), &[died(0), died(1)], EndReason::Crash);
+        check(None, Some(None), &[], EndReason::Exit);
+        check(None, Some(None), &[said(ProcessEnd::Frames)], EndReason::Frames);
+    }
+}

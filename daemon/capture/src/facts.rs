@@ -1,0 +1,91 @@
+//! What has to be known of a block once it is compressed and its records are not at hand any more.
+
+use gapii_abi::atom::META_FIRST;
+use gapii_protocol::trace::Description;
+use gapii_protocol::trace::blobs::{BlobEntry, Collector, MemoryTotals};
+use gapii_protocol::trace::footer::GapEntry;
+use gapii_protocol::trace::meta::Meta;
+use gapii_protocol::trace::record;
+
+use crate::assemble::{Block, Memory, ThreadLabel};
+
+/// A block without its records.
+#[derive(Clone, Debug, Default)]
+pub struct Facts {
+    pub raw_len: u32,
+    /// Commands that took effect before the block, and in it.
+    pub first_seq: u64,
+    pub seqs: u32,
+    /// Per thread, the records of it in the block.
+    pub records: Vec<(u32, u64)>,
+    pub threads: Vec<ThreadLabel>,
+    /// Ends of frames: process and number.
+    pub frame_ends: Vec<(u32, u64)>,
+    /// Memory, but for blobs.
+    pub memory: MemoryTotals,
+    /// Blobs that are whole at its end, by the blocks of their capture.
+    pub blobs: Vec<BlobEntry>,
+    /// What its records say was lost.
+    pub gaps: Vec<GapEntry>,
+    pub is_keyframe: bool,
+    /// For how long a thread was held to describe what there is, at most, in microseconds.
+    pub held_us: u64,
+    pub missing: Vec<String>,
+}
+
+impl Facts {
+    /// Looks at the block of that number in its capture, and gives stores what is for them. The memory in it is found by its bytes: an
+    /// application may claim what it likes of it.
+    pub fn of(block: &Block, number: u32, collector: &mut Collector) -> Self {
+        let mut facts = Self {
+            raw_len: block.raw.len() as u32,
+            first_seq: block.first_seq,
+            seqs: block.seqs,
+            records: block.records.clone(),
+            threads: block.threads.clone(),
+            frame_ends: block.frame_ends.clone(),
+            gaps: block.gaps.clone(),
+            is_keyframe: block.is_keyframe,
+            held_us: block.held_us,
+            missing: block.missing.clone(),
+            ..Self::default()
+        };
+        let description = Description::built_in();
+        for &Memory { thread, at, ref store } in &block.memory {
+            let Ok(record) = record::locate(&block.raw, at as usize) else { continue };
+            let payload = &block.raw[record.payload_start..record.payload_end];
+            let id = record.header.id();
+            if id < META_FIRST {
+                if let Some(function) = description.function(id) {
+                    facts.memory.command(function, record.header, payload, |_, _| {});
+                }
+                continue;
+            }
+            match Meta::decode(id, payload) {
+                Ok(Meta::Blob(piece)) => {
+                    let whole = collector.piece(thread, (number, at), &piece);
+                    if let Some((store, number)) = store {
+                        store.put(thread, *number, &piece, whole.as_ref());
+                    }
+                    facts.blobs.extend(whole);
+                }
+                Ok(Meta::Frame(frame)) => facts.memory.frame(&frame),
+                _ => {}
+            }
+        }
+        facts
+    }
+
+    /// Memory that it takes itself, about, in bytes.
+    pub fn bytes(&self) -> u64 {
+        let texts: usize = self.missing.iter().map(|text| text.len() + size_of::<String>()).sum();
+        let bytes = size_of::<Self>()
+            + size_of_val(&*self.records)
+            + size_of_val(&*self.threads)
+            + size_of_val(&*self.frame_ends)
+            + size_of_val(&*self.blobs)
+            + size_of_val(&*self.gaps)
+            + texts;
+        bytes as u64
+    }
+}

@@ -1,0 +1,22 @@
+//! What the drain's half of a capture hands to its writer at the end of the stream.
+
+use gapii_protocol::trace::{Footer, meta};
+
+use crate::ledger::Ledger;
+
+/// How the stream ends, and what the footer says.
+#[derive(Debug)]
+pub struct Finish {
+    /// The END record.
+    pub end: meta::End,
+    /// The accounts of all threads.
+    pub ledger: Ledger,
+    /// Commands that took effect in the blocks.
+    pub calls: u64,
+    /// Bytes of blobs that came from stores.
+    pub stored_bytes: u64,
+    /// The daemon ended the capture because it held too much memory.
+    pub ends_for_memory: bool,
+    /// The footer without what only the writer knows: totals, and the accounts by what is in the file.
+    pub footer: Footer,
+}

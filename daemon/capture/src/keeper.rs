@@ -1,0 +1,89 @@
+//! The thread that compresses the blocks of a capture that goes into memory.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+
+use gapii_protocol::trace::BlockEncoder;
+use gapii_protocol::trace::block::EncodeError;
+use gapii_protocol::trace::footer::{Footer, Totals};
+use gapii_ringbuf::CounterMap;
+
+use crate::assemble::Block;
+use crate::backlog::{Backlog, Done, Work};
+use crate::facts::Facts;
+use crate::kept::{Kept, KeptBlock};
+use crate::progress::Progress;
+use crate::writer::Written;
+
+/// Fills what is kept.
+pub struct Keeper {
+    kept: Arc<Kept>,
+    encoder: BlockEncoder,
+    totals: Totals,
+    progress: Arc<Progress>,
+    counter: Arc<CounterMap>,
+    held: Box<dyn Fn(u64, u64) + Send>,
+}
+
+impl Keeper {
+    pub fn new(
+        kept: Arc<Kept>,
+        level: i32,
+        progress: Arc<Progress>,
+        counter: Arc<CounterMap>,
+        held: Box<dyn Fn(u64, u64) + Send>,
+    ) -> Result<Self, EncodeError> {
+        let encoder = BlockEncoder::new(level)?;
+        Ok(Self { kept, encoder, totals: Totals::default(), progress, counter, held })
+    }
+
+    /// Keeps what comes, until [`Work::Finish`].
+    pub fn run(mut self, backlog: &Backlog, done: &Sender<Done>) -> Written {
+        while let Some(work) = backlog.next() {
+            match work {
+                Work::Block(waiting, facts) => {
+                    let block = waiting.block();
+                    self.keep(block, facts, waiting.frame());
+                    // A drain that is gone needs no ring space.
+                    let _ = done.send(Done { releases: block.releases.clone() });
+                    self.counter.ring_doorbell();
+                }
+                Work::Mark(reached) => drop(reached),
+                // What goes into memory is not put aside.
+                Work::Spilled(..) => self.kept.lose_block(),
+                Work::Finish(finish) => {
+                    let (reason, stored_bytes) = (finish.end.reason, finish.stored_bytes);
+                    self.kept.end(*finish);
+                    let footer = Footer { reason, totals: self.totals, ..Footer::default() };
+                    return Written { footer, stored_bytes, ..Written::default() };
+                }
+            }
+        }
+        Written::default()
+    }
+
+    fn keep(&mut self, block: &Block, facts: Facts, ahead: Option<&[u8]>) {
+        self.totals.blocks += 1;
+        self.totals.frames += facts.frame_ends.len() as u64;
+        self.totals.calls += u64::from(facts.seqs);
+        self.totals.records += facts.records.iter().map(|(_, records)| records).sum::<u64>();
+        self.totals.raw_bytes += u64::from(facts.raw_len);
+        if facts.held_us > 0 {
+            (self.held)(self.totals.frames, facts.held_us);
+        }
+        let frame = match ahead {
+            Some(frame) => Ok(frame.into()),
+            None => self.encoder.encode(&block.raw).map(Vec::into_boxed_slice),
+        };
+        match frame {
+            Ok(frame) => self.kept.push(KeptBlock { frame, facts }),
+            Err(error) => {
+                tracing::warn!("a block that was to be kept is lost: {error}");
+                self.kept.lose_block();
+            }
+        }
+        // Relaxed: a number for people.
+        self.progress.file_bytes.store(self.kept.extent().bytes, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,275 @@
+//! The last frames of a program, in memory: compressed blocks from a keyframe on.
+//!
+//! Forgets whole segments, from one keyframe to the next, and never holds more than it may. What can't be
+//! begun anywhere is of no use: where no keyframe comes in time, all goes, and it waits for the next.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use gapii_protocol::trace::header::KeptFrom;
+
+use crate::facts::Facts;
+use crate::finish::Finish;
+
+/// How much is kept.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct KeepLimits {
+    /// At least so many frames, if they fit.
+    pub frames: u64,
+    pub bytes: u64,
+    /// Frames from one keyframe to the next.
+    pub keyframe_every: u32,
+}
+
+/// What is kept of one capture.
+#[derive(Debug)]
+pub struct Kept {
+    pub limits: KeepLimits,
+    state: Mutex<State>,
+    ended: Condvar,
+}
+
+/// A block in memory.
+#[derive(Debug)]
+pub struct KeptBlock {
+    /// Its zstd frame.
+    pub frame: Box<[u8]>,
+    pub facts: Facts,
+}
+
+/// How much is kept now, for people.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Extent {
+    pub frames: u64,
+    pub bytes: u64,
+    pub keyframes: u64,
+    /// The last time that a thread was held, in microseconds.
+    pub held_us: u64,
+}
+
+/// What a saved trace is made of.
+#[derive(Debug)]
+pub struct Selection {
+    pub from: KeptFrom,
+    pub blocks: Vec<Arc<KeptBlock>>,
+    /// How the capture ended, if it has.
+    pub end: Option<Arc<Finish>>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    segments: VecDeque<Segment>,
+    bytes: u64,
+    /// Blocks that came, ever.
+    blocks: u64,
+    /// Nothing is kept until a keyframe comes.
+    waits_for_keyframe: bool,
+    /// A keyframe was asked for, and has not come.
+    has_asked: bool,
+    held_us: u64,
+    end: Option<Arc<Finish>>,
+}
+
+/// The blocks from a keyframe, or from the capture's begin, to the next keyframe.
+#[derive(Debug)]
+struct Segment {
+    /// Number of its first block in the capture.
+    number: u64,
+    blocks: Vec<Arc<KeptBlock>>,
+    bytes: u64,
+    frames: u64,
+}
+
+impl KeptBlock {
+    fn bytes(&self) -> u64 {
+        self.frame.len() as u64 + self.facts.bytes()
+    }
+}
+
+impl Kept {
+    pub fn new(limits: KeepLimits) -> Self {
+        Self { limits, state: Mutex::default(), ended: Condvar::new() }
+    }
+
+    /// Takes the next block, and forgets what need not or can't be kept.
+    pub fn push(&self, block: KeptBlock) {
+        let mut state = self.lock();
+        let number = state.blocks;
+        state.blocks += 1;
+        if block.facts.held_us > 0 {
+            state.held_us = block.facts.held_us;
+        }
+        if block.facts.is_keyframe || number == 0 {
+            state.has_asked = false;
+            state.waits_for_keyframe = false;
+            state.segments.push_back(Segment { number, blocks: Vec::new(), bytes: 0, frames: 0 });
+        }
+        if state.waits_for_keyframe {
+            return;
+        }
+        let bytes = block.bytes();
+        let Some(segment) = state.segments.back_mut() else { return };
+        segment.bytes += bytes;
+        segment.frames += block.facts.frame_ends.len() as u64;
+        segment.blocks.push(Arc::new(block));
+        state.bytes += bytes;
+        state.forget(&self.limits);
+    }
+
+    /// A block could not be kept: what was before it can't be continued.
+    pub fn lose_block(&self) {
+        let mut state = self.lock();
+        state.blocks += 1;
+        state.begin_again();
+    }
+
+    /// Whether a keyframe is wanted out of turn; says so once for each.
+    pub fn wants_keyframe(&self) -> bool {
+        let mut state = self.lock();
+        let newest = state.segments.back().map_or(0, |segment| segment.bytes);
+        let wants = state.waits_for_keyframe || newest > self.limits.bytes / 2;
+        wants && !std::mem::replace(&mut state.has_asked, true)
+    }
+
+    /// No more blocks come.
+    pub fn end(&self, finish: Finish) {
+        self.lock().end = Some(Arc::new(finish));
+        self.ended.notify_all();
+    }
+
+    /// Waits until no more blocks come; false: that takes too long.
+    pub fn wait_end(&self, limit: Duration) -> bool {
+        let waited = self.ended.wait_timeout_while(self.lock(), limit, |state| state.end.is_none());
+        waited.unwrap_or_else(PoisonError::into_inner).0.end.is_some()
+    }
+
+    pub fn extent(&self) -> Extent {
+        let state = self.lock();
+        Extent {
+            frames: state.segments.iter().map(|segment| segment.frames).sum(),
+            bytes: state.bytes,
+            keyframes: state.segments.len() as u64,
+            held_us: state.held_us,
+        }
+    }
+
+    /// What holds at least the last so many frames, from a keyframe on; without a number, all there is.
+    /// `None`: nothing is kept.
+    pub fn select(&self, last: Option<u64>) -> Option<Selection> {
+        let state = self.lock();
+        let mut frames = 0;
+        let mut first = state.segments.len().checked_sub(1)?;
+        while first > 0 {
+            frames += state.segments[first].frames;
+            if last.is_some_and(|last| frames >= last) {
+                break;
+            }
+            first -= 1;
+        }
+        let number = state.segments[first].number;
+        let blocks: Vec<_> =
+            state.segments.range(first..).flat_map(|segment| segment.blocks.clone()).collect();
+        let facts = &blocks.first()?.facts;
+        let from = KeptFrom { block: number, seq: facts.first_seq, is_keyframe: facts.is_keyframe };
+        Some(Selection { from, blocks, end: state.end.clone() })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // A panic under the lock leaves lists that are still lists.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    fn forget(&mut self, limits: &KeepLimits) {
+        while self.segments.len() > 1 {
+            let later: u64 = self.segments.iter().skip(1).map(|segment| segment.frames).sum();
+            if later < limits.frames && self.bytes <= limits.bytes {
+                return;
+            }
+            if let Some(oldest) = self.segments.pop_front() {
+                self.bytes -= oldest.bytes;
+            }
+        }
+        if self.bytes > limits.bytes {
+            self.begin_again();
+        }
+    }
+
+    fn begin_again(&mut self) {
+        self.segments.clear();
+        self.bytes = 0;
+        self.waits_for_keyframe = true;
+        self.has_asked = false;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: KeepLimits = KeepLimits { frames: 3, bytes: 100_000, keyframe_every: 2 };
+
+    fn block(is_keyframe: bool, frames: u64, len: usize) -> KeptBlock {
+        let frame_ends = (0..frames).map(|frame| (0, frame)).collect();
+        let facts = Facts { is_keyframe, frame_ends, ..Facts::default() };
+        KeptBlock { frame: vec![0; len].into(), facts }
+    }
+
+    fn kept(blocks: impl IntoIterator<Item = KeptBlock>) -> Kept {
+        let kept = Kept::new(LIMITS);
+        for block in blocks {
+            kept.push(block);
+            assert!(kept.extent().bytes <= LIMITS.bytes);
+        }
+        kept
+    }
+
+    /// Number of the first block of a selection, and how many there are.
+    fn selected(kept: &Kept, last: Option<u64>) -> Option<(u64, usize, bool)> {
+        let selection = kept.select(last)?;
+        Some((selection.from.block, selection.blocks.len(), selection.from.is_keyframe))
+    }
+
+    #[test]
+    fn segments_go_when_later_ones_have_the_frames() {
+        let kept = kept((0..10).map(|number| block(number % 2 == 0 && number > 0, 1, 10)));
+        // Two frames a segment, so that three need two.
+        assert_eq!(selected(&kept, None), Some((6, 4, true)));
+        assert_eq!(selected(&kept, Some(100)), Some((6, 4, true)));
+        assert_eq!(selected(&kept, Some(2)), Some((8, 2, true)));
+        assert_eq!(selected(&kept, Some(3)), Some((6, 4, true)));
+        assert_eq!(kept.extent().keyframes, 2);
+    }
+
+    #[test]
+    fn capture_is_whole_until_something_goes() {
+        let kept = kept([block(false, 1, 10), block(false, 1, 10), block(true, 1, 10)]);
+        assert_eq!(selected(&kept, None), Some((0, 3, false)));
+        assert_eq!(selected(&kept, Some(1)), Some((2, 1, true)));
+    }
+
+    #[test]
+    fn bytes_bound_what_is_kept() {
+        let kept = kept((0..8).map(|number| block(number % 2 == 0, 0, 30_000)));
+        assert_eq!(selected(&kept, None), Some((6, 2, true)));
+    }
+
+    #[test]
+    fn without_keyframe_all_goes_and_one_is_asked_for() {
+        let kept = kept([block(true, 0, 40_000)]);
+        assert!(!kept.wants_keyframe());
+        kept.push(block(false, 0, 40_000));
+        assert!(kept.wants_keyframe());
+        assert!(!kept.wants_keyframe(), "asked again");
+        kept.push(block(false, 0, 40_000));
+        assert_eq!(selected(&kept, None), None);
+        assert!(kept.wants_keyframe());
+        kept.push(block(false, 0, 10));
+        assert_eq!(selected(&kept, None), None);
+        kept.push(block(true, 0, 10));
+        assert_eq!(selected(&kept, None), Some((4, 1, true)));
+        assert!(!kept.wants_keyframe());
+    }
+}

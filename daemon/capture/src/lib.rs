@@ -1,0 +1,46 @@
+//! The capture core of the daemon: from rings in shared memory to traces on an output.
+//!
+//! A [`drain`] reads the rings of some applications and merges their records into one order. Every capture has
+//! a [`taker`](taker::Taker), which selects its records, assembles them into blocks and keeps its accounts. A
+//! [`writer`] compresses the blocks and writes them to the capture's output.
+//!
+//! Opens no socket and reads no clock of its own: [`clock::Clock`] is given. So the whole of it, threads
+//! aside, runs from a seed in one thread (`simulation`).
+
+pub mod armed;
+pub mod assemble;
+pub mod backlog;
+pub mod capture;
+pub mod clock;
+pub mod drain;
+pub mod end;
+pub mod facts;
+pub mod fault;
+pub mod fill;
+pub mod filtering;
+pub mod finish;
+pub mod keeper;
+pub mod kept;
+pub mod lane;
+pub mod ledger;
+pub mod member;
+mod nameless;
+pub mod order;
+pub mod output;
+pub mod plain;
+pub mod plan;
+mod priority;
+pub mod process;
+pub mod profile;
+pub mod progress;
+pub mod recover;
+pub mod save;
+pub mod selection;
+#[cfg(test)]
+mod simulation;
+pub mod spill;
+pub mod store;
+pub mod survey;
+pub mod takeover;
+pub mod taker;
+pub mod writer;

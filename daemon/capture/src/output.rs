@@ -1,0 +1,229 @@
+//! Where a trace goes: a regular file, or something that somebody else reads.
+//!
+//! Writes whole pieces or takes them back where that is possible. Never sits in a write that no
+//! reader may ever end: it waits for room, and looks up from time to time.
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
+use rustix::pipe::PIPE_BUF;
+
+/// How often a write that waits for a reader looks whether it should hurry.
+const LOOK_UP: Duration = Duration::from_millis(100);
+/// Looks without progress, once in a hurry, until the reader is given up.
+const PATIENCE: u32 = 20;
+
+/// A trace's destination, opened by the client.
+#[derive(Debug)]
+pub struct Output {
+    file: File,
+    kind: Kind,
+    /// Bytes written, whole pieces only.
+    len: u64,
+    /// Set when nobody is left to wait for a slow reader.
+    hurry: Arc<AtomicBool>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    /// A file, in which the trace starts at this offset.
+    Regular(u64),
+    /// A pipe, a socket, a device: what is written is gone.
+    Stream,
+}
+
+/// Why the output takes no more.
+#[derive(Debug, thiserror::Error)]
+pub enum OutputError {
+    #[error("the output cannot be written: {0}")]
+    Io(#[source] io::Error),
+    #[error("the reader of the output is gone")]
+    ReaderGone,
+    #[error("the reader of the output takes nothing more")]
+    ReaderStuck,
+    #[error("what was put aside for it cannot be read: {0}")]
+    Spill(#[source] io::Error),
+    #[error(
+        "the daemon held as much memory as it may (its option memory), and most of it for this capture"
+    )]
+    Memory,
+    #[error("what was written before the daemon's restart cannot be read: {0}")]
+    Survey(#[source] io::Error),
+    #[error("a block cannot be compressed: {0}")]
+    Encode(#[from] gapii_protocol::trace::block::EncodeError),
+}
+
+impl Output {
+    /// Takes what a client has opened, if it is something that can be written to.
+    pub fn new(fd: OwnedFd, hurry: Arc<AtomicBool>) -> io::Result<Self> {
+        let mut file = File::from(fd);
+        let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+        if fcntl_getfl(&file)? & OFlags::RWMODE == OFlags::RDONLY {
+            return refuse("the output is not open for writing");
+        }
+        let kind = match FileType::from_raw_mode(fstat(&file)?.st_mode) {
+            FileType::RegularFile => Kind::Regular(file.stream_position()?),
+            FileType::Fifo | FileType::Socket | FileType::CharacterDevice => Kind::Stream,
+            _ => return refuse("the output is no file, pipe, socket or terminal"),
+        };
+        Ok(Self { file, kind, len: 0, hurry })
+    }
+
+    /// Goes on with a trace that begins with the file, behind its byte `end`; what is there goes.
+    pub fn go_on(fd: OwnedFd, hurry: Arc<AtomicBool>, end: u64) -> io::Result<Self> {
+        let mut file = File::from(fd);
+        file.set_len(end)?;
+        file.seek(SeekFrom::Start(end))?;
+        Ok(Self { file, kind: Kind::Regular(0), len: end, hurry })
+    }
+
+    /// The file once more.
+    pub fn file(&self) -> io::Result<File> {
+        self.file.try_clone()
+    }
+
+    /// Bytes written, those of unfinished pieces not counted.
+    pub fn len_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// Writes a piece. On an error a regular file ends before it again.
+    pub fn write(&mut self, piece: &[u8]) -> Result<(), OutputError> {
+        let written = match self.kind {
+            Kind::Regular(_) => self.file.write_all(piece).map_err(OutputError::Io),
+            Kind::Stream => self.write_stream(piece),
+        };
+        match written {
+            Ok(()) => self.len += piece.len() as u64,
+            Err(_) => self.take_back(),
+        }
+        written
+    }
+
+    /// Whether its reader decides when it takes more.
+    pub fn is_stream(&self) -> bool {
+        self.kind == Kind::Stream
+    }
+
+    /// Whether what was written can be followed by something else after an error.
+    pub fn is_whole(&self) -> bool {
+        matches!(self.kind, Kind::Regular(_))
+    }
+
+    fn take_back(&mut self) {
+        let Kind::Regular(start) = self.kind else { return };
+        let end = start + self.len;
+        // What can't be taken back stays: a reader stops at the last whole frame.
+        if self.file.set_len(end).is_ok() {
+            let _ = self.file.seek(SeekFrom::Start(end));
+        }
+    }
+
+    /// Writes in pieces that a poll has promised not to block on.
+    fn write_stream(&mut self, piece: &[u8]) -> Result<(), OutputError> {
+        for part in piece.chunks(PIPE_BUF) {
+            let mut part = part;
+            while !part.is_empty() {
+                self.wait_for_reader()?;
+                match self.file.write(part) {
+                    Ok(count) => part = &part[count..],
+                    Err(error) => match error.kind() {
+                        io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock => {}
+                        io::ErrorKind::BrokenPipe => return Err(OutputError::ReaderGone),
+                        _ => return Err(OutputError::Io(error)),
+                    },
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn wait_for_reader(&self) -> Result<(), OutputError> {
+        let mut idle_looks = 0;
+        let look_up = Timespec::try_from(LOOK_UP).ok();
+        loop {
+            let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
+            match poll(&mut fds, look_up.as_ref()) {
+                Ok(0) => {}
+                // An error condition too: the write that follows says which.
+                Ok(_) => return Ok(()),
+                Err(rustix::io::Errno::INTR) => continue,
+                Err(error) => return Err(OutputError::Io(error.into())),
+            }
+            // Relaxed: a flag on its own.
+            if self.hurry.load(Ordering::Relaxed) {
+                idle_looks += 1;
+                if idle_looks == PATIENCE {
+                    return Err(OutputError::ReaderStuck);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Read;
+
+    fn output(file: impl Into<OwnedFd>) -> (Output, Arc<AtomicBool>) {
+        let hurry = Arc::new(AtomicBool::new(false));
+        (Output::new(file.into(), Arc::clone(&hurry)).unwrap(), hurry)
+    }
+
+    #[test]
+    fn full_device_is_an_error_of_the_system() {
+        let (mut full, _) = output(File::options().write(true).open("/dev/full").unwrap());
+        let error = full.write(b"x").unwrap_err();
+        assert!(error.to_string().contains("No space left"), "{error}");
+        assert_eq!(full.len_bytes(), 0);
+    }
+
+    #[test]
+    fn pipe_without_reader_is_a_reader_gone() {
+        let (reader, writer) = io::pipe().unwrap();
+        drop(reader);
+        assert!(matches!(output(writer).0.write(b"x"), Err(OutputError::ReaderGone)));
+    }
+
+    #[test]
+    fn stuck_reader_is_given_up_in_a_hurry() {
+        let (_reader, writer) = io::pipe().unwrap();
+        let (mut output, hurry) = output(writer);
+        hurry.store(true, Ordering::Relaxed);
+        assert!(matches!(output.write(&[0; 1 << 20]), Err(OutputError::ReaderStuck)));
+    }
+
+    #[test]
+    fn slow_reader_gets_everything() {
+        let (mut reader, writer) = io::pipe().unwrap();
+        let bytes: Vec<u8> = (0..1 << 19).map(|i| (i % 251) as u8).collect();
+        let expected = bytes.clone();
+        let writing = std::thread::spawn(move || output(writer).0.write(&bytes));
+        let mut read = Vec::new();
+        reader.read_to_end(&mut read).unwrap();
+        writing.join().unwrap().unwrap();
+        assert!(read == expected);
+    }
+
+    #[test]
+    fn file_keeps_what_was_before_the_trace() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"before").unwrap();
+        let mut same = file.try_clone().unwrap();
+        let (mut output, _) = output(file);
+        output.write(b"trace").unwrap();
+        same.write_all(b" and half a piece").unwrap();
+        output.take_back();
+        let mut text = String::new();
+        same.seek(SeekFrom::Start(0)).unwrap();
+        same.read_to_string(&mut text).unwrap();
+        assert_eq!(text, "beforetrace");
+    }
+}

@@ -1,0 +1,232 @@
+//! What a capture is to be, and what of it the application has to know.
+
+use gapii_abi::app::Launch;
+use gapii_protocol::control;
+use gapii_protocol::filter::Filter;
+use gapii_protocol::trace::footer::CaptureOptions;
+use gapii_protocol::trigger::Trigger;
+use gapii_ringbuf::{CaptureId, Mode, ModeSettings, Overflow};
+
+use crate::kept::KeepLimits;
+
+/// What a capture is to be.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    pub id: u64,
+    /// Process of the client that asked for it.
+    pub client: u32,
+    /// What it is called for good: another daemon may have begun it.
+    pub origin: CaptureId,
+    /// Processes with this token join; without one, only those that were there at the start.
+    pub launch: Option<Launch>,
+    pub frames: Option<u64>,
+    pub skip_frames: u64,
+    pub seconds: Option<f64>,
+    pub overflow: control::Overflow,
+    pub stall_ms: u64,
+    pub observe_frames: Option<u32>,
+    pub frame_pixels: bool,
+    pub timing: bool,
+    pub counts_submits: bool,
+    pub keep: Option<KeepLimits>,
+    /// What it is called, if somebody called it something.
+    pub name: Option<String>,
+    /// Bytes of output after which it ends.
+    pub bytes: Option<u64>,
+    pub if_slow: control::IfSlow,
+    /// What of its processes' commands it has.
+    pub filter: Filter,
+    /// What is waited for in each process before it begins.
+    pub when: Option<Trigger>,
+    pub command: Vec<String>,
+    pub level: i32,
+    pub ring_bytes: u64,
+}
+
+impl Plan {
+    /// What its processes are told.
+    pub fn mode(&self) -> ModeSettings {
+        ModeSettings {
+            mode: Mode::Capturing,
+            overflow: match self.overflow {
+                control::Overflow::Wait => Overflow::Wait,
+                control::Overflow::Drop => Overflow::Drop,
+            },
+            // Those that are counted come later where something is waited for.
+            frames: self.frames.filter(|_| self.when.is_none()).unwrap_or(0),
+            skip_frames: self.skip_frames,
+            stall_ns: self.stall_ms.saturating_mul(1_000_000),
+            observe_frames: self.observe_frames.unwrap_or(0),
+            observe_pixels: self.frame_pixels,
+            times_driver: self.timing,
+            // Where nobody wants one, none comes by itself: another capture of the process may ask for one.
+            keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
+            counts_submits: self.counts_submits,
+        }
+    }
+
+    /// The same beside a capture that its processes are in already, which they were told of; a sentence
+    /// where they do not do what this one needs.
+    pub fn beside(self, first: &Self) -> Result<Self, String> {
+        let lacks = |what: &str| {
+            Err(format!(
+                "it is in capture {}, which runs {what}: stop that one first, or leave the option out",
+                first.id
+            ))
+        };
+        if self.timing && !first.timing {
+            return lacks("without --timing");
+        }
+        if self.observe_frames.is_some() && self.observe_frames != first.observe_frames {
+            return match first.observe_frames {
+                Some(every) => lacks(&format!("with --observe-frames {every}")),
+                None => lacks("without --observe-frames"),
+            };
+        }
+        if self.counts_submits != first.counts_submits {
+            return lacks(if first.counts_submits {
+                "with --submits"
+            } else {
+                "without --submits"
+            });
+        }
+        if self.frame_pixels && !first.frame_pixels {
+            return lacks("without --frame-pixels");
+        }
+        if (self.overflow, first.overflow) == (control::Overflow::Wait, control::Overflow::Drop) {
+            return Err(format!(
+                "it is in capture {}, which may leave commands out: stop that one first, or use --overflow \
+                 drop, too",
+                first.id
+            ));
+        }
+        Ok(Self {
+            overflow: first.overflow,
+            stall_ms: first.stall_ms,
+            observe_frames: first.observe_frames,
+            frame_pixels: first.frame_pixels,
+            timing: first.timing,
+            ..self
+        })
+    }
+
+    /// The same of processes that another daemon has told what to do.
+    pub fn told(self, settings: &ModeSettings) -> Self {
+        Self {
+            overflow: match settings.overflow {
+                Overflow::Wait => control::Overflow::Wait,
+                Overflow::Drop => control::Overflow::Drop,
+            },
+            stall_ms: settings.stall_ns / 1_000_000,
+            observe_frames: Some(settings.observe_frames).filter(|every| *every != 0),
+            frame_pixels: settings.observe_pixels,
+            timing: settings.times_driver,
+            counts_submits: settings.counts_submits,
+            ..self
+        }
+    }
+
+    /// What the footer says was asked.
+    pub fn options(&self) -> CaptureOptions {
+        CaptureOptions {
+            frames: self.frames,
+            skip_frames: self.skip_frames,
+            seconds: self.seconds,
+            overflow: match self.overflow {
+                control::Overflow::Wait => "wait",
+                control::Overflow::Drop => "drop",
+            }
+            .to_owned(),
+            stall_ms: self.stall_ms,
+            observe_frames: self.observe_frames,
+            frame_pixels: self.frame_pixels,
+            timing: self.timing,
+            counts_submits: self.counts_submits,
+            keep_frames: self.keep.map(|keep| keep.frames),
+            keyframe_every: self.keep.map(|keep| keep.keyframe_every),
+            filter: self.filter.clone(),
+            when: self.when.as_ref().map(Trigger::to_string),
+            command: self.command.clone(),
+        }
+    }
+}
+
+#[cfg(test)]
+impl Plan {
+    /// Of a test's capture.
+    pub fn of(id: u64) -> Self {
+        Self {
+            id,
+            client: 0,
+            origin: CaptureId { session: [0; 16], number: id },
+            launch: None,
+            frames: None,
+            skip_frames: 0,
+            seconds: None,
+            overflow: control::Overflow::Wait,
+            stall_ms: 2000,
+            observe_frames: None,
+            frame_pixels: false,
+            timing: false,
+            counts_submits: false,
+            keep: None,
+            name: None,
+            bytes: None,
+            if_slow: control::IfSlow::Spill,
+            filter: Filter::default(),
+            when: None,
+            command: Vec::new(),
+            level: 1,
+            ring_bytes: 4 << 20,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_capture_is_told_what_the_first_lacks() {
+        let check = |first: Plan, second: Plan, expected: Option<&str>| {
+            let refused = second.beside(&first).err();
+            assert_eq!(refused.is_some(), expected.is_some(), "{refused:?}");
+            let named = expected.zip(refused.clone()).is_none_or(|(what, why)| why.contains(what));
+            assert!(named, "{refused:?} does not name {expected:?}");
+        };
+        let drops = || Plan { overflow: control::Overflow::Drop, ..Plan::of(1) };
+        let observes = |every| Plan { observe_frames: Some(every), ..Plan::of(1) };
+        let timed = || Plan { timing: true, ..Plan::of(1) };
+        check(Plan::of(1), Plan::of(2), None);
+        check(Plan::of(1), Plan { frames: Some(3), ..Plan::of(2) }, None);
+        check(Plan::of(1), timed(), Some("without --timing"));
+        check(timed(), Plan::of(2), None);
+        check(Plan::of(1), observes(1), Some("without --observe-frames"));
+        check(observes(1), observes(2), Some("--observe-frames 1"));
+        check(observes(2), observes(2), None);
+        check(observes(2), Plan { frame_pixels: true, ..observes(2) }, Some("--frame-pixels"));
+        let submits = |id| Plan { counts_submits: true, ..Plan::of(id) };
+        check(Plan::of(1), submits(2), Some("without --submits"));
+        check(submits(1), Plan::of(2), Some("with --submits"));
+        check(submits(1), submits(2), None);
+        check(drops(), Plan::of(2), Some("--overflow drop"));
+        check(drops(), drops(), None);
+        check(Plan::of(1), drops(), None);
+    }
+
+    #[test]
+    fn capture_that_is_taken_up_is_as_its_processes_were_told() {
+        let told = Plan { timing: true, observe_frames: Some(3), stall_ms: 7, ..Plan::of(1) };
+        let asked = Plan { frames: Some(7), ..Plan::of(2) }.told(&told.mode());
+        assert_eq!((asked.id, asked.frames, asked.stall_ms), (2, Some(7), 7));
+        assert_eq!((asked.timing, asked.observe_frames), (true, Some(3)));
+    }
+
+    #[test]
+    fn second_capture_says_of_itself_what_its_processes_do() {
+        let first = Plan { timing: true, observe_frames: Some(3), ..Plan::of(1) };
+        let second = Plan { frames: Some(7), ..Plan::of(2) }.beside(&first).unwrap();
+        assert_eq!((second.id, second.frames), (2, Some(7)));
+        assert_eq!((second.timing, second.observe_frames), (true, Some(3)));
+    }
+}

@@ -1,0 +1,15 @@
+//! Priority of threads whose work can wait.
+
+/// Niceness of such a thread: beside a busy thread of an application it gets a tenth of the processor time.
+const LOW_PRIORITY: i32 = 10;
+
+/// Lowers the priority of the calling thread.
+///
+/// Not to the lowest: a thread that gets next to no processor time delays the end of a killed daemon, and no
+/// other daemon can take over before that end.
+pub fn yield_to_programs() {
+    // On Linux this sets the niceness of the calling thread alone.
+    if let Err(error) = rustix::process::setpriority_process(None, LOW_PRIORITY) {
+        tracing::debug!(%error, "compression runs at the daemon's own priority");
+    }
+}

@@ -1,0 +1,48 @@
+//! What a capture is and how far it is: the part that its handle and its threads share.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::clock::Clock;
+use crate::kept::Kept;
+use crate::plan::Plan;
+use crate::progress::Progress;
+
+/// What a capture is and how far it is.
+#[derive(Debug)]
+pub struct Profile {
+    /// What was asked for.
+    pub plan: Plan,
+    /// When the capture began, by both clocks; of a capture that another daemon began, when that was.
+    pub started_unix_ns: u64,
+    pub started_ns: u64,
+    /// Another daemon began the capture.
+    pub was_begun_elsewhere: bool,
+    /// Another daemon could continue the capture, because its output is a file.
+    pub can_go_on: bool,
+    /// Counters for people.
+    pub progress: Arc<Progress>,
+    /// The memory that the capture goes to, if it goes to memory.
+    pub kept: Option<Arc<Kept>>,
+    /// Where the capture's threads read the time.
+    pub clock: Clock,
+    /// The processes in the capture, by their indices in the session.
+    pub(crate) processes: Mutex<BTreeSet<u32>>,
+}
+
+impl Profile {
+    /// Returns whether the process with this index in the session is in the capture.
+    pub fn has(&self, process: u32) -> bool {
+        self.processes().contains(&process)
+    }
+
+    /// Removes a process, by its index in the session.
+    pub fn leave(&self, process: u32) {
+        self.processes().remove(&process);
+    }
+
+    /// Locks the set of processes.
+    pub(crate) fn processes(&self) -> MutexGuard<'_, BTreeSet<u32>> {
+        self.processes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

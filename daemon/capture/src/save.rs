@@ -1,0 +1,145 @@
+//! Writes what is kept of a program into a trace of its own.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use gapii_abi::atom::EndReason;
+use gapii_protocol::trace::TraceHeader;
+use gapii_protocol::trace::footer::{
+    CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger,
+};
+use gapii_protocol::trace::frame::KEPT_VERSION;
+use gapii_protocol::trace::meta::End;
+
+use crate::clock::Clock;
+use crate::end::Exited;
+use crate::facts::Facts;
+use crate::finish::Finish;
+use crate::kept::Selection;
+use crate::ledger::Ledger;
+use crate::output::{Output, OutputError};
+use crate::writer::{Writer, Written};
+
+/// What is said of a capture in every trace that is saved of it.
+#[derive(Clone, Debug)]
+pub struct Origin {
+    pub session: [u8; 16],
+    pub started_unix_ns: u64,
+    pub started_ns: u64,
+    pub process: ProcessEntry,
+    pub options: CaptureOptions,
+}
+
+/// Writes a selection. What could not be written is said in what is returned.
+pub fn save(
+    selection: &Selection,
+    origin: &Origin,
+    exited: Option<Exited>,
+    output: OwnedFd,
+    clock: Clock,
+) -> Result<Written, OutputError> {
+    let hurry = Arc::new(AtomicBool::new(false));
+    let output = Output::new(output, hurry).map_err(OutputError::Io)?;
+    let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
+    let Origin { session, started_unix_ns, started_ns, .. } = *origin;
+    let header = TraceHeader {
+        version: KEPT_VERSION,
+        kept: Some(selection.from),
+        ..TraceHeader::new(program, session, started_unix_ns, started_ns)
+    };
+    // It compresses the end of the stream alone.
+    let mut writer = Writer::new(output, 1, clock)?;
+    writer.begin(&header);
+    for block in &selection.blocks {
+        writer.write_whole(&block.frame, &block.facts);
+    }
+    Ok(writer.finish(finish(selection, origin, exited)))
+}
+
+fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Finish {
+    let facts = || selection.blocks.iter().map(|block| &block.facts);
+    let told: Vec<GapEntry> = facts().flat_map(|facts| facts.gaps.iter().copied()).collect();
+    let ended = selection.end.as_deref();
+    let untold = ended.map_or(&[][..], |finish| &finish.ledger.gaps);
+    let end = match ended {
+        Some(finish) => {
+            End { reason: seen(finish.end.reason, exited), in_flight: finish.end.in_flight.clone() }
+        }
+        // The program goes on; what it is in shows by what has no leave record.
+        None => End { reason: EndReason::Stop, in_flight: Vec::new() },
+    };
+    let ledger = ledger(facts(), &told, untold, ended.map(|finish| &finish.ledger));
+    let mut missing: Vec<String> = Vec::new();
+    for text in facts().flat_map(|facts| &facts.missing) {
+        if !missing.contains(text) {
+            missing.push(text.clone());
+        }
+    }
+    let footer = Footer {
+        signal: ended.and(exited).and_then(|exited| exited.signal),
+        started_unix_ns: origin.started_unix_ns,
+        processes: vec![origin.process.clone()],
+        gaps: told,
+        options: origin.options.clone(),
+        snapshot: selection.from.is_keyframe,
+        held_us: facts().map(|facts| facts.held_us).max().unwrap_or(0),
+        missing: if selection.from.is_keyframe { missing } else { Vec::new() },
+        ..Footer::default()
+    };
+    let calls = facts().map(|facts| u64::from(facts.seqs)).sum();
+    Finish { end, ledger, calls, stored_bytes: 0, ends_for_memory: false, footer }
+}
+
+/// The reason of an end that nobody could tell before the program's parent did.
+fn seen(reason: EndReason, exited: Option<Exited>) -> EndReason {
+    match (reason, exited) {
+        (EndReason::Lost, Some(Exited { signal: Some(_) })) => EndReason::Crash,
+        (EndReason::Lost, Some(Exited { signal: None })) => EndReason::Exit,
+        _ => reason,
+    }
+}
+
+/// The books of what is in the file: what was produced before it is not of it, and neither emitted nor
+/// lost.
+fn ledger<'a>(
+    blocks: impl Iterator<Item = &'a Facts>,
+    told: &[GapEntry],
+    untold: &[GapEntry],
+    whole: Option<&Ledger>,
+) -> Ledger {
+    let mut threads: BTreeMap<u32, ThreadLedger> = BTreeMap::new();
+    for facts in blocks {
+        for label in &facts.threads {
+            let thread = threads.entry(label.thread).or_default();
+            (thread.thread, thread.process, thread.tid) = (label.thread, label.process, label.tid);
+            thread.name = label.name();
+        }
+        for (thread, records) in &facts.records {
+            threads.entry(*thread).or_default().emitted += records;
+        }
+    }
+    let is_here = |gap: &&GapEntry| threads.contains_key(&gap.thread);
+    let untold: Vec<GapEntry> = untold.iter().filter(is_here).copied().collect();
+    let mut lost = Lost::default();
+    for gap in told.iter().chain(&untold) {
+        lost = lost.plus(gap.lost());
+        if let Some(thread) = threads.get_mut(&gap.thread) {
+            thread.lost = thread.lost.saturating_add(gap.records);
+        }
+    }
+    for thread in threads.values_mut() {
+        thread.produced = thread.emitted.saturating_add(thread.lost);
+        let known = whole
+            .and_then(|ledger| ledger.threads.iter().find(|known| known.thread == thread.thread));
+        (thread.waits, thread.wait_ns) = known.map_or((0, 0), |known| (known.waits, known.wait_ns));
+    }
+    let (mut waits, mut wait_ns) = (0_u64, 0_u64);
+    for thread in threads.values() {
+        waits = waits.saturating_add(thread.waits);
+        wait_ns = wait_ns.saturating_add(thread.wait_ns);
+    }
+    let refused = whole.map_or_else(Vec::new, |ledger| ledger.refused.clone());
+    Ledger { threads: threads.into_values().collect(), gaps: untold, refused, lost, waits, wait_ns }
+}

@@ -1,0 +1,412 @@
+//! Which of the records that a drain gives out belong to one client's stream.
+//!
+//! Several clients may take one program's records, from different moments on: who comes later begins at a
+//! keyframe, where the program describes all there is once more. The others know that already. So a stream
+//! has everything once: what repeats a description is left out of it, and where it begins at a keyframe also
+//! what a thread says before it introduces itself there, which is of what is described. What is left out is
+//! counted, and is not lost.
+//!
+//! A client may want less of a program. Then what it does not want is left out, command by command, but for
+//! what describes the program.
+//!
+//! Decides by the rules of [`Story`], as readers of traces that were kept do. Looks at records only where
+//! something of that is under way. Memory is never left out of a stream that has begun: the program takes
+//! it as sent.
+
+use std::sync::Arc;
+
+use gapii_abi::atom::{
+    self, CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
+    TRACED,
+};
+use gapii_protocol::trace::meta::Meta;
+use gapii_protocol::trace::record::{Record, Records};
+use gapii_protocol::trace::story::{Begin, Story};
+
+use crate::filtering::Filtering;
+
+/// The stream's view of one process.
+pub struct Selection {
+    story: Story,
+    owners: u32,
+    filter: Option<Arc<Filtering>>,
+    /// It goes on behind a gap, at a keyframe that is still to come, and that says so to readers.
+    resumes: bool,
+    /// What it had before is not known any more, and is there: at the next keyframe all is described anew.
+    has_forgotten: bool,
+}
+
+/// The stream's view of whoever has a ring.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Owner {
+    /// Tells the owners of all rings of the process apart.
+    number: u32,
+    /// All records that follow belong to the stream, up to the next landmark.
+    is_plain: bool,
+    /// What it has described since its last SNAPSHOT was new to the stream, and was known.
+    tells: bool,
+    repeats: bool,
+    /// The filter wants what it calls; not known before it has introduced itself.
+    is_wanted: Option<bool>,
+}
+
+/// Whether what belongs to the stream may change with such a record.
+#[inline]
+pub fn is_landmark(id: u16) -> bool {
+    matches!(id, THREAD | GAP | SNAPSHOT | KEYFRAME | SUBJECT)
+}
+
+impl Selection {
+    /// Of a stream that has all since the process' capture began, or since a keyframe, and of that what the
+    /// filter wants.
+    pub fn new(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
+        let story = Story::new(begin);
+        Self { story, owners: 0, filter, resumes: false, has_forgotten: false }
+    }
+
+    /// Of a stream that has begun so, and that another daemon goes on with.
+    pub fn taken_up(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
+        Self { has_forgotten: true, ..Self::new(begin, filter) }
+    }
+
+    /// Of a stream that goes on behind a gap: what it had before is not known any more.
+    pub fn resuming(filter: Option<Arc<Filtering>>) -> Self {
+        Self { resumes: true, ..Self::new(Begin::Keyframe, filter) }
+    }
+
+    /// Somebody who has a ring from now on.
+    pub fn owner(&mut self) -> Owner {
+        let number = self.owners;
+        self.owners += 1;
+        let is_plain = self.is_plain(number);
+        Owner { number, is_plain, ..Owner::default() }
+    }
+
+    /// This thread, which had a ring before the stream was taken up, and has something in it.
+    pub fn known_owner(&mut self, tid: u32, name: [u8; 16]) -> Owner {
+        let owner = self.owner();
+        let thread = atom::Thread { tid, flags: 0, name };
+        self.story.meta(owner.number, 0, &Meta::Thread(thread));
+        let is_wanted = self.filter.as_ref().map(|filter| filter.wants_thread(&thread));
+        Owner { is_plain: self.is_plain(owner.number), is_wanted, ..owner }
+    }
+
+    /// Whether it begins, or goes on, at a keyframe.
+    pub fn begins_at_keyframe(&self) -> bool {
+        self.story.begins_at_keyframe()
+    }
+
+    /// Whether somebody's records belong to the stream: he has introduced himself, if that is needed.
+    pub fn has_introduced(&self, owner: &Owner) -> bool {
+        self.is_introduced(owner.number)
+    }
+
+    /// What comes in the place of one that has forgotten, at a keyframe: nobody is described yet.
+    pub fn anew(&self) -> Option<Self> {
+        let begin = if self.begins_at_keyframe() { Begin::Keyframe } else { Begin::Capture };
+        self.has_forgotten.then(|| Self::new(begin, self.filter.clone()))
+    }
+
+    /// Whether a record belongs to the stream. To be asked once of every record that is a landmark, or
+    /// whose owner is not plain; `record` is validated, and starts at its header.
+    pub fn takes(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
+        let takes = match header.id() {
+            id if id < META_FIRST => {
+                return !self.story.passes_over(owner.number, header.flags())
+                    && self.wants(*owner, header);
+            }
+            KEYFRAME => return std::mem::take(&mut self.resumes) || self.has_forgotten,
+            THREAD | GAP | SUBJECT | SNAPSHOT => self.landmark(owner, header, record),
+            CAPTURE_END => return true,
+            TRACED => {
+                return self.is_introduced(owner.number)
+                    && self.wants_word_of(*owner, header, record);
+            }
+            _ => return self.is_introduced(owner.number),
+        };
+        owner.is_plain = self.is_plain(owner.number);
+        takes
+    }
+
+    fn landmark(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
+        let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
+        // What can't be understood is refused where it is taken.
+        let Ok(meta) = Meta::decode(header.id(), payload) else { return true };
+        if let (Meta::Thread(thread), Some(filter)) = (&meta, &self.filter) {
+            // It stays so: both records of a command are in the stream, or none.
+            owner.is_wanted.get_or_insert_with(|| filter.wants_thread(thread));
+        }
+        let introduces = matches!(meta, Meta::Thread(_) | Meta::Gap(_));
+        if !introduces && !self.is_introduced(owner.number) {
+            return false;
+        }
+        self.story.meta(owner.number, 0, &meta);
+        match meta {
+            Meta::Subject(subject) if !subject.is_made() => {
+                let is_known = self.story.passes_over(owner.number, SETUP);
+                owner.repeats |= is_known;
+                owner.tells |= !is_known;
+                !is_known
+            }
+            Meta::Snapshot(_) => {
+                let is_repetition = owner.repeats && !owner.tells;
+                (owner.repeats, owner.tells) = (false, false);
+                !is_repetition
+            }
+            _ => true,
+        }
+    }
+
+    /// Whether the filter does; it leaves alone what describes the program.
+    fn wants(&self, owner: Owner, header: Header) -> bool {
+        let is_wanted =
+            |filter: &Arc<Filtering>| filter.wants(header.id(), owner.is_wanted.unwrap_or(false));
+        header.flags() & SETUP != 0 || self.filter.as_ref().is_none_or(is_wanted)
+    }
+
+    /// Whether the filter wants the command that a record of tracers' is about.
+    fn wants_word_of(&self, owner: Owner, header: Header, record: &[u8]) -> bool {
+        let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
+        match Meta::decode(header.id(), payload) {
+            Ok(Meta::Traced(traced)) => self.wants(owner, Header::new(traced.id, 0, 0)),
+            // Refused where it is taken.
+            _ => true,
+        }
+    }
+
+    fn is_plain(&self, owner: u32) -> bool {
+        self.filter.is_none() && !self.story.passes_over(owner, SETUP)
+    }
+
+    fn is_introduced(&self, owner: u32) -> bool {
+        !self.begins_at_keyframe() || self.story.is_introduced(owner)
+    }
+}
+
+impl Owner {
+    /// Whether its records need not be looked at, but for landmarks.
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.is_plain
+    }
+}
+
+/// Where the first keyframe in the records begins, and how many records come before.
+pub fn keyframe_in(records: &[u8]) -> Option<(usize, u64)> {
+    let (before, found) = (0..).zip(valid(records)).find(|(_, it)| it.header.id() == KEYFRAME)?;
+    Some((found.start, before))
+}
+
+/// How many bytes each of the records takes.
+pub fn spans(records: &[u8]) -> impl Iterator<Item = usize> {
+    valid(records).map(|record| record.header.span_untrusted() as usize)
+}
+
+/// Records as a drain has them: checked, whole, without padding.
+fn valid(records: &[u8]) -> impl Iterator<Item = Record<'_>> {
+    Records::new(records).map_while(Result::ok)
+}
+
+/// What a stretch of records comes to, of which none is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stretch {
+    pub records: u64,
+    pub calls: u64,
+    /// The last stamp that a record says itself.
+    pub last_stamp: Option<u64>,
+}
+
+/// Looks through records that are not taken.
+pub fn stretch(records: &[u8]) -> Stretch {
+    let mut found = Stretch::default();
+    for Record { header, stamp, .. } in valid(records) {
+        found.records += 1;
+        found.calls += u64::from(header.id() < META_FIRST && header.flags() & EFFECT != 0);
+        found.last_stamp = stamp.or(found.last_stamp);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use gapii_abi::atom::{BLOB, SubjectKind};
+    use gapii_protocol::filter::Filter;
+    use gapii_protocol::trace::Description;
+
+    use super::*;
+
+    const DRAW: u16 = 7;
+
+    fn record(id: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
+        let header = Header::new(id, flags, 8 + payload.len() as u32);
+        let mut bytes = header.0.to_le_bytes().to_vec();
+        bytes.extend(payload);
+        bytes.resize(header.span_untrusted() as usize, 0);
+        bytes
+    }
+
+    fn thread() -> Vec<u8> {
+        record(THREAD, 0, &[1; 24])
+    }
+
+    fn subject(id: u8, is_made: bool) -> Vec<u8> {
+        let kind = SubjectKind::Context;
+        let subject = atom::Subject { id: id.into(), kind, made: is_made.into() };
+        record(SUBJECT, 0, &subject.encode())
+    }
+
+    fn snapshot() -> Vec<u8> {
+        record(SNAPSHOT, 0, &[0; 8])
+    }
+
+    fn keyframe() -> Vec<u8> {
+        record(KEYFRAME, 0, &[0; 8])
+    }
+
+    fn draw() -> Vec<u8> {
+        record(DRAW, EFFECT, &[])
+    }
+
+    fn set_up() -> Vec<u8> {
+        record(DRAW, SETUP | EFFECT, &[])
+    }
+
+    fn blob() -> Vec<u8> {
+        record(BLOB, 0, &[0; 24])
+    }
+
+    /// Which of the records of one thread are taken, a character each.
+    fn taken(begin: Begin, records: &[Vec<u8>]) -> String {
+        let mut selection = Selection::new(begin, None);
+        let mut owner = selection.owner();
+        let takes = |record: &Vec<u8>| {
+            let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+            let looks = !owner.is_plain() || is_landmark(header.id());
+            !looks || selection.takes(&mut owner, header, record)
+        };
+        records.iter().map(takes).map(|taken| if taken { '+' } else { '-' }).collect()
+    }
+
+    #[test]
+    fn stream_from_the_start_has_no_second_description() {
+        let first = [thread(), subject(1, true), draw()];
+        let again = [keyframe(), thread(), subject(1, false), blob(), set_up(), snapshot(), draw()];
+        let records = [first.as_slice(), &again].concat();
+        assert_eq!(taken(Begin::Capture, &records), "+++-+-+--+");
+        // Memory counts as sent from then on, also for commands of the program's own.
+    }
+
+    #[test]
+    fn what_is_new_in_a_second_description_is_taken() {
+        let first = [thread(), subject(1, false), set_up(), snapshot(), draw()];
+        let again = [
+            keyframe(),
+            thread(),
+            subject(1, false),
+            set_up(),
+            subject(2, false),
+            set_up(),
+            snapshot(),
+        ];
+        let records = [first.as_slice(), &again].concat();
+        assert_eq!(taken(Begin::Capture, &records), "+++++-+--+++");
+    }
+
+    #[test]
+    fn description_that_names_nobody_is_taken() {
+        assert_eq!(taken(Begin::Capture, &[thread(), snapshot(), draw()]), "+++");
+    }
+
+    #[test]
+    fn stream_from_a_keyframe_begins_with_each_threads_introduction() {
+        let before = [draw(), blob(), set_up(), subject(1, true), snapshot()];
+        let after = [thread(), subject(1, false), blob(), set_up(), snapshot(), draw()];
+        let records = [before.as_slice(), &after].concat();
+        assert_eq!(taken(Begin::Keyframe, &records), "-----++++++");
+        let third = [keyframe(), thread(), subject(1, false), set_up(), snapshot(), draw()];
+        let records = [after.as_slice(), &third].concat();
+        assert_eq!(taken(Begin::Keyframe, &records), "++++++-+---+");
+    }
+
+    #[test]
+    fn stream_that_goes_on_says_so_and_has_all_described() {
+        let mut selection = Selection::resuming(None);
+        let mut owner = selection.owner();
+        let records = [keyframe(), draw(), thread(), subject(1, false), set_up(), keyframe()];
+        let takes = records.map(|record| {
+            let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+            selection.takes(&mut owner, header, &record)
+        });
+        assert_eq!(takes, [true, false, true, true, true, false]);
+    }
+
+    #[test]
+    fn filter_leaves_out_commands_of_threads_that_it_does_not_want_and_describes_all() {
+        let description = Description::built_in();
+        let swap = description.named("eglSwapBuffers").unwrap();
+        let wanted = |thread: &str, records: &[Vec<u8>]| {
+            let filter = Filter { threads: vec![thread.to_owned()], ..Filter::default() };
+            let filter = Filtering::of(&filter, description).map(Arc::new);
+            let mut selection = Selection::new(Begin::Capture, filter);
+            let mut owner = selection.owner();
+            let takes = |record: &Vec<u8>| {
+                assert!(!owner.is_plain());
+                let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+                selection.takes(&mut owner, header, record)
+            };
+            records.iter().map(takes).map(|taken| if taken { '+' } else { '-' }).collect::<String>()
+        };
+        let swap = record(swap.id, EFFECT, &[]);
+        let records =
+            [draw(), thread(), subject(1, false), set_up(), snapshot(), draw(), blob(), swap];
+        // Whose it is, is not known before the thread has introduced itself.
+        assert_eq!(wanted(&0x0101_0101.to_string(), &records), "-+++++++");
+        assert_eq!(wanted("17", &records), "-++++-++");
+    }
+
+    #[test]
+    fn thread_of_a_stream_that_is_taken_up_stays_wanted_or_unwanted() {
+        let filter = Filter { threads: vec!["17".to_owned()], ..Filter::default() };
+        let filter = Filtering::of(&filter, Description::built_in()).map(Arc::new);
+        let mut selection = Selection::taken_up(Begin::Capture, filter);
+        for (tid, is_wanted) in [(17, true), (18, false)] {
+            let mut owner = selection.known_owner(tid, [0; 16]);
+            let draw = draw();
+            let header = Header(u64::from_le_bytes(*draw.first_chunk().unwrap()));
+            assert!(!owner.is_plain());
+            assert_eq!(selection.takes(&mut owner, header, &draw), is_wanted, "{tid}");
+        }
+    }
+
+    #[test]
+    fn stream_that_is_taken_up_has_its_next_keyframe() {
+        let mut selection = Selection::taken_up(Begin::Keyframe, None);
+        let (mut known, mut unknown) = (selection.known_owner(1, [0; 16]), selection.owner());
+        assert!(known.is_plain() && !unknown.is_plain());
+        let keyframe = keyframe();
+        let header = Header(u64::from_le_bytes(*keyframe.first_chunk().unwrap()));
+        assert!(selection.takes(&mut known, header, &keyframe) && selection.anew().is_some());
+        let draw = draw();
+        let header = Header(u64::from_le_bytes(*draw.first_chunk().unwrap()));
+        assert!(!selection.takes(&mut unknown, header, &draw));
+    }
+
+    #[test]
+    fn next_owner_of_a_ring_is_another() {
+        let mut selection = Selection::new(Begin::Keyframe, None);
+        let mut first = selection.owner();
+        let record = thread();
+        let header = Header(u64::from_le_bytes(*record.first_chunk().unwrap()));
+        assert!(selection.takes(&mut first, header, &record) && first.is_plain());
+        assert!(!selection.owner().is_plain());
+    }
+
+    #[test]
+    fn keyframe_is_found_and_what_is_not_taken_is_counted() {
+        let records = [draw(), blob(), keyframe(), draw()].concat();
+        assert_eq!(keyframe_in(&records), Some((8 + 32, 2)));
+        assert_eq!(keyframe_in(&draw()), None);
+        let Stretch { records, calls, last_stamp } = stretch(&records);
+        assert_eq!((records, calls, last_stamp), (4, 2, None));
+    }
+}

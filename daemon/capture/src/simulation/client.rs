@@ -1,0 +1,170 @@
+//! A capture in a simulation, with its output and its client.
+
+use std::fs::File;
+use std::os::fd::OwnedFd;
+use std::sync::atomic::AtomicBool;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+
+use gapii_protocol::trace::frame::UNTIMED_VERSION;
+use gapii_protocol::trace::{FileAt, TraceHeader, TraceReader};
+
+use super::clock;
+use super::random::Random;
+use crate::backlog::{Backlog, Done, Spiller, backlog};
+use crate::capture::Capture;
+use crate::output::Output;
+use crate::plan::Plan;
+use crate::profile::Profile;
+use crate::progress::Progress;
+use crate::recover::{RecoverError, Recovered, recover};
+use crate::spill::Spill;
+use crate::taker::Taker;
+use crate::writer::Writer;
+
+/// Bytes in a ring: the smallest rings, which are full now and then.
+pub const RING_BYTES: u64 = 64 << 10;
+
+/// A capture, and who wants it.
+pub struct Client {
+    pub capture: Arc<Capture>,
+    pub file: File,
+    /// Recordings that were under way when it began.
+    pub began: Vec<Option<u64>>,
+    /// It was there when its programs ended.
+    pub saw_the_end: bool,
+    /// None once the trace is written.
+    pub(super) writer: Option<Writer>,
+    pub(super) backlog: Backlog,
+    pub(super) spiller: Spiller,
+    pub(super) done: Sender<Done>,
+    pub(super) takes_nothing: bool,
+    /// It took nothing for a while, or did not want anything.
+    pub was_slow: bool,
+    pub is_stopped: bool,
+    /// Its daemon was killed while it wrote what comes behind the stream: nobody goes on.
+    pub has_no_footer: bool,
+}
+
+impl Client {
+    pub(super) fn new(
+        plan: Plan,
+        (file, spill): (File, Spill),
+        (began, now_ns): (Vec<Option<u64>>, u64),
+        recovered: Option<Recovered>,
+    ) -> (Self, Taker) {
+        let (feed, backlog, _) = backlog(RING_BYTES);
+        let (done, done_in) = channel();
+        let hurry = Arc::new(AtomicBool::new(false));
+        let output = OwnedFd::from(file.try_clone().expect("a descriptor"));
+        let output = match &recovered {
+            Some(recovered) => Output::go_on(output, Arc::clone(&hurry), recovered.end),
+            None => Output::new(output, Arc::clone(&hurry)),
+        };
+        let spiller = backlog.spiller(spill, true);
+        let mut writer =
+            Writer::new(output.expect("a file is an output"), 1, clock::SIMULATED).expect("memory");
+        match &recovered {
+            Some(recovered) => {
+                let header = recovered.header.as_ref().expect("it was written at once");
+                writer.go_on(header, recovered).expect("a file can be read");
+            }
+            None => {
+                let header = TraceHeader::new("simulation", plan.origin.session, 0, now_ns);
+                let (version, capture) = (UNTIMED_VERSION, plan.origin.number);
+                writer.begin(&TraceHeader { version, capture, ..header });
+            }
+        }
+        let profile = Arc::new(Profile {
+            plan,
+            started_unix_ns: 0,
+            started_ns: now_ns,
+            was_begun_elsewhere: recovered.is_some(),
+            can_go_on: true,
+            progress: Arc::new(Progress::default()),
+            kept: None,
+            clock: clock::SIMULATED,
+            processes: Mutex::default(),
+        });
+        let capture = Arc::new(Capture::of(Arc::clone(&profile), recovered.as_ref(), hurry));
+        let taker = Taker::new(profile, feed, done_in, recovered);
+        let client = Self {
+            capture,
+            file,
+            began,
+            saw_the_end: false,
+            writer: Some(writer),
+            backlog,
+            spiller,
+            done,
+            takes_nothing: false,
+            was_slow: false,
+            is_stopped: false,
+            has_no_footer: false,
+        };
+        (client, taker)
+    }
+
+    /// Writes the next piece of work, if there is one.
+    pub(super) fn write(&mut self) {
+        let Self { writer, backlog, done, capture, .. } = self;
+        let Some(work) = backlog.take() else { return };
+        let mut writing = writer.take().expect("nothing comes behind the end");
+        match writing.deal_with(work, backlog, &capture.progress, done) {
+            Some(finish) => {
+                let written = writing.finish(*finish);
+                assert!(written.error.is_none(), "{:?}", written.error);
+            }
+            None => *writer = Some(writing),
+        }
+    }
+
+    /// The daemon dies, perhaps while it writes: of the next block there is all then, some, or nothing.
+    pub(super) fn die(&mut self, random: &mut Random) {
+        let before = self.len();
+        if !self.takes_nothing && random.once_in(2) {
+            self.write();
+        }
+        let written = self.len() - before;
+        if random.once_in(2) {
+            self.file.set_len(before + random.below(written + 1)).expect("a file");
+        }
+        self.writer = None;
+    }
+
+    fn len(&self) -> u64 {
+        self.file.metadata().expect("a file").len()
+    }
+
+    /// Another daemon goes on in the file. `None`: it is at its end, or at the end of its writer.
+    pub(super) fn go_on(&mut self, now_ns: u64) -> Option<Taker> {
+        let recovered = match recover(&self.file, self.capture.plan.origin) {
+            Ok(recovered) => recovered,
+            Err(RecoverError::Complete) => {
+                self.has_no_footer = !self.has_footer();
+                return None;
+            }
+            Err(error) => panic!("a file that a daemon has left: {error}"),
+        };
+        let file = self.file.try_clone().expect("a descriptor");
+        let output = (file, Spill::none());
+        let plan = self.capture.plan.clone();
+        let began = std::mem::take(&mut self.began);
+        let (client, taker) = Self::new(plan, output, (began, now_ns), Some(recovered));
+        let Self { takes_nothing, was_slow, is_stopped, .. } = *self;
+        *self = Self { takes_nothing, was_slow, is_stopped, ..client };
+        Some(taker)
+    }
+
+    fn has_footer(&self) -> bool {
+        let file = FileAt::of(&self.file).expect("a descriptor");
+        TraceReader::open(file).is_ok_and(|reader| reader.footer().is_some())
+    }
+
+    /// What that program did need not be in the trace to its end.
+    pub(super) fn forget(&mut self, program: usize) {
+        if let Some(recording) = self.began.get_mut(program) {
+            *recording = None;
+        }
+    }
+}

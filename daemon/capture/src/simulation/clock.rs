@@ -1,0 +1,24 @@
+//! The time of a simulation, which moves only when the simulation says so.
+
+use std::cell::Cell;
+
+use crate::clock::Clock;
+
+/// When a simulation begins.
+pub const BEGIN_NS: u64 = 1_000_000_000;
+
+/// Both clocks of the simulation that runs in this thread.
+pub const SIMULATED: Clock = Clock { monotonic_ns: now_ns, unix_ns: now_ns };
+
+thread_local! {
+    static NOW_NS: Cell<u64> = const { Cell::new(BEGIN_NS) };
+}
+
+/// Sets the clocks of this thread's simulation.
+pub fn set(now_ns: u64) {
+    NOW_NS.set(now_ns);
+}
+
+fn now_ns() -> u64 {
+    NOW_NS.get()
+}

@@ -1,0 +1,377 @@
+//! A program whose threads record as the shim's do, a piece at a time.
+
+use std::os::fd::AsFd;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use gapii_abi::app::{self, AppHello};
+use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, ProcessEnd};
+use gapii_protocol::trace::Description;
+use gapii_ringbuf::{
+    CaptureId, Header, Mode, ModeMap, Producer, Reservation, Room, Segment, SegmentLayout,
+};
+
+use super::calls::Calls;
+use super::clock;
+use super::random::Random;
+use crate::process::{Counter, Descriptors, HandedOver, Orphan, Process};
+
+/// Threads of a program that record at once.
+const THREADS: usize = 3;
+/// Name of its threads.
+const NAME: [u8; 16] = *b"simulated\0\0\0\0\0\0\0";
+
+pub struct Program {
+    pub process: Arc<Process>,
+    counter: Counter,
+    layout: SegmentLayout,
+    segment: Segment,
+    mode: ModeMap,
+    /// What they are maps of.
+    fds: Descriptors,
+    threads: Vec<Thread>,
+    /// The order that it follows.
+    generation: u64,
+    /// Which of its recordings runs; those of all programs have different numbers.
+    recording: Option<u64>,
+    /// Everybody introduces himself again when it changes: at a recording's begin, and at a keyframe.
+    epoch: u64,
+    keyframes_made: u32,
+    frames: u64,
+    is_told_to_stop: bool,
+    /// The order up to which all are followed once the hooks are back.
+    ends: u64,
+    is_dead: bool,
+    draw: u16,
+    swap: u16,
+}
+
+struct Thread {
+    tid: u32,
+    producer: Producer,
+    /// In which it has introduced itself.
+    epoch: u64,
+    open: Option<Open>,
+    /// It has swapped, and the leave record is due.
+    leaves: bool,
+}
+
+/// A call that has room in the ring and is not published.
+struct Open {
+    reservation: Reservation,
+    number: u32,
+}
+
+impl Program {
+    pub fn new(index: u32, counter: &Counter, layout: SegmentLayout) -> Self {
+        let (process, fds) = connect(index, counter, layout);
+        let function = |name| Description::built_in().named(name).expect("it is described").id;
+        Self {
+            process,
+            counter: counter.clone(),
+            layout,
+            segment: Segment::map(fds.segment.as_fd(), layout).expect("a segment"),
+            mode: ModeMap::map(fds.mode.as_fd()).expect("a mode page"),
+            fds,
+            threads: Vec::new(),
+            generation: 0,
+            recording: None,
+            epoch: 0,
+            keyframes_made: 0,
+            frames: 0,
+            is_told_to_stop: false,
+            ends: 0,
+            is_dead: false,
+            draw: function("glUniform4f"),
+            swap: function("eglSwapBuffers"),
+        }
+    }
+
+    pub fn is_dead(&self) -> bool {
+        self.is_dead
+    }
+
+    pub fn recording(&self) -> Option<u64> {
+        self.recording
+    }
+
+    /// Ends it between two instructions of each of its threads.
+    pub fn kill(&mut self) {
+        self.is_dead = true;
+    }
+
+    /// Whether a daemon that comes in the place of its own has something to go on with.
+    pub fn is_recorded(&self) -> bool {
+        let is_told = self.mode.settings().is_some_and(|(_, told)| told.mode == Mode::Capturing);
+        is_told && self.mode.takers() > 0
+    }
+
+    /// Another daemon takes its rings over; the capture for which they were begun.
+    pub fn hand_over(&mut self) -> CaptureId {
+        let handed_over = HandedOver {
+            counter: self.counter.fd.try_clone().expect("a descriptor"),
+            mode: self.fds.mode.try_clone().expect("a descriptor"),
+            segment: self.fds.segment.try_clone().expect("a descriptor"),
+        };
+        let mut hello = hello();
+        (hello.slot_count, hello.ring_bytes) = (self.layout.slot_count(), self.layout.ring_bytes());
+        let (index, pid) = (self.process.index, rustix::process::getpid());
+        let orphan = Process::take_over(
+            index,
+            pid,
+            &hello,
+            handed_over,
+            0,
+            (&self.counter, clock::SIMULATED),
+        );
+        let Orphan { process, mode, capture } = orphan.expect("its rings are in order");
+        self.mode.replace(mode.as_fd()).expect("a mode page");
+        (self.process, self.fds.mode) = (Arc::new(process), mode);
+        capture
+    }
+
+    /// Its daemon is gone, which had not recorded it: says hello to another.
+    pub fn begin_anew(&mut self) {
+        self.threads.drain(..).for_each(|mut thread| thread.producer.retire());
+        (self.process, self.fds) = connect(self.process.index, &self.counter, self.layout);
+        self.segment = Segment::map(self.fds.segment.as_fd(), self.layout).expect("a segment");
+        self.mode = ModeMap::map(self.fds.mode.as_fd()).expect("a mode page");
+        (self.generation, self.ends, self.keyframes_made) = (0, 0, 0);
+        (self.recording, self.is_told_to_stop) = (None, false);
+    }
+
+    /// Goes a piece further. `next` is the next thread's or recording's number.
+    pub fn step(&mut self, random: &mut Random, calls: &mut Calls, next: &mut u32) {
+        if self.is_dead {
+            return;
+        }
+        self.look_at_mode(next);
+        if self.recording.is_none() {
+            return;
+        }
+        if let Some(at) = self.next_to_publish(random) {
+            return self.publish(at, calls);
+        }
+        if self.is_told_to_stop {
+            return self.end(ProcessEnd::Stop);
+        }
+        if self.threads.len() < THREADS && random.once_in(8) {
+            *next += 1;
+            return self.threads.push(Thread::new(*next));
+        }
+        if self.threads.is_empty() {
+            return;
+        }
+        let at = random.below(self.threads.len() as u64) as usize;
+        match random.below(40) {
+            0 if self.threads[at].open.is_none() && !self.threads[at].leaves => {
+                self.threads.swap_remove(at).producer.retire();
+            }
+            1..=4 => self.swap(at),
+            _ => self.draw(at, calls),
+        }
+    }
+
+    /// Comes to its end in good order, as far as it can at once. True: it has.
+    pub fn exit(&mut self, calls: &mut Calls) -> bool {
+        while let Some(at) = self.threads.iter().position(|thread| thread.open.is_some()) {
+            self.publish(at, calls);
+        }
+        if self.recording.is_some() && !self.is_dead {
+            self.end(ProcessEnd::Exit);
+        }
+        self.is_dead |= self.recording.is_none();
+        self.is_dead
+    }
+
+    fn look_at_mode(&mut self, next: &mut u32) {
+        let Some((generation, settings)) = self.mode.settings() else { return };
+        if generation == self.generation {
+            return;
+        }
+        match settings.mode {
+            // One that still records ends that first, and has not followed this order then.
+            Mode::Capturing if self.recording.is_some() => {
+                self.is_told_to_stop = true;
+                self.ends = generation - 1;
+            }
+            Mode::Capturing => {
+                self.generation = generation;
+                self.ends = generation;
+                *next += 1;
+                self.recording = Some(u64::from(*next));
+                self.epoch += 1;
+                self.keyframes_made = 0;
+                self.is_told_to_stop = false;
+            }
+            Mode::Idle | Mode::Wait => {
+                self.generation = generation;
+                self.ends = generation;
+                self.is_told_to_stop = self.recording.is_some();
+            }
+        }
+    }
+
+    /// A thread that has something open: when it is told to stop any, else perhaps one.
+    fn next_to_publish(&self, random: &mut Random) -> Option<usize> {
+        let open = |thread: &Thread| thread.open.is_some();
+        let at = self.threads.iter().position(open)?;
+        if self.is_told_to_stop {
+            return Some(at);
+        }
+        let at = random.below(self.threads.len() as u64) as usize;
+        self.threads.get(at).filter(|thread| open(thread)).map(|_| at)
+    }
+
+    fn publish(&mut self, at: usize, calls: &mut Calls) {
+        let Thread { tid, producer, open, .. } = &mut self.threads[at];
+        let Some(Open { reservation, number }) = open.take() else { return };
+        // SAFETY: the last reservation, whose payload is written.
+        unsafe { producer.publish(reservation) };
+        producer.finish();
+        calls.publish(*tid, number);
+    }
+
+    fn draw(&mut self, at: usize, calls: &mut Calls) {
+        let (draw, recording) = (self.draw, self.recording.unwrap_or(0));
+        if self.threads[at].open.is_some() || !self.leave_swap(at) || !self.introduce(at) {
+            return;
+        }
+        let thread = &mut self.threads[at];
+        let Some(reservation) = thread.reserve(draw, EFFECT, 20) else { return };
+        let number = calls.reserve(thread.tid, recording);
+        let words = [number, 0, 0, 0, 0].map(u32::to_le_bytes).concat();
+        // SAFETY: the reservation has room for the payload, and nobody else writes there.
+        unsafe { reservation.payload.as_ptr().copy_from(words.as_ptr(), words.len()) };
+        thread.open = Some(Open { reservation, number });
+    }
+
+    /// Ends a frame; at its end there may be a keyframe.
+    fn swap(&mut self, at: usize) {
+        if self.threads[at].open.is_some() || !self.leave_swap(at) || !self.introduce(at) {
+            return;
+        }
+        if !self.threads[at].write(self.swap, EFFECT | LEAVES, &[0; 16]) {
+            return;
+        }
+        self.threads[at].leaves = true;
+        let asked = self.mode.keyframes_asked();
+        if self.leave_swap(at)
+            && asked != self.keyframes_made
+            && self.threads[at].write(
+                atom::KEYFRAME,
+                0,
+                &atom::Keyframe { frame: self.frames }.encode(),
+            )
+        {
+            self.keyframes_made = asked;
+            self.epoch += 1;
+        }
+    }
+
+    /// Writes the leave record that is due, if there is one. False: there is no room.
+    fn leave_swap(&mut self, at: usize) -> bool {
+        let thread = &mut self.threads[at];
+        if !thread.leaves {
+            return true;
+        }
+        if !thread.write(self.swap, LEAVE | FRAME_END, &1_u32.to_le_bytes()) {
+            return false;
+        }
+        thread.leaves = false;
+        thread.producer.finish();
+        self.frames += 1;
+        // Relaxed: a number for people.
+        self.segment.header().frames.fetch_add(1, Ordering::Relaxed);
+        true
+    }
+
+    /// Has a thread a ring, and has it said there who it is? If not it does so. False: not yet.
+    fn introduce(&mut self, at: usize) -> bool {
+        let thread = &mut self.threads[at];
+        if !thread.producer.is_attached() {
+            let Some(slot) = self.segment.claim(thread.tid, NAME) else {
+                return false;
+            };
+            // SAFETY: the slot was just claimed, this is its only producer, and the maps live as long
+            // as the program, whose threads go with it.
+            let attached = unsafe {
+                thread.producer.attach(&self.segment, slot, &self.counter.map, &self.mode)
+            };
+            assert!(attached, "slot {slot} cannot be written to");
+        }
+        if thread.epoch == self.epoch {
+            return true;
+        }
+        let record = atom::Thread { tid: thread.tid, flags: 0, name: NAME };
+        thread.producer.forget_stamp();
+        if thread.write(atom::THREAD, 0, &record.encode()) {
+            thread.epoch = self.epoch;
+        }
+        thread.epoch == self.epoch
+    }
+
+    /// Puts the hooks back, once that can be said.
+    fn end(&mut self, reason: ProcessEnd) {
+        let payload = atom::CaptureEnd { reason, frames: self.frames }.encode();
+        let attached = |thread: &Thread| thread.producer.is_attached();
+        if let Some(at) = self.threads.iter().position(attached) {
+            let is_said = self.leave_swap(at)
+                && self.introduce(at)
+                && self.threads[at].write(atom::CAPTURE_END, 0, &payload);
+            if !is_said {
+                return;
+            }
+        }
+        // Release: pairs with the daemon's acquire: whoever sees it sees all records.
+        self.segment.header().ended_generation.store(self.ends, Ordering::Release);
+        self.threads.iter_mut().for_each(|thread| thread.leaves = false);
+        self.recording = None;
+        self.is_told_to_stop = false;
+    }
+}
+
+fn hello() -> AppHello {
+    let mut hello = AppHello::new(rustix::process::getpid().as_raw_pid() as u32);
+    hello.apis = app::API_EGL_GLES;
+    hello
+}
+
+fn connect(index: u32, counter: &Counter, layout: SegmentLayout) -> (Arc<Process>, Descriptors) {
+    let pid = rustix::process::getpid();
+    let (process, fds) =
+        Process::new(index, pid, &hello(), layout, 0, (counter.clone(), clock::SIMULATED))
+            .expect("memory");
+    (Arc::new(process), fds)
+}
+
+impl Thread {
+    fn new(tid: u32) -> Self {
+        Self { tid, producer: Producer::detached(), epoch: 0, open: None, leaves: false }
+    }
+
+    /// Room for a record, if there is some.
+    fn reserve(&mut self, id: u16, flags: u16, payload_len: usize) -> Option<Reservation> {
+        let len = 8 + payload_len as u32;
+        loop {
+            // SAFETY: attached, or there is no room; the header claims 8 bytes and the payload.
+            if let Some(reservation) = unsafe { self.producer.reserve(Header::new(id, flags, len)) }
+            {
+                return Some(reservation);
+            }
+            match self.producer.make_room(u64::from(len)) {
+                Room::Ready => {}
+                Room::Full | Room::Never => return None,
+            }
+        }
+    }
+
+    /// Writes a record at once, if there is room.
+    fn write(&mut self, id: u16, flags: u16, payload: &[u8]) -> bool {
+        let Some(reservation) = self.reserve(id, flags, payload.len()) else { return false };
+        // SAFETY: the reservation has room for the payload, and nobody else writes there.
+        unsafe { reservation.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
+        // SAFETY: the last reservation, whose payload is written.
+        unsafe { self.producer.publish(reservation) }
+    }
+}

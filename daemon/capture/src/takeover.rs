@@ -1,0 +1,70 @@
+//! A capture that another daemon began: who was in it, who hands its rings over, and what is said of the time
+//! between.
+
+use gapii_abi::atom::Seam;
+use gapii_protocol::trace::rings::RingState;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+
+use crate::process::Process;
+use crate::recover::Recovered;
+
+/// What is left of another daemon's capture.
+#[derive(Debug)]
+pub struct Takeover {
+    pub file: Recovered,
+    began_ns: u64,
+    /// Processes with rings in the file that are alive.
+    expected: Vec<u32>,
+    /// Pids of those that have come, and when the first of them missed its daemon.
+    came: Vec<u32>,
+    lost_ns: Option<u64>,
+    is_told: bool,
+}
+
+impl Takeover {
+    pub fn new(file: Recovered, now_ns: u64) -> Self {
+        let has_rings = |process: u32| {
+            file.rings.rings.iter().any(|ring| ring.process == process && !ring.is_over)
+        };
+        let expected = file.processes.iter().filter(|(process, _)| has_rings(*process));
+        let expected = expected.map(|(_, track)| track.pid).filter(|pid| is_alive(*pid)).collect();
+        Self { file, began_ns: now_ns, expected, came: Vec::new(), lost_ns: None, is_told: false }
+    }
+
+    /// Whether somebody is missing among these.
+    pub fn lacks(&self, here: &[u32]) -> bool {
+        self.expected.iter().any(|pid| !here.contains(pid))
+    }
+
+    /// A process has handed its rings over.
+    pub fn came(&mut self, pid: u32, lost_ns: Option<u64>) {
+        self.came.push(pid);
+        self.lost_ns = self.lost_ns.into_iter().chain(lost_ns).min();
+    }
+
+    /// Its rings, as the file has them.
+    pub fn states(&self, process: &Process) -> Vec<RingState> {
+        self.file.rings_of(process.segment()).copied().collect()
+    }
+
+    /// What the stream says of the time between, once.
+    pub fn seam(&mut self) -> Option<Seam> {
+        if std::mem::replace(&mut self.is_told, true) {
+            return None;
+        }
+        let absent = self.expected.iter().filter(|pid| !self.came.contains(pid)).count() as u32;
+        let from_ns = self.lost_ns.unwrap_or(self.file.last_ns).min(self.began_ns);
+        Some(Seam { from_ns, to_ns: self.began_ns, processes: self.came.len() as u32, absent })
+    }
+
+    /// For the log.
+    pub fn described(&self) -> String {
+        let Recovered { blocks, seq, .. } = &self.file;
+        format!("goes on behind block {blocks} and command {seq} of another daemon")
+    }
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    pid.is_some_and(|pid| pidfd_open(pid, PidfdFlags::NONBLOCK).is_ok())
+}

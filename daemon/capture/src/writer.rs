@@ -1,0 +1,453 @@
+//! The thread that compresses blocks and writes them, so that the drain never waits for a file.
+//!
+//! Says which ring space may be reused, and only once the write that it waits for has returned.
+//! After an error it takes blocks only to say that they are not in the file.
+
+use std::io;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::Sender;
+
+use gapii_abi::atom::{self, GapCause, Seam};
+use gapii_protocol::control::{self, InFlight, Summary};
+use gapii_protocol::trace::append::AppendTo;
+use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
+use gapii_protocol::trace::block::EncodeError;
+use gapii_protocol::trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
+use gapii_protocol::trace::frame::UNTIMED_VERSION;
+use gapii_protocol::trace::header::KeptFrom;
+use gapii_protocol::trace::meta;
+use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
+use gapii_ringbuf::CounterMap;
+
+use crate::assemble::{Block, MISSING_MAX};
+use crate::backlog::{Backlog, Done, Work};
+use crate::clock::Clock;
+use crate::facts::Facts;
+use crate::fill::{NOT_THERE, add_lost};
+use crate::finish::Finish;
+use crate::ledger::Ledger;
+use crate::output::{Output, OutputError};
+use crate::progress::Progress;
+use crate::recover::Recovered;
+use crate::survey::{Survey, Surveyed};
+
+/// What came of it all.
+#[derive(Debug, Default)]
+pub struct Written {
+    pub footer: Footer,
+    pub waits: u64,
+    pub wait_ns: u64,
+    pub file_bytes: u64,
+    pub stored_bytes: u64,
+    pub error: Option<OutputError>,
+}
+
+impl Written {
+    /// The same as clients hear it.
+    pub fn summary(&self) -> Summary {
+        let Footer { reason, totals, lost, processes, threads, in_flight, .. } = &self.footer;
+        let thread = |index: u32| threads.iter().find(|thread| thread.thread == index);
+        let process = |index: u32| processes.iter().find(|process| process.process == index);
+        let in_flight = in_flight.iter().map(|command| InFlight {
+            pid: thread(command.thread).and_then(|t| process(t.process)).map_or(0, |p| p.pid),
+            tid: thread(command.thread).map_or(0, |t| t.tid),
+            id: command.id,
+            stamp: command.stamp,
+        });
+        Summary {
+            reason: reason.name().to_owned(),
+            frames: totals.frames,
+            calls: totals.calls,
+            records: totals.records,
+            threads: threads.len() as u64,
+            processes: processes.len() as u64,
+            raw_bytes: totals.raw_bytes,
+            blobs: totals.memory.blobs,
+            blob_bytes: totals.memory.blob_bytes,
+            saved_bytes: totals.memory.saved_bytes(),
+            stored_bytes: self.stored_bytes,
+            file_bytes: self.file_bytes,
+            lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
+            waits: self.waits,
+            wait_ns: self.wait_ns,
+            snapshot: self.footer.snapshot,
+            held_us: self.footer.held_us,
+            missing: self.footer.missing.clone(),
+            in_flight: in_flight.collect(),
+            seams: self.footer.seams.len() as u64,
+            away_ns: self.footer.seams.iter().map(Seam::away_ns).fold(0, u64::saturating_add),
+            signal: self.footer.signal,
+            error: self.error.as_ref().map(ToString::to_string),
+        }
+    }
+}
+
+/// Ends of frames that an index lists; a longer trace has no index.
+const FRAME_ENDS_MAX: usize = 4 << 20;
+/// Room for blobs in an index; where more are sent, it lists none and readers look for them.
+const BLOB_ENTRIES_MAX: usize = BLOBS_MAX;
+
+/// Writes one trace.
+pub struct Writer {
+    output: Output,
+    clock: Clock,
+    encoder: BlockEncoder,
+    frame: Vec<u8>,
+    /// Format version of the trace.
+    version: u32,
+    /// Where in its capture it begins.
+    from: KeptFrom,
+    index: TraceIndex,
+    totals: Totals,
+    /// Records in the file, per thread of the trace.
+    records: Vec<u64>,
+    /// Ends of frames in the file, per process of the trace.
+    frames: Vec<u64>,
+    /// The blobs in the file, in order. One that was sent twice is there twice.
+    blobs: Vec<BlobEntry>,
+    lists_blobs: bool,
+    /// What blocks lack that stores should have had.
+    unfilled: Vec<GapEntry>,
+    /// What other daemons wrote.
+    survey: Option<Survey>,
+    error: Option<OutputError>,
+}
+
+impl Writer {
+    pub fn new(output: Output, level: i32, clock: Clock) -> Result<Self, EncodeError> {
+        Ok(Self {
+            output,
+            clock,
+            encoder: BlockEncoder::new(level)?,
+            from: KeptFrom::default(),
+            frame: Vec::new(),
+            version: UNTIMED_VERSION,
+            index: TraceIndex::default(),
+            totals: Totals::default(),
+            records: Vec::new(),
+            frames: Vec::new(),
+            blobs: Vec::new(),
+            lists_blobs: true,
+            unfilled: Vec::new(),
+            survey: None,
+            error: None,
+        })
+    }
+
+    /// Writes a trace from its header to its footer: until [`Work::Finish`] comes.
+    pub fn run(
+        mut self,
+        header: &TraceHeader,
+        backlog: &Backlog,
+        done: &Sender<Done>,
+        (progress, counter): (&Progress, &CounterMap),
+    ) -> Written {
+        if self.survey.is_none() {
+            // A header is more than a pipe holds.
+            backlog.set_writing(true);
+            self.begin(header);
+            backlog.set_writing(false);
+        }
+        // Relaxed: as below.
+        progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
+        while let Some(work) = backlog.next() {
+            if let Some(finish) = self.deal_with(work, backlog, progress, done) {
+                return self.finish(*finish);
+            }
+            counter.ring_doorbell();
+        }
+        // The drain went without a word; what is written stays readable.
+        Written { error: self.error, ..Written::default() }
+    }
+
+    /// Does a piece of work; the last one, for [`Self::finish`], comes back.
+    pub fn deal_with(
+        &mut self,
+        work: Work,
+        backlog: &Backlog,
+        progress: &Progress,
+        done: &Sender<Done>,
+    ) -> Option<Box<Finish>> {
+        match work {
+            Work::Block(waiting, facts) => {
+                let block = waiting.block();
+                backlog.set_writing(true);
+                self.write_block(block, &facts, waiting.frame());
+                self.note_unfilled(&facts);
+                backlog.set_writing(false);
+                self.tell(progress);
+                // A drain that is gone needs no ring space.
+                let _ = done.send(Done { releases: block.releases.clone() });
+            }
+            Work::Spilled(Ok(frame), facts) => {
+                backlog.set_writing(true);
+                self.write_whole(&frame, &facts);
+                self.note_unfilled(&facts);
+                backlog.set_writing(false);
+                self.tell(progress);
+            }
+            Work::Spilled(Err(error), _) => {
+                self.note(Err(OutputError::Spill(error)));
+                self.tell(progress);
+            }
+            Work::Mark(reached) => drop(reached),
+            Work::Finish(finish) => return Some(finish),
+        }
+        None
+    }
+
+    /// Goes on with what other daemons wrote, the header among it.
+    pub fn go_on(&mut self, header: &TraceHeader, recovered: &Recovered) -> io::Result<()> {
+        self.version = header.version;
+        (self.totals.blocks, self.totals.calls) = (recovered.blocks, recovered.seq);
+        self.survey = Some(Survey::begin(self.output.file()?, header.clone(), recovered.end)?);
+        Ok(())
+    }
+
+    /// Writes the header.
+    pub fn begin(&mut self, header: &TraceHeader) {
+        self.version = header.version;
+        self.from = header.kept.unwrap_or_default();
+        let written =
+            header.encode().map_err(OutputError::from).and_then(|frame| self.output.write(&frame));
+        self.note(written);
+    }
+
+    /// Writes a block that was compressed before.
+    pub fn write_whole(&mut self, frame: &[u8], facts: &Facts) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.output.write(frame) {
+            Ok(()) => self.enter(facts, frame.len() as u32),
+            Err(error) => self.note(Err(error)),
+        }
+    }
+
+    fn write_block(&mut self, block: &Block, facts: &Facts, ahead: Option<&[u8]>) {
+        if self.error.is_some() {
+            return;
+        }
+        match self.write_frame(block, ahead) {
+            Ok(compressed_len) => self.enter(facts, compressed_len),
+            Err(error) => self.note(Err(error)),
+        }
+    }
+
+    /// Notes what stores should have had of a block that is written.
+    fn note_unfilled(&mut self, facts: &Facts) {
+        let unfilled = facts.gaps.iter().filter(|gap| gap.cause == GapCause::Store);
+        for gap in unfilled.filter(|_| self.error.is_none()) {
+            add_lost(&mut self.unfilled, gap.thread, gap.bytes);
+        }
+    }
+
+    fn tell(&self, progress: &Progress) {
+        // Relaxed: numbers for people; the drain looks again soon for an error, which is handed over at
+        // the end.
+        progress.file_bytes.store(self.output.len_bytes(), Ordering::Relaxed);
+        progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
+    }
+
+    /// Writes a block's frame, `ahead` if that was made already; returns its length.
+    fn write_frame(&mut self, block: &Block, ahead: Option<&[u8]>) -> Result<u32, OutputError> {
+        let frame = match ahead {
+            Some(frame) => frame,
+            None => {
+                self.frame.clear();
+                self.encoder.encode_into(&block.raw, &mut self.frame)?;
+                &self.frame
+            }
+        };
+        self.output.write(frame)?;
+        Ok(frame.len() as u32)
+    }
+
+    /// Enters a block that is in the file.
+    fn enter(&mut self, facts: &Facts, compressed_len: u32) {
+        for &(process, frame) in &facts.frame_ends {
+            *slot(&mut self.frames, process) += 1;
+            if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
+                self.index.push_frame_end(process, frame);
+            }
+        }
+        self.totals.memory.add(&facts.memory);
+        for blob in &facts.blobs {
+            // One that begins before the file is not in it.
+            let block = u64::from(blob.block).checked_sub(self.from.block);
+            let Some(block) = block.and_then(|block| u32::try_from(block).ok()) else { continue };
+            self.totals.memory.blob(blob.size);
+            self.remember(BlobEntry { block, ..*blob });
+        }
+        self.index.push_block(BlockEntry {
+            file_offset: self.output.len_bytes() - u64::from(compressed_len),
+            compressed_len,
+            raw_len: facts.raw_len,
+            first_seq: facts.first_seq,
+            seqs: facts.seqs,
+        });
+        for &(thread, records) in &facts.records {
+            *slot(&mut self.records, thread) += records;
+            self.totals.records += records;
+        }
+        self.totals.frames += facts.frame_ends.len() as u64;
+        self.totals.calls += u64::from(facts.seqs);
+        self.totals.blocks += 1;
+        self.totals.raw_bytes += u64::from(facts.raw_len);
+        self.totals.compressed_bytes += u64::from(compressed_len);
+    }
+
+    fn remember(&mut self, blob: BlobEntry) {
+        if self.blobs.len() < BLOB_ENTRIES_MAX {
+            self.blobs.push(blob);
+        } else {
+            self.lists_blobs = false;
+        }
+    }
+
+    fn note(&mut self, written: Result<(), OutputError>) {
+        if let Err(error) = written {
+            self.error.get_or_insert(error);
+        }
+    }
+
+    /// Ends the stream, and writes index and footer.
+    pub fn finish(mut self, finish: Finish) -> Written {
+        let Finish { mut end, mut ledger, mut footer, calls, stored_bytes, ends_for_memory } =
+            finish;
+        if let Some(survey) = self.survey.take() {
+            match survey.finish(self.output.len_bytes()) {
+                Ok(surveyed) => self.take_over(surveyed, &mut ledger, &mut footer),
+                Err(error) => {
+                    // What can't be read again has no index and no books.
+                    self.note(Err(OutputError::Survey(error)));
+                    return Written { footer, error: self.error, ..Written::default() };
+                }
+            }
+        }
+        end.in_flight.retain(|command| {
+            self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
+        });
+        // After an error there may still be room for the little that is left to say.
+        let can_end = self.error.is_none() || self.output.len_bytes() > 0 && self.output.is_whole();
+        let ended = if can_end { self.write_end(&end) } else { Ok(()) };
+        ledger.settle(&self.records);
+        let unwritten = calls.saturating_sub(self.totals.calls);
+        ledger.lost = ledger.lost.plus(Lost { calls: unwritten, ..Lost::default() });
+        if !self.unfilled.is_empty() {
+            ledger.lost = self.unfilled.iter().fold(ledger.lost, |sum, gap| {
+                sum.plus(Lost { bytes: gap.bytes, ..Lost::default() })
+            });
+            footer.missing.push(NOT_THERE.to_owned());
+            footer.gaps.append(&mut self.unfilled);
+        }
+        for process in &mut footer.processes {
+            process.frames = *slot(&mut self.frames, process.process);
+        }
+        footer.reason = end.reason;
+        footer.in_flight = end.in_flight;
+        footer.totals = self.totals;
+        footer.lost = ledger.lost;
+        footer.threads = ledger.threads;
+        footer.gaps.append(&mut ledger.gaps);
+        footer.refused = ledger.refused;
+        footer.ended_unix_ns = self.clock.unix_ns();
+        let finished = match ended {
+            Ok(()) if can_end => self.write_tables(&footer),
+            ended => ended,
+        };
+        self.note(finished);
+        if ends_for_memory {
+            self.note(Err(OutputError::Memory));
+        }
+        Written {
+            footer,
+            waits: ledger.waits,
+            wait_ns: ledger.wait_ns,
+            file_bytes: self.output.len_bytes(),
+            stored_bytes,
+            error: self.error,
+        }
+    }
+
+    /// Takes the numbers of the whole file in the place of those since it was gone on with.
+    fn take_over(&mut self, mut surveyed: Surveyed, ledger: &mut Ledger, footer: &mut Footer) {
+        self.index = surveyed.index();
+        surveyed.add_accounts(ledger);
+        footer.gaps = surveyed.gaps().collect();
+        let census = &surveyed.census;
+        self.records.clear();
+        for (&thread, count) in &census.threads {
+            *slot(&mut self.records, thread) = count.records;
+        }
+        self.frames.clear();
+        for end in &self.index.frame_ends {
+            *slot(&mut self.frames, end.process) += 1;
+        }
+        self.blobs = census.blobs().copied().collect();
+        self.lists_blobs = self.blobs.len() < BLOB_ENTRIES_MAX;
+        self.totals = Totals {
+            frames: self.index.frame_ends.len() as u64,
+            calls: census.calls,
+            records: census.records,
+            blocks: census.blocks,
+            raw_bytes: census.raw_bytes,
+            compressed_bytes: surveyed.compressed_bytes,
+            memory: census.memory,
+        };
+        footer.snapshot |= census.snapshot;
+        footer.held_us = footer.held_us.max(census.held_us);
+        footer.missing = census.missing.iter().take(MISSING_MAX).cloned().collect();
+        footer.seams.clone_from(&census.seams);
+        for (process, track) in census.tracker().processes() {
+            if !footer.processes.iter().any(|known| known.process == process) {
+                let (pid, name) = (track.pid, track.name.clone());
+                footer.processes.push(ProcessEntry { process, pid, name, ..Default::default() });
+            }
+        }
+        footer.processes.sort_by_key(|process| process.process);
+    }
+
+    /// Writes the last block, which holds nothing but the END record.
+    fn write_end(&mut self, end: &meta::End) -> Result<(), OutputError> {
+        let first_seq = self.from.seq + self.totals.calls;
+        let mut block = Block { first_seq, ..Block::default() };
+        let number = self.from.block + self.totals.blocks;
+        atom::Block { number, first_seq, start_ns: self.clock.monotonic_ns() }
+            .append_to(&mut block.raw);
+        end.append_to(&mut block.raw);
+        let compressed_len = self.write_frame(&block, None)?;
+        // It holds no memory.
+        let facts = Facts::of(&block, self.totals.blocks as u32, &mut Collector::default());
+        self.enter(&facts, compressed_len);
+        Ok(())
+    }
+
+    /// Writes index and footer; the footer alone where both don't fit.
+    fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
+        let mut indexed = Ok(None);
+        if self.lists_blobs {
+            self.index.list_blobs(std::mem::take(&mut self.blobs));
+        }
+        if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
+            let offset = self.output.len_bytes();
+            indexed = self.output.write(&self.index.encode(self.version)).map(|()| Some(offset));
+        }
+        let index_offset = match &indexed {
+            Ok(offset) => *offset,
+            Err(_) if self.output.is_whole() => None,
+            Err(_) => return indexed.map(drop),
+        };
+        self.output.write(&footer.encode(self.version, index_offset, self.output.len_bytes()))?;
+        indexed.map(drop)
+    }
+}
+
+/// The counter at `index` of a list that grows as needed.
+fn slot(counters: &mut Vec<u64>, index: u32) -> &mut u64 {
+    let index = index as usize;
+    if counters.len() <= index {
+        counters.resize(index + 1, 0);
+    }
+    &mut counters[index]
+}
