@@ -18,7 +18,8 @@ use tokio::net::UnixStream;
 use crate::door::Guest;
 use crate::peer::{Peer, PeerError};
 use crate::rights;
-use crate::session::{RegisterError, Session, TakeOverError};
+use crate::session::take_up::TakeOverError;
+use crate::session::{RegisterError, Session};
 use gapii_capture::end::Departure;
 use gapii_capture::process::{Descriptors, HandedOver, Process};
 

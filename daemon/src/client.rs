@@ -20,10 +20,10 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::descriptors;
 use crate::door::Guest;
+use crate::ending::told;
 use crate::peer::Peer;
-use crate::remote;
 use crate::rights;
-use crate::session::{Session, abandon};
+use crate::session::Session;
 use gapii_capture::capture::Capture;
 
 /// How often a client hears how far its captures are.
@@ -84,12 +84,14 @@ struct Client {
 type TakenUp = Result<(Arc<Capture>, Vec<AppInfo>), ControlError>;
 
 /// Serves a client until it is gone, or until the daemon ends and its captures are complete.
+///
+/// Returns the connection if the client has asked to turn it into a link; see [`crate::remote`].
 pub async fn serve(
     session: Arc<Session>,
     socket: UnixStream,
     ending: watch::Receiver<bool>,
     guest: Option<Guest>,
-) {
+) -> Option<UnixStream> {
     let (ended, ended_in) = mpsc::unbounded_channel();
     let (held, held_in) = mpsc::unbounded_channel();
     let (answers, answers_in) = mpsc::unbounded_channel();
@@ -114,22 +116,21 @@ pub async fn serve(
         taken_up,
         takes_up: false,
     };
-    let ended = client.run(ending.clone()).await;
+    let ended = client.run(ending).await;
     if client.greeted {
         client.session.dismiss_client();
     }
     match ended {
         Ok(()) => {}
-        Err(Hangup::Link) => {
-            return remote::serve_relay(client.session, client.socket, ending).await;
-        }
+        Err(Hangup::Link) => return Some(client.socket),
         Err(hangup) => client.hang_up(&hangup).await,
     }
     client.taken_up_in.close();
     while let Ok(taken_up) = client.taken_up_in.try_recv() {
-        taken_up.iter().for_each(|(capture, _)| abandon(capture));
+        taken_up.iter().for_each(|(capture, _)| capture.abandon());
     }
-    client.captures.values().for_each(|capture| abandon(capture));
+    client.captures.values().for_each(|capture| capture.abandon());
+    None
 }
 
 impl Client {
@@ -308,7 +309,7 @@ impl Client {
         let answers = self.taken_up.clone();
         tokio::spawn(async move {
             if let Err(mpsc::error::SendError(Ok((capture, _)))) = answers.send(going_on.await) {
-                abandon(&capture);
+                capture.abandon();
             }
         });
         Ok(())
@@ -401,12 +402,6 @@ impl Client {
     async fn send(&self, event: &Event) -> Result<(), Hangup> {
         Ok(rights::send(&self.socket, &control::encode(event)?, &[]).await?)
     }
-}
-
-/// Resolves when the daemon is told to end.
-pub async fn told(ending: &mut watch::Receiver<bool>) {
-    // A sender that is gone says the same.
-    drop(ending.wait_for(|&ending| ending).await);
 }
 
 fn progress_interval() -> Interval {

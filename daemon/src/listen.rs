@@ -18,7 +18,7 @@ use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::{TcpListener as TokioTcpListener, UnixListener};
 
 use crate::config::Config;
-use crate::metrics::{MetricsAddress, MetricsListener};
+use crate::metrics::address::{MetricsAddress, MetricsListener};
 
 /// What the socket for metrics is called in a socket unit.
 const METRICS_NAME: &str = "metrics";

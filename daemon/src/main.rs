@@ -8,6 +8,7 @@ mod clock;
 mod config;
 mod descriptors;
 mod door;
+mod ending;
 mod keep;
 mod listen;
 mod log;
@@ -39,9 +40,10 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinSet;
 
-use crate::config::{Config, LoadError, Loaded};
+use crate::config::{Config, Held, LoadError, Loaded};
 use crate::descriptors::Reserve;
 use crate::door::Door;
+use crate::ending::told;
 use crate::listen::Sockets;
 use crate::service::StatusLine;
 use crate::session::Session;
@@ -66,7 +68,7 @@ fn main() -> ExitCode {
         }
     };
     if loaded.config.check_config {
-        return shown(&loaded.held());
+        return shown(&Held(&loaded));
     }
     let sink = log::start(&loaded.config.log);
     match run(&loaded) {
@@ -181,14 +183,14 @@ async fn accept_clients(
     let mut connections = JoinSet::new();
     let door = Door::default();
     loop {
-        let told = ending.clone();
+        let heard = ending.clone();
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((socket, _)) => {
                     let session = &session;
                     let serve = |guest| {
                         let guest = Some(guest);
-                        connections.spawn(client::serve(Arc::clone(session), socket, told, guest))
+                        connections.spawn(remote::serve_client(Arc::clone(session), socket, heard, guest))
                     };
                     if door.open(serve) {
                         session.rejected.count(|counters| &counters.ctl_timeouts);
@@ -196,7 +198,7 @@ async fn accept_clients(
                 }
                 Err(error) => reserve.refuse(&error, &listener, &session.refusals).await,
             },
-            () = client::told(&mut ending) => break,
+            () = told(&mut ending) => break,
         }
         while connections.try_join_next().is_some() {}
     }

@@ -271,6 +271,12 @@ impl Capture {
         self.order(Order::Stop { capture: self.plan.id, cause }).is_ok()
     }
 
+    /// Ends the capture, because its client is gone and nobody waits for a slow reader of its output.
+    pub fn abandon(&self) {
+        self.hurry();
+        self.stop(Cause::Stop);
+    }
+
     /// Leaves out what comes, or goes on; false: it has ended.
     pub fn pause(&self, pauses: bool) -> bool {
         let capture = self.plan.id;

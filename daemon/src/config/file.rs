@@ -11,7 +11,7 @@ use clap::{Arg, Command};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::INVOCATION;
+use super::definition::INVOCATION;
 use super::mistake::{Mistake, Mistakes};
 
 /// A key that looks less like an option than this is not taken for a misspelt one.

@@ -5,8 +5,9 @@ use std::fmt;
 use clap::parser::ValueSource;
 use clap::{Arg, CommandFactory};
 
+use super::definition::Config;
 use super::file::is_configurable;
-use super::{Config, Loaded};
+use super::loaded::Loaded;
 
 /// Printed, the configuration that holds: a file that would say the same. `gapii-ctl doctor` reads
 /// it.

@@ -9,9 +9,9 @@ use std::{fs, io};
 use clap::parser::ValueSource;
 use clap::{ArgMatches, CommandFactory, FromArgMatches};
 
+use super::definition::Config;
 use super::file::{self, Setting};
 use super::mistake::Mistakes;
-use super::{Config, Held};
 
 /// The machine's file.
 const SYSTEM_FILE: &str = "/etc/gapii/gapiid.toml";
@@ -46,11 +46,6 @@ impl Loaded {
     pub fn of_process() -> Result<Self, LoadError> {
         let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
         Self::new(std::env::args_os().collect(), &default_files(variable))
-    }
-
-    /// The configuration as a file, for people.
-    pub fn held(&self) -> Held<'_> {
-        Held(self)
     }
 
     /// The files that say something, the last over those before it.

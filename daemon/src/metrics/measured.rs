@@ -9,7 +9,7 @@ use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 
 use super::exposition::{Exposition, Kind};
-use crate::remote::Links;
+use crate::remote::links::Links;
 use crate::session::Session;
 
 /// All metrics as they are now.

@@ -18,8 +18,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::address::{MetricsListener, PATH};
 use super::exposition::MEDIA_TYPE;
-use super::{MetricsListener, PATH, measured};
+use super::measured;
 use crate::session::Session;
 
 /// Connections at once; more wait to be accepted.

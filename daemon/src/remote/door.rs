@@ -13,7 +13,7 @@ use gapii_remote::knock::{Knock, KnockError, Refused, code};
 use gapii_remote::tls;
 use gapii_remote::{AnyStream, frame::FrameError};
 use rustls::{ServerConfig, ServerConnection};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
+use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::timeout;
@@ -21,15 +21,13 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
 use super::attempts::Attempts;
-use super::{FIRST_WORDS_LIMIT, Identity, Refusal, Visitor, bring, tell};
+use super::bring::{FIRST_WORDS_LIMIT, Visitor, bring, hear_out, tell};
+use super::counters::Refusal;
+use super::links::Identity;
 use crate::session::Session;
 
 /// Connections that have not been admitted yet, at once.
 const OPEN_MAX: usize = 64;
-/// How long somebody who is turned away is heard out, so that the answer reaches him.
-const HEAR_OUT_LIMIT: Duration = Duration::from_secs(1);
-/// Bytes of him that are heard, at most.
-const HEAR_OUT_BYTES: u64 = 64 << 10;
 /// A pause after an accept that failed, for want of descriptors as a rule.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
@@ -175,17 +173,6 @@ impl Papers {
     fn read(folder: &DaemonFolder) -> Result<Self, tls::TlsError> {
         let config = tls::daemon_config(folder)?;
         Ok(Self { config, clients: Clients::load(&folder.clients())? })
-    }
-}
-
-/// Reads what somebody still says, for a moment: a connection that is closed over unread bytes takes the
-/// answer with it.
-pub async fn hear_out(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
-    let mut rest = stream.take(HEAR_OUT_BYTES);
-    let mut nowhere = tokio::io::sink();
-    match timeout(HEAR_OUT_LIMIT, tokio::io::copy(&mut rest, &mut nowhere)).await {
-        Ok(heard) => heard.map(drop),
-        Err(_) => Ok(()),
     }
 }
 

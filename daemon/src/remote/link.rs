@@ -21,22 +21,14 @@ use tokio::net::UnixStream;
 use tokio::sync::{mpsc, watch};
 use tokio::time::{Instant, sleep_until};
 
-use super::Refusal;
-use super::counters::count;
+use super::counters::{Refusal, count};
+use super::links::Arrival;
 use super::output::Output;
-use crate::client;
+use crate::ending::told;
 use crate::session::Session;
 
 /// How long a client has for what is left when the daemon's side is done.
 const LAST_LIMIT: Duration = Duration::from_secs(3);
-
-/// A connection for a link.
-pub struct Arrival {
-    pub stream: AnyStream,
-    pub version: u16,
-    /// Of our frames, how many are there.
-    pub taken: u64,
-}
 
 /// One link.
 pub struct Link {
@@ -193,7 +185,7 @@ impl Link {
                 }
                 None => Happened::OutputEnd,
             },
-            () = client::told(ending), if !is_connected => Happened::DaemonEnds,
+            () = told(ending), if !is_connected => Happened::DaemonEnds,
             () = passed(*deadline) => Happened::Deadline,
         };
         Ok(happened)

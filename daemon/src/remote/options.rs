@@ -7,7 +7,7 @@ use clap::Args;
 use gapii_remote::clients::DaemonFolder;
 use gapii_remote::place;
 
-use crate::config::parse_size;
+use crate::config::size::parse_size;
 
 /// Least that is held for a link, in bytes.
 const TAIL_BYTES_MIN: u64 = 256 << 10;

@@ -1,57 +1,26 @@
 //! Applications whose last frames are kept: who asked for it, which are, and what is saved of them.
 
-use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gapii_abi::app::Launch;
 use gapii_protocol::control::{
     self, AppInfo, ControlError, SaveRequest, Saved, StartRequest, Target, code,
 };
 use tokio::sync::mpsc;
 
 use crate::clock;
-use crate::config::Config;
 use crate::keep::Keep;
-use crate::session::report::{refused_rings, sum, totals};
+use crate::session::retention::Retention;
 use crate::session::table::{Table, busy, no_app};
+use crate::session::totals::{refused_rings, sum, totals};
+use crate::session::wishes::Wish;
 use crate::session::{Session, check};
 use gapii_capture::capture::{Capture, Destination};
 use gapii_capture::kept::{KeepLimits, Kept};
 use gapii_capture::plan::Plan;
 use gapii_capture::process::Process;
 use gapii_capture::save::Origin;
-
-/// Launches whose processes are to be kept, at most.
-const LAUNCHES_KEPT: usize = 64;
-
-/// How processes of a launch are to be kept.
-#[derive(Clone, Debug)]
-pub(super) struct Wish {
-    request: StartRequest,
-    /// Who hears of keyframes.
-    held: mpsc::UnboundedSender<control::Held>,
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Wishes(VecDeque<(Launch, Wish)>);
-
-/// What stays of programs that have ended.
-#[derive(Clone, Copy, Debug)]
-pub struct Retention {
-    /// So many of them, at most.
-    pub count: usize,
-    /// For so long.
-    limit_ns: u64,
-}
-
-impl Retention {
-    pub(super) fn of(config: &Config) -> Self {
-        let limit_ns = u64::from(config.keep_ended_for) * 1_000_000_000;
-        Self { count: config.keep_ended as usize, limit_ns }
-    }
-}
 
 impl Session {
     /// What stays of programs that have ended.
@@ -182,19 +151,6 @@ impl Session {
             "what capture {id} kept is at its end: {reason}"
         );
         self.changed.notify_one();
-    }
-}
-
-impl Wishes {
-    pub(super) fn add(&mut self, launch: Launch, wish: Wish) {
-        self.0.push_back((launch, wish));
-        if self.0.len() > LAUNCHES_KEPT {
-            self.0.pop_front();
-        }
-    }
-
-    pub(super) fn get(&self, launch: Launch) -> Option<Wish> {
-        self.0.iter().find(|(known, _)| *known == launch).map(|(_, wish)| wish.clone())
     }
 }
 

@@ -2,10 +2,15 @@
 //!
 //! Knows no socket and no message framing. Its lock is held for short, bounded work only.
 
+mod counters;
 mod keeping;
 mod report;
+mod retention;
 mod table;
-mod take_up;
+pub mod take_up;
+mod totals;
+mod waiting;
+mod wishes;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -26,18 +31,17 @@ use crate::clock;
 use crate::config::Config;
 use crate::memory;
 use crate::refusals::Refusals;
-use crate::remote::Links;
-use crate::session::keeping::Retention;
-use crate::session::report::{Counters, refused_rings, sum};
+use crate::remote::links::Links;
+use crate::session::counters::Counters;
+use crate::session::retention::Retention;
 use crate::session::table::{Table, busy};
+use crate::session::totals::{refused_rings, sum};
 use gapii_capture::capture::{Capture, Destination, Resources};
 use gapii_capture::end::Cause;
 use gapii_capture::end::Departure;
 use gapii_capture::plan::Plan;
 use gapii_capture::process::{Counter, Descriptors, Process};
 use gapii_capture::spill::SpillRoom;
-
-pub use crate::session::take_up::{TakeOverError, abandon};
 
 /// Launches whose capture has ended and whose late processes must not wait for one.
 const ENDED_LAUNCHES: usize = 64;

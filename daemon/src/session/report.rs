@@ -1,27 +1,16 @@
 //! What the session says of itself: to clients, on the status page, as metrics.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 
-use gapii_protocol::control::{self, CaptureInfo, Rejected, StatusInfo, Totals};
+use gapii_protocol::control::{CaptureInfo, Rejected, StatusInfo, Totals};
 use gapii_protocol::status::StatusPage;
 
 use crate::session::Session;
 use crate::session::table::Table;
+use crate::session::totals::{refused_rings, sum, totals};
 use crate::{clock, memory};
 use gapii_capture::capture::Capture;
 use gapii_capture::spill::SpillRoom;
-
-/// What was turned away.
-#[derive(Debug, Default)]
-pub struct Counters {
-    pub app_hellos: AtomicU64,
-    pub app_versions: AtomicU64,
-    pub app_timeouts: AtomicU64,
-    pub ctl_messages: AtomicU64,
-    pub ctl_peers: AtomicU64,
-    pub ctl_timeouts: AtomicU64,
-}
 
 impl Session {
     pub fn status(&self) -> StatusInfo {
@@ -133,59 +122,5 @@ impl Table {
     pub(super) fn totals(&self) -> Totals {
         let running = self.captures.values().map(|capture| totals(capture));
         running.fold(self.ended.clone(), |sum_so_far, totals| sum(&sum_so_far, &totals))
-    }
-}
-
-/// What a capture adds to the sums. What is kept is in no file, and may become less.
-pub(super) fn totals(capture: &Capture) -> Totals {
-    let totals = capture.progress.totals();
-    let file_bytes = if capture.kept.is_some() { 0 } else { totals.file_bytes };
-    Totals { file_bytes, ..totals }
-}
-
-pub(super) fn refused_rings(capture: &Capture) -> u64 {
-    // Relaxed: a number for people.
-    capture.progress.refused_rings.load(Ordering::Relaxed)
-}
-
-impl Counters {
-    /// Counts one.
-    pub fn count(&self, counter: impl Fn(&Self) -> &AtomicU64) {
-        // Relaxed: a number for people.
-        counter(self).fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn read(&self) -> Rejected {
-        // Relaxed: numbers for people.
-        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Rejected {
-            app_hellos: read(&self.app_hellos),
-            app_versions: read(&self.app_versions),
-            app_timeouts: read(&self.app_timeouts),
-            ctl_messages: read(&self.ctl_messages),
-            ctl_peers: read(&self.ctl_peers),
-            ctl_timeouts: read(&self.ctl_timeouts),
-            ..Rejected::default()
-        }
-    }
-}
-
-/// Both. Some are what programs say of themselves: a sum that would be too large stays at the end of its
-/// range.
-pub(super) fn sum(a: &Totals, b: &Totals) -> Totals {
-    let of = |counter: fn(&Totals) -> u64| counter(a).saturating_add(counter(b));
-    Totals {
-        captures: of(|it| it.captures),
-        frames: of(|it| it.frames),
-        calls: of(|it| it.calls),
-        records: of(|it| it.records),
-        raw_bytes: of(|it| it.raw_bytes),
-        blob_bytes: of(|it| it.blob_bytes),
-        stored_bytes: of(|it| it.stored_bytes),
-        ring_bytes: of(|it| it.ring_bytes),
-        file_bytes: of(|it| it.file_bytes),
-        lost: control::Lost { calls: of(|it| it.lost.calls), bytes: of(|it| it.lost.bytes) },
-        waits: of(|it| it.waits),
-        wait_ns: of(|it| it.wait_ns),
     }
 }

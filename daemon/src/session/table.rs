@@ -7,8 +7,8 @@ use gapii_abi::app::Launch;
 use gapii_protocol::control::{ControlError, StopRequest, Target, Totals, code};
 
 use crate::keep::Keep;
-use crate::session::keeping::Wishes;
-use crate::session::take_up::Waiting;
+use crate::session::waiting::Waiting;
+use crate::session::wishes::Wishes;
 use gapii_capture::capture::Capture;
 use gapii_capture::drain::DrainHandle;
 use gapii_capture::end::Departure;

@@ -15,23 +15,13 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::clock;
 use crate::session::table::busy;
+use crate::session::waiting::Waiting;
 use crate::session::{Session, check};
 use gapii_capture::capture::{Capture, Destination};
-use gapii_capture::end::Cause;
 use gapii_capture::end::Departure;
 use gapii_capture::plan::Plan;
 use gapii_capture::process::{HandOverError, HandedOver, Orphan, Process};
 use gapii_capture::recover::{Recovered, recover};
-
-/// A process that waits for somebody who wants its capture to go on.
-#[derive(Debug)]
-pub(super) struct Waiting {
-    process: Arc<Process>,
-    /// The capture for which it began to record; it may be in others, too.
-    capture: CaptureId,
-    lost_ns: u64,
-    claimed: oneshot::Sender<()>,
-}
 
 /// Why a process is not taken over.
 #[derive(Debug, thiserror::Error)]
@@ -295,12 +285,6 @@ impl Session {
         self.handed_over.notify_waiters();
         Ok((capture, apps))
     }
-}
-
-/// Ends a capture whose client is gone.
-pub fn abandon(capture: &Capture) {
-    capture.hurry();
-    capture.stop(Cause::Stop);
 }
 
 fn id_of(request: &TakeUpRequest) -> Result<CaptureId, ControlError> {

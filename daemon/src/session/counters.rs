@@ -1,0 +1,38 @@
+//! Counters of what was turned away.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use gapii_protocol::control::Rejected;
+
+/// What was turned away.
+#[derive(Debug, Default)]
+pub struct Counters {
+    pub app_hellos: AtomicU64,
+    pub app_versions: AtomicU64,
+    pub app_timeouts: AtomicU64,
+    pub ctl_messages: AtomicU64,
+    pub ctl_peers: AtomicU64,
+    pub ctl_timeouts: AtomicU64,
+}
+
+impl Counters {
+    /// Counts one.
+    pub fn count(&self, counter: impl Fn(&Self) -> &AtomicU64) {
+        // Relaxed: a number for people.
+        counter(self).fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(super) fn read(&self) -> Rejected {
+        // Relaxed: numbers for people.
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Rejected {
+            app_hellos: read(&self.app_hellos),
+            app_versions: read(&self.app_versions),
+            app_timeouts: read(&self.app_timeouts),
+            ctl_messages: read(&self.ctl_messages),
+            ctl_peers: read(&self.ctl_peers),
+            ctl_timeouts: read(&self.ctl_timeouts),
+            ..Rejected::default()
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Launches whose processes are to be kept.
+
+use std::collections::VecDeque;
+
+use gapii_abi::app::Launch;
+use gapii_protocol::control::{self, StartRequest};
+use tokio::sync::mpsc;
+
+/// Launches whose processes are to be kept, at most.
+const LAUNCHES_KEPT: usize = 64;
+
+/// How processes of a launch are to be kept.
+#[derive(Clone, Debug)]
+pub(super) struct Wish {
+    pub(super) request: StartRequest,
+    /// Who hears of keyframes.
+    pub(super) held: mpsc::UnboundedSender<control::Held>,
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Wishes(VecDeque<(Launch, Wish)>);
+
+impl Wishes {
+    pub(super) fn add(&mut self, launch: Launch, wish: Wish) {
+        self.0.push_back((launch, wish));
+        if self.0.len() > LAUNCHES_KEPT {
+            self.0.pop_front();
+        }
+    }
+
+    pub(super) fn get(&self, launch: Launch) -> Option<Wish> {
+        self.0.iter().find(|(known, _)| *known == launch).map(|(_, wish)| wish.clone())
+    }
+}
