@@ -27,6 +27,7 @@ const PARTS: &[Part] = &[
         &[],
         &["tools::analysis", "tools::bad_input", "daemon::watch", "daemon::configuration"],
     ),
+    part("daemon/capture", &["gapiid"], &["daemon::captures", "recording::stored"]),
     part("daemon", &[], &["daemon::captures", "daemon::configuration", "recording::stored"]),
     part("export", &[], &["tools::export::"]),
     part("level-zero", &[], &["level_zero::layer", "level_zero::calls"]),
