@@ -22,12 +22,12 @@ use gapii_protocol::trace::BlockEncoder;
 use gapii_protocol::trace::blobs::Collector;
 use gapii_ringbuf::CounterMap;
 
-use crate::assemble::{Block, RingKey};
 use crate::facts::Facts;
 use crate::fault::{self, Fault};
 use crate::fill::fill;
 use crate::finish::Finish;
 use crate::spill::{Place, Spill};
+use crate::stream::{Block, RingKey};
 
 /// Blocks that hold more of a ring than this, in eighths, are no longer waited for: the space is
 /// wanted.
@@ -175,14 +175,17 @@ impl Waiting {
 }
 
 impl Feed {
+    /// Appends a block.
     pub fn block(&self, block: Block) {
         self.0.push(Item::Block(Arc::new(Waiting::new(block)), None));
     }
 
+    /// Appends a mark: `reached` is dropped once all work before it is done.
     pub fn mark(&self, reached: Sender<()>) {
         self.0.push(Item::Mark(reached));
     }
 
+    /// Appends the end of the stream; nothing may follow it.
     pub fn finish(&self, finish: Finish) {
         self.0.push(Item::Finish(Box::new(finish)));
     }

@@ -20,7 +20,6 @@ use std::{io, thread};
 
 use gapii_ringbuf::{Merger, Reading, SlotState};
 
-use crate::assemble::RingKey;
 use crate::clock::Clock;
 use crate::end::Departure;
 use crate::fault::{self, Fault};
@@ -29,6 +28,7 @@ use crate::member::{Joining, Look, Member, Phase};
 use crate::order::Order;
 use crate::plan::Plan;
 use crate::process::{Counter, Process};
+use crate::stream::RingKey;
 use crate::taker::Taker;
 
 /// Longest sleep while a process records: a doorbell may be missed.

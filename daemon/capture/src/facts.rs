@@ -7,7 +7,7 @@ use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record;
 
-use crate::assemble::{Block, Memory, ThreadLabel};
+use crate::stream::{Block, Memory, ThreadLabel};
 
 /// A block without its records.
 #[derive(Clone, Debug, Default)]

@@ -32,6 +32,7 @@ pub fn is_put_in(fault: Fault) -> bool {
     }
 }
 
+/// What the tests use to put mistakes in.
 #[cfg(test)]
 pub mod putting_in {
     use std::cell::{Cell, RefCell};

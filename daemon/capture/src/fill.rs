@@ -9,7 +9,7 @@ use gapii_protocol::trace::footer::GapEntry;
 use gapii_protocol::trace::meta::Meta;
 use gapii_protocol::trace::record;
 
-use crate::assemble::{Block, Memory};
+use crate::stream::{Block, Memory};
 
 /// What is said of a trace that lacks what a store should have had.
 pub const NOT_THERE: &str = "contents that an earlier snapshot had sent: the daemon has lost them";
@@ -94,9 +94,9 @@ mod tests {
     use gapii_protocol::trace::record::Records;
 
     use super::*;
-    use crate::assemble::{Assembler, RingKey, RingPlace, RingSite, Run};
     use crate::facts::Facts;
     use crate::store::Store;
+    use crate::stream::{RingKey, RingPlace, RingSite, Run, StreamBuilder};
 
     const PIECE_BYTES: usize = 1000;
 
@@ -116,18 +116,18 @@ mod tests {
 
         /// What becomes of records, in a block of their own.
         fn block_of(&mut self, records: &[Vec<u8>]) -> (Block, Facts) {
-            let mut assembler = Assembler::new(1 << 20, false);
-            let member = assembler.add_member(1, 1, b"prog");
-            assembler.set_store(member, Arc::clone(&self.store));
+            let mut stream = StreamBuilder::new(1 << 20, false);
+            let member = stream.add_member(1, 1, b"prog");
+            stream.set_store(member, Arc::clone(&self.store));
             let ring = RingKey(0);
-            assembler.set_ring(ring, member, RingSite::default(), RingPlace::default());
+            stream.set_ring(ring, member, RingSite::default(), RingPlace::default());
             let thread = record(atom::THREAD, 0, &[[1; 8].as_slice(), &[0; 16]].concat());
             let records = [vec![thread], records.to_vec()].concat().concat();
             let (start, end_index) = (RingPlace::default(), records.len() as u64);
             let run = Run { ring, records: &records, start, end_index };
             let mut blocks = Vec::new();
-            assembler.append(run, 0, &mut |block| blocks.push(block)).unwrap();
-            assembler.flush(&mut |block| blocks.push(block));
+            stream.append(run, 0, &mut |block| blocks.push(block)).unwrap();
+            stream.flush(&mut |block| blocks.push(block));
             assert_eq!(blocks.len(), 1);
             let block = fill(&blocks[0]);
             let facts = Facts::of(&block, 0, &mut self.collector);

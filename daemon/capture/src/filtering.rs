@@ -38,6 +38,7 @@ impl Filtering {
         Some(Self { filter: filter.clone(), functions })
     }
 
+    /// Returns whether the filter wants the commands of this thread.
     pub fn wants_thread(&self, thread: &Thread) -> bool {
         self.filter.wants_thread(thread.tid, &String::from_utf8_lossy(until_nul(&thread.name)))
     }

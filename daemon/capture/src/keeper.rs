@@ -9,11 +9,11 @@ use gapii_protocol::trace::block::EncodeError;
 use gapii_protocol::trace::footer::{Footer, Totals};
 use gapii_ringbuf::CounterMap;
 
-use crate::assemble::Block;
 use crate::backlog::{Backlog, Done, Work};
 use crate::facts::Facts;
 use crate::kept::{Kept, KeptBlock};
 use crate::progress::Progress;
+use crate::stream::Block;
 use crate::writer::Written;
 
 /// Fills what is kept.
@@ -27,6 +27,8 @@ pub struct Keeper {
 }
 
 impl Keeper {
+    /// Makes a keeper that compresses with zstd at `level`. `held` is called with the number of frames so far and a
+    /// duration in microseconds whenever a thread was held for a keyframe.
     pub fn new(
         kept: Arc<Kept>,
         level: i32,

@@ -88,6 +88,7 @@ impl KeptBlock {
 }
 
 impl Kept {
+    /// Keeps nothing yet.
     pub fn new(limits: KeepLimits) -> Self {
         Self { limits, state: Mutex::default(), ended: Condvar::new() }
     }
@@ -144,6 +145,7 @@ impl Kept {
         waited.unwrap_or_else(PoisonError::into_inner).0.end.is_some()
     }
 
+    /// Returns how much is kept now.
     pub fn extent(&self) -> Extent {
         let state = self.lock();
         Extent {

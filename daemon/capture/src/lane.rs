@@ -9,7 +9,7 @@ use gapii_ringbuf::{
     Standing,
 };
 
-use crate::assemble::{RingKey, RingPlace};
+use crate::stream::{RingKey, RingPlace};
 
 /// A ring in the drain.
 pub struct Lane {
@@ -151,6 +151,7 @@ impl Lane {
         self.records = self.records.wrapping_add(run.records);
     }
 
+    /// Makes a lane that begins where its consumer is; `begun` is what the slot said then.
     pub fn new(
         consumer: Consumer<SegmentRing>,
         member: usize,

@@ -8,7 +8,6 @@
 //! aside, runs from a seed in one thread (`simulation`).
 
 pub mod armed;
-pub mod assemble;
 pub mod backlog;
 pub mod capture;
 pub mod clock;
@@ -40,6 +39,7 @@ pub mod selection;
 mod simulation;
 pub mod spill;
 pub mod store;
+pub mod stream;
 pub mod survey;
 pub mod takeover;
 pub mod taker;

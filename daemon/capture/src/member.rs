@@ -94,6 +94,7 @@ impl Joining {
 }
 
 impl Member {
+    /// Returns whether nothing more of the process comes.
     pub fn is_over(&self) -> bool {
         self.phase == Phase::Over
     }
@@ -116,6 +117,7 @@ impl Member {
         }
     }
 
+    /// Tells the process to stop recording, if it records. It has 500 ms to put its hooks back.
     pub fn stop(&mut self, now_ns: u64) {
         if self.phase == Phase::Recording && self.left.is_none() {
             self.process.set_mode(ModeSettings::default());

@@ -8,6 +8,7 @@ use gapii_protocol::trace::Description;
 pub struct PlainPayloads(Vec<[u32; 2]>);
 
 impl PlainPayloads {
+    /// Reads the lengths from the descriptions of the commands.
     pub fn of(description: &Description) -> Self {
         Self(description.table([u32::MAX; 2], |function| {
             [

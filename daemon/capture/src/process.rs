@@ -98,6 +98,7 @@ const SLOTS_MAX: u32 = 4096;
 const RING_BYTES_MAX: u64 = 256 << 20;
 
 impl Counter {
+    /// Makes a counter page of its own.
     pub fn create() -> io::Result<Self> {
         let (map, fd) = CounterMap::create()?;
         Self::of(map, fd)

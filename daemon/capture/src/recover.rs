@@ -18,7 +18,7 @@ use gapii_protocol::trace::tracker::{PROCESSES_MAX, ProcessTrack, ThreadTrack, T
 use gapii_ringbuf::CaptureId;
 use rustix::fs::{FileType, fstat};
 
-use crate::assemble::is_count_of_threads;
+use crate::stream::thread::is_count_of_threads;
 
 /// How far a capture is, by its file.
 #[derive(Clone, Debug, Default)]
@@ -235,7 +235,7 @@ mod tests {
     use super::*;
     use gapii_protocol::trace::story::Begin;
 
-    use crate::assemble::{Assembler, Block, RingKey, RingPlace, RingSite, Run};
+    use crate::stream::{Block, RingKey, RingPlace, RingSite, Run, StreamBuilder};
 
     const ID: CaptureId = CaptureId { session: [7; 16], number: 4 };
     const CAPACITY: u64 = 4096;
@@ -263,26 +263,26 @@ mod tests {
 
     /// A stream that is written down.
     struct Bench {
-        assembler: Assembler,
+        stream: StreamBuilder,
         place: RingPlace,
         blocks: Vec<Block>,
     }
 
     impl Bench {
         fn new() -> Self {
-            let mut assembler = Assembler::new(1 << 20, false);
-            assembler.state_rings();
-            let member = assembler.add_member(100, 5, b"prog");
-            assembler.set_ring(RING, member, SITE, RingPlace::default());
-            Self { assembler, place: RingPlace::default(), blocks: Vec::new() }
+            let mut stream = StreamBuilder::new(1 << 20, false);
+            stream.state_rings();
+            let member = stream.add_member(100, 5, b"prog");
+            stream.set_ring(RING, member, SITE, RingPlace::default());
+            Self { stream, place: RingPlace::default(), blocks: Vec::new() }
         }
 
         /// Another daemon's, that goes on.
         fn after(recovered: &Recovered) -> Self {
-            let mut assembler = Assembler::new(1 << 20, false);
-            assembler.state_rings();
-            assembler.go_on(recovered);
-            Self { assembler, place: RingPlace::default(), blocks: Vec::new() }
+            let mut stream = StreamBuilder::new(1 << 20, false);
+            stream.state_rings();
+            stream.go_on(recovered);
+            Self { stream, place: RingPlace::default(), blocks: Vec::new() }
         }
 
         fn append(&mut self, records: &[Vec<u8>], padding: u64) {
@@ -293,8 +293,8 @@ mod tests {
             self.place.records += count;
             let run = Run { ring: RING, records: &records, start, end_index: self.place.index };
             let blocks = &mut self.blocks;
-            self.assembler.append(run, 1000, &mut |block| blocks.push(block)).unwrap();
-            self.assembler.flush(&mut |block| blocks.push(block));
+            self.stream.append(run, 1000, &mut |block| blocks.push(block)).unwrap();
+            self.stream.flush(&mut |block| blocks.push(block));
         }
 
         fn frames(&self) -> Vec<u8> {
@@ -328,12 +328,12 @@ mod tests {
 
         // Another goes on, with its own numbers of members and rings.
         let mut next = Bench::after(&recovered);
-        next.assembler.begin_with(Seam { from_ns: 1, to_ns: 3, processes: 1, absent: 0 });
-        let member = next.assembler.member_at(0).unwrap();
-        next.assembler.take_up(member, Begin::Capture);
+        next.stream.begin_with(Seam { from_ns: 1, to_ns: 3, processes: 1, absent: 0 });
+        let member = next.stream.member_at(0).unwrap();
+        next.stream.take_up(member, Begin::Capture);
         next.place = RingPlace { index: ring.index, records: ring.records, stamp: ring.stamp };
-        next.assembler.set_ring(RING, member, SITE, next.place);
-        next.assembler.take_up_ring(RING, &ring);
+        next.stream.set_ring(RING, member, SITE, next.place);
+        next.stream.take_up_ring(RING, &ring);
         next.append(&[draw(4), draw(5)], 0);
         assert_eq!(recovered.rings_of(77).count(), 1);
 
@@ -353,9 +353,9 @@ mod tests {
         let frames = [header().encode().unwrap(), bench.frames()].concat();
         let recovered = recover(&file(&[&frames]), ID).unwrap();
         let mut next = Bench::after(&recovered);
-        let other = next.assembler.add_member(200, 5, b"other");
+        let other = next.stream.add_member(200, 5, b"other");
         let site = RingSite { slot: 0, segment: 78, capacity_bytes: CAPACITY };
-        next.assembler.set_ring(RING, other, site, RingPlace::default());
+        next.stream.set_ring(RING, other, site, RingPlace::default());
         next.append(&[thread(8), draw(9)], 0);
         let frames = [frames, next.frames()].concat();
         let again = recover(&file(&[&frames]), ID).unwrap();

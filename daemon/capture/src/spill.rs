@@ -72,6 +72,7 @@ impl SpillRoom {
 }
 
 impl Spill {
+    /// Has put nothing aside yet.
     pub fn new(room: Arc<SpillRoom>) -> Self {
         Self { room, file: None, end: 0, used: 0, has_failed: false }
     }

@@ -15,9 +15,9 @@ use gapii_protocol::trace::rings::{self, Counts};
 use gapii_protocol::trace::scan::{Found, Scanner, Step};
 use gapii_protocol::trace::{BlockEntry, FileAt, TraceHeader, TraceIndex};
 
-use crate::assemble::name_text;
 use crate::ledger::{Account, Ledger};
 use crate::priority::yield_to_programs;
+use crate::stream::name_text;
 
 /// A look at a trace that goes on while the trace does.
 #[derive(Debug)]

@@ -22,6 +22,7 @@ pub struct Takeover {
 }
 
 impl Takeover {
+    /// Begins to take over the capture of this file; which of its processes are alive is looked up now.
     pub fn new(file: Recovered, now_ns: u64) -> Self {
         let has_rings = |process: u32| {
             file.rings.rings.iter().any(|ring| ring.process == process && !ring.is_over)

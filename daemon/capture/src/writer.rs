@@ -19,7 +19,6 @@ use gapii_protocol::trace::meta;
 use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
 use gapii_ringbuf::CounterMap;
 
-use crate::assemble::{Block, MISSING_MAX};
 use crate::backlog::{Backlog, Done, Work};
 use crate::clock::Clock;
 use crate::facts::Facts;
@@ -29,6 +28,7 @@ use crate::ledger::Ledger;
 use crate::output::{Output, OutputError};
 use crate::progress::Progress;
 use crate::recover::Recovered;
+use crate::stream::{Block, MISSING_MAX};
 use crate::survey::{Survey, Surveyed};
 
 /// What came of it all.
@@ -114,6 +114,7 @@ pub struct Writer {
 }
 
 impl Writer {
+    /// Makes a writer that compresses with zstd at `level`.
     pub fn new(output: Output, level: i32, clock: Clock) -> Result<Self, EncodeError> {
         Ok(Self {
             output,

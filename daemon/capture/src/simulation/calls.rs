@@ -30,12 +30,14 @@ impl Calls {
         calls.len() as u32 - 1
     }
 
+    /// Notes that the call was published.
     pub fn publish(&mut self, thread: u32, number: u32) {
         let moment = self.next_moment();
         let calls = self.threads.get_mut(&thread).expect("it was reserved");
         calls[number as usize].published = Some(moment);
     }
 
+    /// Returns a call by its thread and its number there.
     pub fn get(&self, thread: u32, number: u32) -> Option<&Call> {
         self.threads.get(&thread)?.get(number as usize)
     }

@@ -21,6 +21,7 @@ const THREADS: usize = 3;
 /// Name of its threads.
 const NAME: [u8; 16] = *b"simulated\0\0\0\0\0\0\0";
 
+/// A program that is recorded.
 pub struct Program {
     pub process: Arc<Process>,
     counter: Counter,
@@ -63,6 +64,7 @@ struct Open {
 }
 
 impl Program {
+    /// Connects a program that records nothing yet.
     pub fn new(index: u32, counter: &Counter, layout: SegmentLayout) -> Self {
         let (process, fds) = connect(index, counter, layout);
         let function = |name| Description::built_in().named(name).expect("it is described").id;
@@ -87,10 +89,12 @@ impl Program {
         }
     }
 
+    /// Returns whether the program has ended.
     pub fn is_dead(&self) -> bool {
         self.is_dead
     }
 
+    /// Returns the number of the recording that runs.
     pub fn recording(&self) -> Option<u64> {
         self.recording
     }

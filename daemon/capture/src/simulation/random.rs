@@ -1,8 +1,10 @@
 //! Numbers that a seed decides (splitmix64).
 
+/// A sequence of pseudo-random numbers.
 pub struct Random(u64);
 
 impl Random {
+    /// Begins the sequence of a seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }

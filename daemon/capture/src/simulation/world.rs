@@ -42,6 +42,7 @@ pub(super) struct Programs {
     last: u32,
 }
 
+/// A simulation.
 pub struct World {
     pub(super) random: Random,
     pub(super) now_ns: u64,
@@ -71,6 +72,7 @@ impl Programs {
 }
 
 impl World {
+    /// Makes the simulation of a seed.
     pub fn new(seed: u64) -> Self {
         let counter = Counter::create().expect("memory");
         let layout = SegmentLayout::new(SLOTS, RING_BYTES).expect("sizes");

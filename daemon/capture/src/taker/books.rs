@@ -8,11 +8,11 @@ use gapii_protocol::trace::rings;
 use gapii_ringbuf::SlotCounts;
 
 use crate::armed::Armed;
-use crate::assemble::{RingKey, name_text};
-use crate::end::{Departure, MemberEnd};
+use crate::end::{Departure, PortionEnd};
 use crate::lane::Lane;
 use crate::ledger::Account;
 use crate::member::Member;
+use crate::stream::{RingKey, name_text};
 use crate::taker::Taker;
 use crate::taker::portion::{Portion, PortionState, Share};
 
@@ -35,7 +35,7 @@ impl Taker {
 
     fn tell_account(&mut self, at: usize, account: Option<rings::Account>, now_ns: u64) {
         let Some(account) = account else { return };
-        let block = self.assembler.append_account(&account, now_ns);
+        let block = self.stream.append_account(&account, now_ns);
         if let Some(Some(share)) = self.shares.get_mut(at) {
             share.accounted_in = block;
         }
@@ -59,16 +59,16 @@ impl Taker {
         let consumer = lane.consumer.as_ref()?;
         let (tid, name) = (consumer.slot().tid_untrusted(), consumer.slot().name_untrusted());
         let refused = lane.refused.clone();
-        let owner = match self.assembler.thread_of(ring) {
+        let owner = match self.stream.thread_of(ring) {
             Some(owner) => Some(owner),
             // Nothing to account for.
             None if before == after && refused.is_none() => None,
-            None => self.assembler.begin_thread(ring, tid, name).ok(),
+            None => self.stream.begin_thread(ring, tid, name).ok(),
         };
-        let left_out = self.assembler.end_thread(ring);
-        self.assembler.count_on(ring, after.produced);
+        let left_out = self.stream.end_thread(ring);
+        self.stream.count_on(ring, after.produced);
         let thread = owner?;
-        let known = self.assembler.thread(thread);
+        let known = self.stream.thread(thread);
         if lacks_records && lane.refused.is_none() {
             let produced = after.produced.wrapping_sub(before.produced);
             let in_books = known.records.saturating_add(left_out).saturating_add(discarded);
@@ -106,17 +106,17 @@ impl Taker {
             let own = lanes.iter().enumerate().filter(|(_, lane)| lane.member == member);
             for (number, (at, lane)) in own.enumerate() {
                 // What the lane does not count yet, or reads once more for others.
-                let place = self.assembler.place_of(RingKey(at as u32));
+                let place = self.stream.place_of(RingKey(at as u32));
                 let more = place.records.saturating_sub(lane.records);
                 let mut after = lane.counts_given();
                 after.produced = after.produced.wrapping_add(more);
                 let account = self.close_account(at, lane, after, lane.given + more);
                 self.tell_last_account(member, at, account, now_ns);
                 // One says it for all.
-                self.assembler.end_ring(RingKey(at as u32), number == 0);
+                self.stream.end_ring(RingKey(at as u32), number == 0);
             }
         }
-        self.end_portion(member, MemberEnd { said, ..MemberEnd::default() });
+        self.end_portion(member, PortionEnd { said, ..PortionEnd::default() });
     }
 
     /// Ends its part of a process that writes no more; true: it had not begun, and is still to.
@@ -131,7 +131,7 @@ impl Taker {
         let (state, key, process) = (portion.state, portion.key, Arc::clone(&portion.process));
         if !portion.has_begun() {
             let said = portion.armed.as_ref().and_then(Armed::ended);
-            let ended = MemberEnd { said, left: member.left, ..MemberEnd::default() };
+            let ended = PortionEnd { said, left: member.left, ..PortionEnd::default() };
             self.end_portion(index, ended);
             let goes_on = said.is_none_or(|said| said.reason != ProcessEnd::Exit);
             let waits = matches!(state, PortionState::Waiting { .. });
@@ -142,16 +142,16 @@ impl Taker {
             let lane = &lanes[at];
             let account = self.close_account(at, lane, lane.counts_at_end(), lane.read());
             self.tell_last_account(index, at, account, now_ns);
-            self.assembler.end_ring(RingKey(at as u32), false);
+            self.stream.end_ring(RingKey(at as u32), false);
         }
-        let known = self.assembler.member(key);
+        let known = self.stream.member(key);
         // One that leaves because its ring stays full has no room to say so.
         let lost = CaptureEnd { reason: ProcessEnd::Lost, frames: known.frames };
         let said = known.ended.or_else(|| member.put_back.then_some(lost));
         let (capture, pid, name, left) = (self.id(), process.pid, &process.name, member.left);
         let whom = process.described();
         tracing::info!(capture, pid, name, ?said, ?left, "capture {capture} has all of {whom}");
-        self.end_portion(index, MemberEnd { said, left, in_flight });
+        self.end_portion(index, PortionEnd { said, left, in_flight });
         false
     }
 
@@ -171,7 +171,7 @@ impl Taker {
         }
     }
 
-    pub(super) fn end_portion(&mut self, member: usize, ended: MemberEnd) {
+    pub(super) fn end_portion(&mut self, member: usize, ended: PortionEnd) {
         let Some(portion) = self.portions.get_mut(member).and_then(Option::as_mut) else { return };
         if portion.state == PortionState::Over {
             return;
@@ -192,8 +192,8 @@ impl Taker {
             return Vec::new();
         }
         let in_flight = |lane: usize| {
-            let thread = self.assembler.thread_of(RingKey(lane as u32))?;
-            let last = self.assembler.thread(thread).last_command?;
+            let thread = self.stream.thread_of(RingKey(lane as u32))?;
+            let last = self.stream.thread(thread).last_command?;
             let finished = lanes[lane].consumer.as_ref()?.finished_untrusted();
             let open = last.is_open() && finished < last.end_index;
             open.then_some(InFlight { thread, id: last.id, stamp: last.stamp })

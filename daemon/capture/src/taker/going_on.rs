@@ -11,10 +11,10 @@ use gapii_protocol::trace::rings::RingState;
 use gapii_protocol::trace::story::Begin;
 use gapii_ringbuf::{Joined, Slot, SlotCounts, Standing};
 
-use crate::assemble::{MemberKey, RingKey};
 use crate::lane::Lane;
 use crate::member::Member;
 use crate::process::Process;
+use crate::stream::{ProcessKey, RingKey};
 use crate::taker::Taker;
 use crate::taker::portion::{PortionState, Share};
 
@@ -31,7 +31,7 @@ impl Taker {
             && let Some(seam) = takeover.seam()
         {
             tracing::info!(capture, "capture {capture} {}", takeover.described());
-            self.assembler.begin_with(seam);
+            self.stream.begin_with(seam);
         }
     }
 
@@ -71,11 +71,11 @@ impl Taker {
             self.add_late(index, member, now_ns);
             return process.share();
         }
-        let known = states.first().and_then(|state| self.assembler.member_at(state.process));
+        let known = states.first().and_then(|state| self.stream.member_at(state.process));
         let key = self.add_portion(index, member, known, PortionState::Taking, now_ns);
         let at_keyframe = states.iter().any(|state| state.at_keyframe);
         let begin = if at_keyframe { Begin::Keyframe } else { Begin::Capture };
-        self.assembler.take_up(key, begin);
+        self.stream.take_up(key, begin);
         let mut lacks = false;
         for at in member.lanes.clone() {
             lacks |= self.take_up_lane(at, &lanes[at], key, now_ns);
@@ -93,15 +93,15 @@ impl Taker {
         if cause.is_some() || process.has_no_frame_limit() {
             self.limit_frames();
         }
-        if self.assembler.is_at_limit(key) {
-            let frames = self.assembler.member(key).frames;
+        if self.stream.is_at_limit(key) {
+            let frames = self.stream.member(key).frames;
             let said = Some(CaptureEnd { reason: ProcessEnd::Frames, frames });
             self.cut(lanes, index, said, now_ns);
         }
     }
 
     /// True if the lane is past what the stream has of it.
-    fn take_up_lane(&mut self, at: usize, lane: &Lane, key: MemberKey, now_ns: u64) -> bool {
+    fn take_up_lane(&mut self, at: usize, lane: &Lane, key: ProcessKey, now_ns: u64) -> bool {
         let (ring, found) = (RingKey(at as u32), lane.found);
         let (segment, capacity_bytes) = self.segment_of(lane.member);
         let state = self.state_of(segment, lane.slot).copied();
@@ -114,7 +114,7 @@ impl Taker {
         self.set_share(at, lane, key, (segment, capacity_bytes), share);
         let mut records = found.joined.produced;
         if let Some(state) = &state {
-            self.assembler.take_up_ring(ring, state);
+            self.stream.take_up_ring(ring, state);
             records = state.known_records();
         }
         if state.is_none() {
@@ -123,13 +123,13 @@ impl Taker {
                 false => SlotCounts { produced: found.joined.produced, ..found.begun },
             };
         }
-        let thread = self.assembler.thread_of(ring);
-        let is_gone = |thread| !is_owner(lane, self.assembler.thread(thread).tid);
+        let thread = self.stream.thread_of(ring);
+        let is_gone = |thread| !is_owner(lane, self.stream.thread(thread).tid);
         if share.begun.produced < found.begun.produced || thread.is_some_and(is_gone) {
             // What it came to was lost, and so were those who came after it, but for the present one.
             if thread.is_none() {
                 // A thread too many is refused again where it has records.
-                let _ = self.assembler.begin_thread(ring, 0, [0; 16]);
+                let _ = self.stream.begin_thread(ring, 0, [0; 16]);
             }
             self.put_share(at, Share { lacks_records: true, ..share });
             let read = records.saturating_sub(share.begun.produced);
@@ -150,7 +150,7 @@ impl Taker {
         }
         self.put_share(at, share);
         if is_past {
-            self.assembler.pass_to(ring, lane.place());
+            self.stream.pass_to(ring, lane.place());
         }
         is_past
     }

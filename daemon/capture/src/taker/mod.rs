@@ -20,9 +20,8 @@ use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
 use gapii_protocol::trace::story::Begin;
 
 use crate::armed::Armed;
-use crate::assemble::{Assembler, MemberKey, RingKey, RingSite};
 use crate::backlog::{Done, Feed};
-use crate::end::{self, Cause, Departure, Exited, MemberEnd};
+use crate::end::{self, Cause, Departure, Exited, PortionEnd};
 use crate::filtering::Filtering;
 use crate::lane::Lane;
 use crate::ledger::Ledger;
@@ -30,13 +29,14 @@ use crate::member::Member;
 use crate::process::Process;
 use crate::profile::Profile;
 use crate::recover::Recovered;
+use crate::stream::{ProcessKey, RingKey, RingSite, StreamBuilder};
 use crate::takeover::Takeover;
 use crate::taker::portion::{Portion, PortionState, Share};
 
 /// A capture, as its drain has it.
 pub struct Taker {
     pub profile: Arc<Profile>,
-    assembler: Assembler,
+    stream: StreamBuilder,
     feed: Feed,
     done: Receiver<Done>,
     ledger: Ledger,
@@ -46,7 +46,7 @@ pub struct Taker {
     shares: Vec<Option<Share>>,
     /// Processes that it is to have as soon as they can be had.
     pub wants: Vec<Arc<Process>>,
-    ends: Vec<MemberEnd>,
+    ends: Vec<PortionEnd>,
     cause: Option<Cause>,
     exited: Option<Exited>,
     /// Whether more processes may join.
@@ -74,6 +74,8 @@ pub struct Taker {
 }
 
 impl Taker {
+    /// Makes the drain's half of a capture: `feed` and `done` lead to its writer. `recovered` is what another
+    /// daemon wrote of it, if one did.
     pub fn new(
         profile: Arc<Profile>,
         feed: Feed,
@@ -82,21 +84,21 @@ impl Taker {
     ) -> Self {
         // A block must be out long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(profile.plan.ring_bytes as usize / 4);
-        let mut assembler = Assembler::new(block_bytes, profile.plan.timing);
+        let mut stream = StreamBuilder::new(block_bytes, profile.plan.timing);
         if let Some(filter) = Filtering::of(&profile.plan.filter, Description::built_in()) {
-            assembler.set_filter(filter);
+            stream.set_filter(filter);
         }
         if profile.can_go_on {
-            assembler.state_rings();
+            stream.state_rings();
         }
         if let Some(recovered) = &recovered {
-            assembler.go_on(recovered);
+            stream.go_on(recovered);
         }
         let blocks_done = recovered.as_ref().map_or(0, |recovered| recovered.blocks);
         let takeover = recovered.map(|file| Takeover::new(file, profile.clock.monotonic_ns()));
         Self {
             profile,
-            assembler,
+            stream,
             feed,
             done,
             ledger: Ledger::default(),
@@ -122,13 +124,14 @@ impl Taker {
         }
     }
 
+    /// Returns the capture's number.
     pub fn id(&self) -> u64 {
         self.profile.plan.id
     }
 
     /// Commands that it was given, those included that its stream does not have.
     pub fn seen_calls(&self) -> u64 {
-        self.assembler.calls() + self.assembler.left_out_calls() + self.missed_calls
+        self.stream.calls() + self.stream.left_out_calls() + self.missed_calls
     }
 
     /// Whether another daemon could go on with it.
@@ -145,7 +148,7 @@ impl Taker {
         }
         let key = self.add_portion(index, member, None, PortionState::Taking, now_ns);
         if self.profile.plan.keep.is_none() {
-            self.assembler.select(key, Begin::Capture);
+            self.stream.select(key, Begin::Capture);
         }
         let segment = self.segment_of(index);
         for at in member.lanes.clone() {
@@ -166,7 +169,7 @@ impl Taker {
             let frames = member.process.frames();
             portion.armed = Some(Armed::with(when, frames, Description::built_in()));
         }
-        self.assembler.select(key, Begin::Keyframe);
+        self.stream.select(key, Begin::Keyframe);
         self.limit_frames();
     }
 
@@ -174,14 +177,14 @@ impl Taker {
     pub fn limit_frames(&mut self) {
         let Some(frames) = self.profile.plan.frames else { return };
         for portion in self.portions.iter().flatten() {
-            self.assembler.limit_frames(portion.key, frames);
+            self.stream.limit_frames(portion.key, frames);
         }
     }
 
     /// A process that it was to have can't be had.
     pub fn lacks(&mut self, process: &Process) {
         let left = Some(Departure::Died);
-        self.ends.push(MemberEnd { left, ..MemberEnd::default() });
+        self.ends.push(PortionEnd { left, ..PortionEnd::default() });
         self.profile.leave(process.index);
     }
 
@@ -189,15 +192,15 @@ impl Taker {
         &mut self,
         index: usize,
         Member { process, unslotted_calls, .. }: &Member,
-        known: Option<MemberKey>,
+        known: Option<ProcessKey>,
         state: PortionState,
         now_ns: u64,
-    ) -> MemberKey {
+    ) -> ProcessKey {
         let key = known.unwrap_or_else(|| {
-            self.assembler.add_member(process.pid, now_ns, process.name.as_bytes())
+            self.stream.add_member(process.pid, now_ns, process.name.as_bytes())
         });
         if let Some(store) = process.store() {
-            self.assembler.set_store(key, store);
+            self.stream.set_store(key, store);
         }
         let (process, unslotted_calls) = (Arc::clone(process), *unslotted_calls);
         if self.portions.len() <= index {
@@ -229,12 +232,12 @@ impl Taker {
         &mut self,
         at: usize,
         lane: &Lane,
-        key: MemberKey,
+        key: ProcessKey,
         (segment, capacity_bytes): (u64, u64),
         share: Share,
     ) {
         let site = RingSite { slot: lane.slot, segment, capacity_bytes };
-        self.assembler.set_ring(RingKey(at as u32), key, site, lane.place());
+        self.stream.set_ring(RingKey(at as u32), key, site, lane.place());
         if self.shares.len() <= at {
             self.shares.resize(at + 1, None);
         }
@@ -243,7 +246,7 @@ impl Taker {
 
     /// Changes what is said of a lane that it has.
     fn put_share(&mut self, at: usize, share: Share) {
-        self.assembler.note(RingKey(at as u32), share.note());
+        self.stream.note(RingKey(at as u32), share.note());
         self.shares[at] = Some(share);
     }
 
@@ -312,7 +315,7 @@ impl Taker {
     /// Leaves out what comes, until somebody wants it to go on.
     pub fn pause(&mut self, now_ns: u64) {
         self.is_paused = true;
-        self.assembler.state_pause(true, now_ns);
+        self.stream.state_pause(true, now_ns);
         self.miss(GapCause::Paused);
         self.flush();
     }
@@ -320,7 +323,7 @@ impl Taker {
     /// Goes on from the next keyframe on.
     pub fn resume(&mut self, now_ns: u64) {
         self.is_paused = false;
-        self.assembler.state_pause(false, now_ns);
+        self.stream.state_pause(false, now_ns);
     }
 
     /// The drain's members of which it has had something.
@@ -339,6 +342,7 @@ impl Taker {
         !self.awaits_more || end::reason(None, None, &self.ends) == EndReason::Frames
     }
 
+    /// Returns whether the end of the stream was handed to the writer.
     pub fn is_finished(&self) -> bool {
         self.is_finished
     }

@@ -8,15 +8,15 @@ use gapii_protocol::trace::rings::RingState;
 use gapii_ringbuf::SlotCounts;
 
 use crate::armed::Armed;
-use crate::assemble::{MemberKey, RingNote};
 use crate::ledger::{counts_of, slot_counts_of};
 use crate::member::unslotted_calls;
 use crate::process::Process;
+use crate::stream::{ProcessKey, RingNote};
 
 /// A process in the capture.
 pub(super) struct Portion {
     pub(super) process: Arc<Process>,
-    pub(super) key: MemberKey,
+    pub(super) key: ProcessKey,
     pub(super) state: PortionState,
     /// What is waited for before it begins.
     pub(super) armed: Option<Armed>,

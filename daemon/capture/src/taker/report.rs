@@ -51,7 +51,7 @@ impl Taker {
             live.map(Portion::unslotted).fold(self.unslotted_calls, u64::saturating_add);
         lost = lost.plus(Lost { calls: unslotted, ..Lost::default() });
         let progress = &self.profile.progress;
-        let describing = self.assembler.frames() == 0 && self.assembler.is_describing();
+        let describing = self.stream.frames() == 0 && self.stream.is_describing();
         // Relaxed: as below.
         progress.describing.store(describing, Ordering::Relaxed);
         let misses = |portion: &Portion| matches!(portion.state, PortionState::Missing { .. });
@@ -61,12 +61,12 @@ impl Taker {
         let is_waiting = self.portions.iter().flatten().any(Portion::is_armed);
         progress.is_waiting.store(is_waiting, Ordering::Relaxed);
         for (counter, value) in [
-            (&progress.frames, self.assembler.frames()),
-            (&progress.calls, self.assembler.calls()),
-            (&progress.records, self.assembler.records()),
-            (&progress.raw_bytes, self.assembler.raw_bytes()),
-            (&progress.blob_bytes, self.assembler.blob_bytes()),
-            (&progress.stored_bytes, self.assembler.stored_bytes()),
+            (&progress.frames, self.stream.frames()),
+            (&progress.calls, self.stream.calls()),
+            (&progress.records, self.stream.records()),
+            (&progress.raw_bytes, self.stream.raw_bytes()),
+            (&progress.blob_bytes, self.stream.blob_bytes()),
+            (&progress.stored_bytes, self.stream.stored_bytes()),
             (&progress.ring_bytes, self.ring_bytes),
             (&progress.lost_calls, lost.calls),
             (&progress.lost_bytes, lost.bytes),
@@ -99,15 +99,15 @@ impl Taker {
                 .clock
                 .set_back_ns(self.profile.started_unix_ns, self.profile.started_ns),
             processes: self.process_entries(),
-            gaps: self.assembler.gaps().to_vec(),
+            gaps: self.stream.gaps().to_vec(),
             options: self.profile.plan.options(),
-            snapshot: self.assembler.has_snapshot(),
-            held_us: self.assembler.held_us(),
-            missing: self.assembler.missing().to_vec(),
-            seams: self.assembler.seams().to_vec(),
+            snapshot: self.stream.has_snapshot(),
+            held_us: self.stream.held_us(),
+            missing: self.stream.missing().to_vec(),
+            seams: self.stream.seams().to_vec(),
             ..Footer::default()
         };
-        let (calls, stored_bytes) = (self.assembler.calls(), self.assembler.stored_bytes());
+        let (calls, stored_bytes) = (self.stream.calls(), self.stream.stored_bytes());
         let end = End { reason, in_flight };
         let ends_for_memory = self.cause == Some(Cause::Memory);
         let finish = Finish { end, ledger, calls, stored_bytes, ends_for_memory, footer };
@@ -118,8 +118,8 @@ impl Taker {
     fn process_entries(&mut self) -> Vec<ProcessEntry> {
         let mut entries = Vec::with_capacity(self.portions.len());
         for Portion { process, key, .. } in self.portions.iter().flatten() {
-            let index = self.assembler.place(*key);
-            let frames = self.assembler.member(*key).frames;
+            let index = self.stream.place(*key);
+            let frames = self.stream.member(*key).frames;
             entries.push(ProcessEntry { process: index, frames, ..process.entry() });
         }
         entries.sort_by_key(|entry| entry.process);

@@ -8,13 +8,13 @@ use gapii_protocol::trace::footer::GapEntry;
 use gapii_ringbuf::Emitted;
 
 use crate::armed::Armed;
-use crate::assemble::{Block, Refusal, RingKey, RingPlace, Run, index_at};
 use crate::backlog::Feed;
 use crate::end::Cause;
 use crate::fault::{self, Fault};
 use crate::lane::Lane;
 use crate::member::unslotted_calls;
 use crate::selection::{keyframe_in, spans, stretch};
+use crate::stream::{Block, Refusal, RingKey, RingPlace, Run, index_at};
 use crate::taker::Taker;
 use crate::taker::portion::{Portion, PortionState, Share};
 
@@ -113,7 +113,7 @@ impl Taker {
             return false;
         }
         portion.state = PortionState::Missing { cause, has_asked: false };
-        self.assembler.set_missing(portion.key);
+        self.stream.set_missing(portion.key);
         // Its limit is of frames that it has.
         portion.process.share();
         let (pid, whom) = (portion.process.pid, portion.process.described());
@@ -173,7 +173,7 @@ impl Taker {
                 let missing = (&part.bytes[..end], part.start.stamp);
                 self.count_missing(at, cause, missing, now_ns);
                 part.pass(end, records, capacity);
-                self.assembler.pass_to(run.ring, part.start);
+                self.stream.pass_to(run.ring, part.start);
                 if found.is_none() {
                     return Ok(());
                 }
@@ -187,19 +187,19 @@ impl Taker {
             self.discard(run.ring, part, capacity);
             return Ok(());
         }
-        if share.blocks == 0 && !self.assembler.has_open(run.ring) {
+        if share.blocks == 0 && !self.stream.has_open(run.ring) {
             share.written_index = lanes[at].taken_index;
         }
-        let Self { assembler, feed, shares, blocks_under_way, .. } = self;
-        let before = assembler.records() + assembler.left_out(run.ring);
+        let Self { stream, feed, shares, blocks_under_way, .. } = self;
+        let before = stream.records() + stream.left_out(run.ring);
         let (start, end_index) = (part.start, part.end_index);
         let run = Run { ring: run.ring, records: part.bytes, start, end_index };
-        let result = assembler.append(run, now_ns, &mut |block| {
+        let result = stream.append(run, now_ns, &mut |block| {
             send(feed, block, shares, blocks_under_way);
         });
-        let taken = assembler.records() + assembler.left_out(run.ring) - before;
-        if assembler.is_at_limit(key) {
-            let frames = assembler.member(key).frames;
+        let taken = stream.records() + stream.left_out(run.ring) - before;
+        if stream.is_at_limit(key) {
+            let frames = stream.member(key).frames;
             let said = Some(CaptureEnd { reason: ProcessEnd::Frames, frames });
             self.cut(lanes, member, said, now_ns);
         } else if taken < records {
@@ -216,7 +216,7 @@ impl Taker {
             share.discarded += part.records();
             self.put_share(at, share);
             part.pass(part.bytes.len(), part.records(), capacity_bytes);
-            self.assembler.pass_to(ring, part.start);
+            self.stream.pass_to(ring, part.start);
         }
     }
 
@@ -240,7 +240,7 @@ impl Taker {
             let share = Share { begun, begun_given, is_late: true, ..Share::default() };
             self.set_share(at, lane, key, segment, share);
             if lane.place() != RingPlace::default() {
-                self.assembler.always_state(RingKey(at as u32));
+                self.stream.always_state(RingKey(at as u32));
             }
         }
     }
@@ -249,7 +249,7 @@ impl Taker {
     fn go_on(&mut self, member: usize) {
         let Some(portion) = self.portions.get_mut(member).and_then(Option::as_mut) else { return };
         portion.state = PortionState::Taking;
-        self.assembler.resume(portion.key);
+        self.stream.resume(portion.key);
     }
 
     /// Notes records that are missing in the stream.
@@ -292,7 +292,7 @@ impl Taker {
     /// Where something of the lane is on its way to the output: the ring index from which on.
     fn held(&self, at: usize) -> Option<u64> {
         let share = self.shares.get(at).copied().flatten()?;
-        let is_held = share.blocks > 0 || self.assembler.has_open(RingKey(at as u32));
+        let is_held = share.blocks > 0 || self.stream.has_open(RingKey(at as u32));
         is_held.then_some(share.written_index)
     }
 
@@ -355,8 +355,9 @@ impl Taker {
         !self.flushes.is_empty()
     }
 
+    /// Closes the open block if it is 200 ms old.
     pub fn close_old_block(&mut self, now_ns: u64) {
-        if self.assembler.opened_ns().is_some_and(|opened| now_ns >= opened + BLOCK_AGE_NS) {
+        if self.stream.opened_ns().is_some_and(|opened| now_ns >= opened + BLOCK_AGE_NS) {
             self.flush();
         }
     }
@@ -368,9 +369,10 @@ impl Taker {
         }
     }
 
+    /// Closes the open block.
     pub fn flush(&mut self) {
-        let Self { assembler, feed, shares, blocks_under_way, .. } = self;
-        assembler.flush(&mut |block| send(feed, block, shares, blocks_under_way));
+        let Self { stream, feed, shares, blocks_under_way, .. } = self;
+        stream.flush(&mut |block| send(feed, block, shares, blocks_under_way));
     }
 }
 

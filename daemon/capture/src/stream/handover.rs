@@ -1,92 +1,35 @@
-//! What a block says at its end of how far the rings are, so that another daemon can go on from there; and
-//! going on.
+//! What a block says at its end of how far the rings are, so that another daemon can continue from there; and
+//! continuing.
 //!
-//! Believes the numbers of a file only where a ring can't contradict them: the rest is said of it, not done
-//! with it.
+//! Trusts the numbers of a file only where a ring cannot contradict them: the other numbers are passed on, and
+//! nothing is done with them.
 
-use gapii_abi::atom::{self, GapCause, Seam};
+use gapii_abi::atom::{self, Seam};
 use gapii_protocol::trace::append::AppendTo;
 use gapii_protocol::trace::footer::Lost;
 use gapii_protocol::trace::meta;
-use gapii_protocol::trace::rings::{Account, Counts, RINGS_MAX, RingState, Rings};
+use gapii_protocol::trace::rings::{Account, RINGS_MAX, RingState, Rings};
 use gapii_protocol::trace::story::Begin;
 
-use crate::assemble::{
-    Assembler, LastCommand, Member, MemberKey, RingKey, Run, THREADS_MAX, Thread,
-};
+use super::builder::StreamBuilder;
+use super::process::{ProcessKey, StreamProcess};
+use super::ring::{RingKey, RingNote, RingPlace};
+use super::thread::{LastCommand, StreamThread};
 use crate::recover::Recovered;
 use crate::selection::Selection;
 
-/// A ring, for good.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RingSite {
-    /// Its place in the segment.
-    pub slot: u32,
-    /// The segment's memory file.
-    pub segment: u64,
-    /// A power of two.
-    pub capacity_bytes: u64,
-}
-
-/// How far a ring is: the next record starts at an index, or behind padding there.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RingPlace {
-    pub index: u64,
-    /// Records below that, ever.
-    pub records: u64,
-    /// Stamp of the last of them, or of the next one.
-    pub stamp: u64,
-}
-
-/// What is known of a ring's owner beside the stream.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct RingNote {
-    pub begun: Counts,
-    pub is_late: bool,
-    pub lacks_records: bool,
-    /// The process' part is over, though the process is not.
-    pub is_over: bool,
-    pub refused_records: u64,
-    pub missed: Lost,
-    pub missed_cause: GapCause,
-}
-
-impl Default for RingSite {
-    /// Of a ring without laps.
-    fn default() -> Self {
-        Self { slot: 0, segment: 0, capacity_bytes: 1 << 63 }
-    }
-}
-
-impl Run<'_> {
-    /// Ring index behind the first `at` bytes of the run. Padding is not in the bytes; it ends with a lap, and
-    /// no run is longer than one.
-    pub fn index_at(&self, at: usize, capacity_bytes: u64) -> u64 {
-        index_at((self.start.index, self.end_index), (at, self.records.len()), capacity_bytes)
-    }
-}
-
-/// The same for `at` bytes of `len`, which are from `start` to `end` in the ring.
-pub fn index_at((start, end): (u64, u64), (at, len): (usize, usize), capacity_bytes: u64) -> u64 {
-    let padding = end.saturating_sub(start).saturating_sub(len as u64);
-    let lap_end = (start | (capacity_bytes - 1)).saturating_add(1);
-    let unpadded = start.saturating_add(at as u64);
-    let padded = unpadded.saturating_add(padding);
-    if padded <= lap_end { unpadded } else { padded }
-}
-
-impl Assembler {
+impl StreamBuilder {
     /// From here on blocks say at their end how far the rings are.
     pub fn state_rings(&mut self) {
-        self.states_rings = true;
+        self.handover.states_rings = true;
     }
 
     /// Goes on with the stream of a file.
     pub fn go_on(&mut self, recovered: &Recovered) {
-        self.block_number = recovered.blocks;
-        self.calls = recovered.seq;
-        self.processes = recovered.rings.processes;
-        self.threads.resize_with(recovered.rings.threads as usize, Thread::default);
+        self.open.number = recovered.blocks;
+        self.figures.calls = recovered.seq;
+        self.process_count = recovered.rings.processes;
+        self.threads.resize_with(recovered.rings.threads as usize, StreamThread::default);
         for (index, track) in &recovered.threads {
             let Some(thread) = self.threads.get_mut(*index as usize) else { continue };
             thread.process = track.process;
@@ -94,42 +37,42 @@ impl Assembler {
             (thread.api, thread.context) = (track.api, track.context);
             thread.stamp = track.stamp;
         }
-        self.members = recovered
+        self.processes = recovered
             .processes
             .iter()
-            .map(|(index, track)| Member {
+            .map(|(index, track)| StreamProcess {
                 process: Some(*index),
                 pid: track.pid,
                 start_ns: track.start_ns,
                 name: track.name.clone().into_bytes(),
                 frames: track.frames,
                 ended: recovered.ended_of(*index),
-                ..Member::default()
+                ..StreamProcess::default()
             })
             .collect();
-        self.absent.clone_from(&recovered.rings.rings);
+        self.handover.absent.clone_from(&recovered.rings.rings);
     }
 
     /// The process of that index in the trace.
-    pub fn member_at(&self, process: u32) -> Option<MemberKey> {
-        let at = self.members.iter().position(|member| member.process == Some(process))?;
-        Some(MemberKey(at as u32))
+    pub fn member_at(&self, process: u32) -> Option<ProcessKey> {
+        let at = self.processes.iter().position(|member| member.process == Some(process))?;
+        Some(ProcessKey(at as u32))
     }
 
     /// A process goes on that the file has.
-    pub fn take_up(&mut self, member: MemberKey, begin: Begin) {
+    pub fn take_up(&mut self, member: ProcessKey, begin: Begin) {
         let selection = Selection::taken_up(begin, self.filter.clone());
-        self.members[member.0 as usize].selection = Some(selection);
+        self.processes[member.0 as usize].selection = Some(selection);
     }
 
     /// The next block begins with this.
     pub fn begin_with(&mut self, seam: Seam) {
-        self.seam = Some(seam);
+        self.handover.seam = Some(seam);
     }
 
     /// The seams of its blocks.
     pub fn seams(&self) -> &[Seam] {
-        &self.seams
+        &self.handover.seams
     }
 
     /// What is to be said of a ring's owner.
@@ -138,8 +81,8 @@ impl Assembler {
     }
 
     /// What a process does is missing from here on, up to the next keyframe that is appended.
-    pub fn set_missing(&mut self, member: MemberKey) {
-        self.members[member.0 as usize].is_missing = true;
+    pub fn set_missing(&mut self, member: ProcessKey) {
+        self.processes[member.0 as usize].is_missing = true;
     }
 
     /// From here on it is said where a ring is, though it should never move: it has moved before.
@@ -149,7 +92,9 @@ impl Assembler {
 
     /// A ring goes on with the thread that it had, as the file says.
     pub fn take_up_ring(&mut self, key: RingKey, state: &RingState) {
-        self.absent.retain(|absent| (absent.process, absent.slot) != (state.process, state.slot));
+        self.handover
+            .absent
+            .retain(|absent| (absent.process, absent.slot) != (state.process, state.slot));
         self.always_state(key);
         let ring = &mut self.rings[key.0 as usize];
         let (index, records, stamp) = (state.index, state.records, state.stamp);
@@ -157,7 +102,7 @@ impl Assembler {
         ring.left_out = state.left_out;
         let Some(index) = state.thread else { return };
         let Some(thread) = self.threads.get_mut(index as usize) else { return };
-        let selection = &mut self.members[ring.member.0 as usize].selection;
+        let selection = &mut self.processes[ring.member.0 as usize].selection;
         if let (Some(selection), true) = (selection, state.is_introduced) {
             ring.owner = selection.known_owner(thread.tid, thread.name);
         }
@@ -199,18 +144,18 @@ impl Assembler {
     /// Says in the stream what a thread that is gone came to; returns the block that has it, 0 where none
     /// need have it.
     pub fn append_account(&mut self, account: &Account, now_ns: u64) -> u64 {
-        if !self.states_rings {
+        if !self.handover.states_rings {
             return 0;
         }
         self.open_block(now_ns);
-        account.append_to(&mut self.block.raw);
-        self.block_number
+        account.append_to(&mut self.open.block.raw);
+        self.open.number
     }
 
     /// Says in the stream whether it is paused.
     pub fn state_pause(&mut self, is_paused: bool, now_ns: u64) {
-        self.is_paused = is_paused;
-        if self.states_rings && self.block_number > 0 {
+        self.handover.is_paused = is_paused;
+        if self.handover.states_rings && self.open.number > 0 {
             self.open_block(now_ns);
         }
     }
@@ -219,7 +164,7 @@ impl Assembler {
     /// anew, and readers hear so.
     pub(super) fn forget_what_is_described(&mut self, ring: RingKey) {
         let key = self.rings[ring.0 as usize].member;
-        let selection = &self.members[key.0 as usize].selection;
+        let selection = &self.processes[key.0 as usize].selection;
         let Some(mut anew) = selection.as_ref().and_then(Selection::anew) else { return };
         for ring in self.rings.iter_mut().filter(|ring| ring.member == key) {
             // What a thread is in goes on.
@@ -229,19 +174,19 @@ impl Assembler {
                 None => anew.owner(),
             };
         }
-        self.members[key.0 as usize].selection = Some(anew);
+        self.processes[key.0 as usize].selection = Some(anew);
     }
 
     pub(super) fn append_seam(&mut self) {
-        if let Some(seam) = self.seam.take() {
-            seam.append_to(&mut self.block.raw);
-            self.seams.push(seam);
+        if let Some(seam) = self.handover.seam.take() {
+            seam.append_to(&mut self.open.block.raw);
+            self.handover.seams.push(seam);
         }
     }
 
     /// Ends the open block with how far the rings are.
     pub(super) fn append_rings(&mut self) {
-        let mut rings = self.absent.clone();
+        let mut rings = self.handover.absent.clone();
         for absent in &rings {
             if let Some(key) = self.member_at(absent.process) {
                 self.restate(absent.thread, key);
@@ -258,11 +203,12 @@ impl Assembler {
                 rings.push(state);
             }
         }
-        let (threads, processes) = (self.threads.len() as u32, self.processes);
-        let (is_paused, mut left) = (self.is_paused, rings);
+        let (threads, processes) = (self.threads.len() as u32, self.process_count);
+        let (is_paused, mut left) = (self.handover.is_paused, rings);
         loop {
             let rest = left.split_off(left.len().min(RINGS_MAX));
-            Rings { threads, processes, is_paused, rings: left }.append_to(&mut self.block.raw);
+            Rings { threads, processes, is_paused, rings: left }
+                .append_to(&mut self.open.block.raw);
             if rest.is_empty() {
                 return;
             }
@@ -271,15 +217,15 @@ impl Assembler {
     }
 
     /// Says of a ring that has no record in the open block whose it is.
-    fn restate(&mut self, thread: Option<u32>, member: MemberKey) {
-        let number = self.block_number;
-        let member = &mut self.members[member.0 as usize];
+    fn restate(&mut self, thread: Option<u32>, member: ProcessKey) {
+        let number = self.open.number;
+        let member = &mut self.processes[member.0 as usize];
         let Some(process) = member.process else { return };
         if member.stated_in != number {
             member.stated_in = number;
-            let Member { pid, start_ns, frames, .. } = *member;
+            let StreamProcess { pid, start_ns, frames, .. } = *member;
             meta::Process { process, pid, start_ns, frames, name: &member.name }
-                .append_to(&mut self.block.raw);
+                .append_to(&mut self.open.block.raw);
         }
         let Some((index, thread)) =
             thread.and_then(|index| Some((index, self.threads.get(index as usize)?)))
@@ -287,19 +233,19 @@ impl Assembler {
             return;
         };
         if thread.stated_in != number {
-            let Thread { process, tid, name, api, context, stamp, .. } = *thread;
+            let StreamThread { process, tid, name, api, context, stamp, .. } = *thread;
             atom::ThreadState { thread: index, process, tid, api, context, stamp, name }
-                .append_to(&mut self.block.raw);
+                .append_to(&mut self.open.block.raw);
         }
     }
 
     fn ring_state(&self, at: usize) -> Option<RingState> {
         let ring = &self.rings[at];
-        let process = self.members[ring.member.0 as usize].process?;
+        let process = self.processes[ring.member.0 as usize].process?;
         let thread = ring.thread.and_then(|thread| self.threads.get(thread as usize));
         let last = thread.and_then(|thread| thread.last_command);
         let last = last.unwrap_or(LastCommand { id: 0, flags: 0, stamp: 0, end_index: 0 });
-        let Member { selection, is_missing, .. } = &self.members[ring.member.0 as usize];
+        let StreamProcess { selection, is_missing, .. } = &self.processes[ring.member.0 as usize];
         let is_introduced = |selection: &Selection| selection.has_introduced(&ring.owner);
         let RingNote { begun, is_late, lacks_records, is_over, .. } = ring.note;
         let RingNote { refused_records, missed, missed_cause, .. } = ring.note;
@@ -331,9 +277,4 @@ impl Assembler {
             missed_cause,
         })
     }
-}
-
-/// Threads of a trace that an assembler can go on with.
-pub fn is_count_of_threads(count: u32) -> bool {
-    count as usize <= THREADS_MAX
 }

@@ -1,0 +1,370 @@
+//! Appending records to a stream: blocks are opened, filled and sealed.
+
+use std::sync::Arc;
+
+use gapii_abi::atom::{
+    self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX, SETUP, STORED,
+};
+use gapii_protocol::trace::append::AppendTo;
+use gapii_protocol::trace::meta::{self, Meta};
+
+use super::block::{Block, Memory};
+use super::builder::StreamBuilder;
+use super::process::StreamProcess;
+use super::refusal::Refusal;
+use super::ring::{RingKey, Run};
+use super::thread::{LastCommand, StreamThread, ThreadLabel};
+use super::words::{decode, header_at, is_for_store, word_at};
+use crate::selection::is_landmark;
+use crate::store::Store;
+
+impl StreamBuilder {
+    /// Appends a run, and gives `full` every block that it fills.
+    ///
+    /// After a refusal the records before the refused one are in the stream, and at a process' limit of
+    /// frames those before it.
+    pub fn append(
+        &mut self,
+        run: Run<'_>,
+        now_ns: u64,
+        full: &mut impl FnMut(Block),
+    ) -> Result<(), Refusal> {
+        self.rings[run.ring.0 as usize].place = run.start;
+        let mut at = 0;
+        loop {
+            let passed = self.pass_over(&run, at);
+            if passed > at {
+                self.note_passed(run.ring, passed - at, now_ns);
+                if self.is_full() {
+                    self.seal(full);
+                }
+            }
+            at = passed;
+            if at >= run.records.len() {
+                return Ok(());
+            }
+            let is_keyframe = header_at(run.records, at).id() == KEYFRAME;
+            if is_keyframe {
+                // Blocks before it are not needed by who begins there.
+                self.flush(full);
+                self.forget_what_is_described(run.ring);
+            }
+            self.open_block(now_ns);
+            self.open.block.is_keyframe |= is_keyframe;
+            let thread = self.enter_thread(run.ring, &run.records[at..])?;
+            let first_memory = self.open.block.memory.len();
+            let stamp = self.owed_stamp(run.ring, header_at(run.records, at));
+            if let Some(stamp) = stamp {
+                self.threads[thread as usize].stamp = stamp;
+            }
+            let walk = self.walk(thread, &run, at);
+            self.copy(&run.records[at..walk.end], stamp);
+            if stamp.is_some() || header_at(run.records, at).is_stamped() {
+                self.rings[run.ring.0 as usize].owed_stamp = None;
+            }
+            self.open.block.strip_stores(first_memory);
+            at = walk.end;
+            let ring = &mut self.rings[run.ring.0 as usize];
+            ring.place.index = run.index_at(at, ring.site.capacity_bytes);
+            let index = ring.place.index;
+            self.release(run.ring, index);
+            if self.is_full() {
+                self.seal(full);
+            }
+            walk.refused?;
+            if walk.is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Where the records from `at` on begin to belong to the stream.
+    #[inline]
+    fn pass_over(&mut self, run: &Run<'_>, mut at: usize) -> usize {
+        let ring = &mut self.rings[run.ring.0 as usize];
+        let Some(selection) = &mut self.processes[ring.member.0 as usize].selection else {
+            return at;
+        };
+        let start = at;
+        while at < run.records.len() {
+            let header = header_at(run.records, at);
+            if ring.owner.is_plain() && !is_landmark(header.id()) {
+                break;
+            }
+            let end = at + header.span_untrusted() as usize;
+            if selection.takes(&mut ring.owner, header, &run.records[at..end]) {
+                break;
+            }
+            if header.is_stamped() {
+                ring.place.stamp = word_at(run.records, at + 8);
+            }
+            ring.left_out += 1;
+            if header.is_stamped() {
+                ring.owed_stamp = Some(word_at(run.records, at + 8));
+            }
+            if header.id() < atom::META_FIRST && header.flags() & (EFFECT | SETUP) == EFFECT {
+                self.figures.left_out_calls += 1;
+            }
+            ring.place.records = ring.place.records.wrapping_add(1);
+            at = end;
+        }
+        if at > start {
+            ring.place.index = run.index_at(at, ring.site.capacity_bytes);
+        }
+        at
+    }
+
+    /// Bytes of a ring do not belong to the stream. An open block keeps their space from being reused; where
+    /// blocks say how far the rings are, one is to say so.
+    fn note_passed(&mut self, ring: RingKey, bytes: usize, now_ns: u64) {
+        if self.handover.states_rings {
+            self.open_block(now_ns);
+            self.release(ring, self.rings[ring.0 as usize].place.index);
+        }
+        if self.open.is_open {
+            self.open.passed_bytes += bytes;
+        }
+    }
+
+    /// The stamp that a record must say in the stream, and does not in the ring.
+    fn owed_stamp(&self, ring: RingKey, header: Header) -> Option<u64> {
+        let owed = self.rings[ring.0 as usize].owed_stamp?;
+        // One that is as long as any may be has to do without.
+        let has_room = header.len_untrusted() <= RECORD_LEN_MAX - 8;
+        let says_none = header.id() < atom::META_FIRST && !header.is_stamped();
+        (has_room && says_none).then_some(owed)
+    }
+
+    /// Appends records to the block; one that is to say a stamp comes alone.
+    fn copy(&mut self, records: &[u8], stamp: Option<u64>) {
+        let raw = &mut self.open.block.raw;
+        match (stamp, records.split_at_checked(8)) {
+            (Some(stamp), Some((_, rest))) => {
+                raw.extend_from_slice(&header_at(records, 0).with_stamp().0.to_le_bytes());
+                raw.extend_from_slice(&stamp.to_le_bytes());
+                raw.extend_from_slice(rest);
+            }
+            _ => raw.extend_from_slice(records),
+        }
+    }
+
+    /// Gives `full` the open block, if there is one.
+    pub fn flush(&mut self, full: &mut impl FnMut(Block)) {
+        if self.open.is_open {
+            self.seal(full);
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.open.is_open
+            && (self.open.block.raw.len() >= self.block_bytes
+                || self.open.blob_bytes >= self.block_bytes / 4
+                || self.open.passed_bytes >= self.block_bytes)
+    }
+
+    pub(super) fn open_block(&mut self, now_ns: u64) {
+        if self.open.is_open {
+            return;
+        }
+        self.open.is_open = true;
+        (self.open.blob_bytes, self.open.passed_bytes) = (0, 0);
+        self.open.opened_ns = now_ns;
+        self.open.number += 1;
+        self.open.thread = None;
+        self.open.block.first_seq = self.figures.calls;
+        self.open.block.raw.reserve(self.block_bytes + self.block_bytes / 8);
+        let number = self.open.number - 1;
+        let first = atom::Block { number, first_seq: self.figures.calls, start_ns: now_ns };
+        first.append_to(&mut self.open.block.raw);
+        self.append_seam();
+    }
+
+    fn seal(&mut self, full: &mut impl FnMut(Block)) {
+        if self.handover.states_rings {
+            self.append_rings();
+        }
+        let mut block = std::mem::take(&mut self.open.block);
+        block.seqs = (self.figures.calls - block.first_seq) as u32;
+        for (thread, records) in &mut block.records {
+            *records = std::mem::take(&mut self.threads[*thread as usize].records_in_block);
+        }
+        self.figures.raw_bytes += (block.raw.len() + block.unfilled_bytes) as u64;
+        if block.unfilled_bytes > 0 {
+            // Many of these may wait, and they are short until they are filled.
+            block.raw.shrink_to_fit();
+        }
+        self.open.is_open = false;
+        full(block);
+    }
+
+    /// Makes the thread of the ring's next records the current one, and says so in the stream.
+    pub(super) fn enter_thread(&mut self, ring: RingKey, records: &[u8]) -> Result<u32, Refusal> {
+        let thread = match self.rings[ring.0 as usize].thread {
+            Some(owner) => owner,
+            None => {
+                let (tid, name) =
+                    new_thread(records)?.map_or((0, [0; 16]), |new| (new.tid, new.name));
+                self.begin_thread(ring, tid, name)?
+            }
+        };
+        if self.open.thread != Some(thread) {
+            self.state_thread(thread, ring);
+            atom::SwitchThread { thread }.append_to(&mut self.open.block.raw);
+            self.open.thread = Some(thread);
+        }
+        Ok(thread)
+    }
+
+    /// Writes what a reader of this block must know before the thread's first record in it.
+    pub(super) fn state_thread(&mut self, index: u32, ring: RingKey) {
+        let number = self.open.number;
+        let thread = &mut self.threads[index as usize];
+        if thread.stated_in == number {
+            return;
+        }
+        thread.stated_in = number;
+        self.open.block.records.push((index, 0));
+        let member = &mut self.processes[self.rings[ring.0 as usize].member.0 as usize];
+        if member.stated_in != number {
+            member.stated_in = number;
+            let StreamProcess { pid, start_ns, frames, .. } = *member;
+            let process = thread.process;
+            meta::Process { process, pid, start_ns, frames, name: &member.name }
+                .append_to(&mut self.open.block.raw);
+        }
+        let StreamThread { process, tid, name, api, context, stamp, .. } = *thread;
+        self.open.block.threads.push(ThreadLabel { thread: index, process, tid, name });
+        atom::ThreadState { thread: index, process, tid, api, context, stamp, name }
+            .append_to(&mut self.open.block.raw);
+    }
+
+    /// Looks at the records from `start` on, to the block's end or the run's.
+    fn walk(&mut self, index: u32, run: &Run<'_>, start: usize) -> Walk {
+        let records = run.records;
+        let raw_len = self.open.block.raw.len();
+        let room = self.block_bytes.saturating_sub(raw_len);
+        let limit = records.len().min(start + room.max(1));
+        // As readers know it: what was left out may have said later ones.
+        let mut stamp = self.threads[index as usize].stamp;
+        let (mut at, mut count, mut calls) = (start, 0, 0);
+        let mut last_command = None;
+        let (mut refused, mut is_last) = (Ok(()), false);
+        // What is not plain is looked at record by record.
+        let limit = if self.is_plain(run.ring) { limit } else { start + 1 };
+        while at < limit {
+            let header = header_at(records, at);
+            if header.id() >= atom::META_FIRST && at > start && is_landmark(header.id()) {
+                break;
+            }
+            let end = at + header.span_untrusted() as usize;
+            if header.is_stamped() {
+                stamp = word_at(records, at + 8);
+            }
+            if header.is_timed() && !self.may_be_timed(header) {
+                refused = Err(Refusal::Timed(header.id()));
+                break;
+            }
+            if header.id() < atom::META_FIRST {
+                calls += u64::from(header.flags() & EFFECT != 0);
+                last_command = Some((header, stamp, end));
+                if header.flags() & FRAME_END != 0 {
+                    is_last = self.end_frame(run.ring);
+                }
+            } else {
+                refused = self.take_meta(index, run.ring, header, &records[at..end]);
+                if refused.is_err() {
+                    break;
+                }
+            }
+            if matches!(header.id(), BLOB | STORED | FRAME) || self.plain.are_exceeded(header) {
+                let store = self.store_of(run.ring, header, &records[at..end]);
+                let at = (raw_len + at - start) as u32;
+                self.open.block.memory.push(Memory { thread: index, at, store });
+            }
+            count += 1;
+            at = end;
+            if is_last {
+                break;
+            }
+            if matches!(header.id(), BLOB | STORED) && self.open.blob_bytes >= self.block_bytes / 4
+            {
+                break;
+            }
+        }
+        self.figures.calls += calls;
+        self.figures.records += count;
+        let place = &mut self.rings[run.ring.0 as usize].place;
+        (place.records, place.stamp) = (place.records.wrapping_add(count), place.stamp.max(stamp));
+        let thread = &mut self.threads[index as usize];
+        thread.stamp = stamp;
+        thread.records += count;
+        thread.records_in_block += count;
+        if let Some((header, stamp, end)) = last_command {
+            let end_index = run.end_index - (records.len() - end) as u64;
+            let (id, flags) = (header.id(), header.flags());
+            thread.last_command = Some(LastCommand { id, flags, stamp, end_index });
+        }
+        Walk { end: at, refused, is_last }
+    }
+
+    /// The store that a record has to do with.
+    fn store_of(&self, ring: RingKey, header: Header, record: &[u8]) -> Option<(Arc<Store>, u64)> {
+        if !is_for_store(header) && header.id() != STORED {
+            return None;
+        }
+        let (_, number) = atom::of_store(word_at(record, header.payload_offset()));
+        let member = &self.processes[self.rings[ring.0 as usize].member.0 as usize];
+        member.store.clone().map(|store| (store, number))
+    }
+
+    fn may_be_timed(&self, header: Header) -> bool {
+        self.is_timed && header.id() < atom::META_FIRST && header.flags() & LEAVE != 0
+    }
+
+    fn is_plain(&self, ring: RingKey) -> bool {
+        let ring = &self.rings[ring.0 as usize];
+        ring.owed_stamp.is_none() && ring.owner.is_plain()
+            || self.processes[ring.member.0 as usize].selection.is_none()
+    }
+
+    /// True if the process' part has come to its end.
+    fn end_frame(&mut self, ring: RingKey) -> bool {
+        let member = &mut self.processes[self.rings[ring.0 as usize].member.0 as usize];
+        // A member that has a record has a place.
+        self.open.block.frame_ends.push((member.process.unwrap_or(0), member.frames));
+        member.frames += 1;
+        member.frame_limit.is_some_and(|limit| member.frames >= limit)
+    }
+
+    pub(super) fn release(&mut self, ring: RingKey, index: u64) {
+        let state = &mut self.rings[ring.0 as usize];
+        if state.released_in != self.open.number {
+            state.released_in = self.open.number;
+            self.open.block.releases.push((ring, index));
+        } else if let Some(entry) =
+            self.open.block.releases.iter_mut().find(|(key, _)| *key == ring)
+        {
+            entry.1 = index;
+        }
+    }
+}
+
+struct Walk {
+    /// Offset behind the last record that was taken.
+    end: usize,
+    refused: Result<(), Refusal>,
+    /// The process' part ends there.
+    is_last: bool,
+}
+
+/// The THREAD record that the records begin with, if they do.
+fn new_thread(records: &[u8]) -> Result<Option<atom::Thread>, Refusal> {
+    let header = header_at(records, 0);
+    if header.id() != atom::THREAD {
+        return Ok(None);
+    }
+    match decode(header, records)? {
+        Meta::Thread(thread) => Ok(Some(thread)),
+        _ => Ok(None),
+    }
+}

@@ -1,0 +1,65 @@
+//! A block of the stream, before compression.
+
+use std::sync::Arc;
+
+use gapii_abi::atom::{self, SETUP};
+use gapii_protocol::trace::footer::GapEntry;
+
+use super::ring::RingKey;
+use super::thread::ThreadLabel;
+use super::words::{header_at, is_for_store, word_at};
+use crate::store::Store;
+
+/// A finished block, and what has to be known of it without reading it.
+#[derive(Clone, Debug, Default)]
+pub struct Block {
+    pub raw: Vec<u8>,
+    /// Commands that took effect before the block, and in it.
+    pub first_seq: u64,
+    pub seqs: u32,
+    /// Per thread, the records of it in the block.
+    pub records: Vec<(u32, u64)>,
+    /// Ends of frames: process and number, as in the trace's index.
+    pub frame_ends: Vec<(u32, u64)>,
+    /// The records that hold memory, in order.
+    pub memory: Vec<Memory>,
+    /// Bytes that some of them only name, and that are still to come; see [`fill`](crate::fill).
+    pub unfilled_bytes: usize,
+    pub threads: Vec<ThreadLabel>,
+    /// What its records say was lost.
+    pub gaps: Vec<GapEntry>,
+    /// Its first record of an application is a keyframe.
+    pub is_keyframe: bool,
+    /// For how long a thread was held for a snapshot, at most, in microseconds, and what that leaves out.
+    pub held_us: u64,
+    pub missing: Vec<String>,
+    /// Ring space below the index may be reused once the block is safe.
+    pub releases: Vec<(RingKey, u64)>,
+}
+
+/// A record of a block that holds memory.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    pub thread: u32,
+    /// Where in the block it begins.
+    pub at: u32,
+    /// What it names is in this store, or it is a piece of what the store of that number is to hold.
+    pub store: Option<(Arc<Store>, u64)>,
+}
+
+impl Block {
+    /// Takes what is said to a store out of the records from that one on: streams know of none.
+    pub(super) fn strip_stores(&mut self, first_memory: usize) {
+        for memory in &self.memory[first_memory..] {
+            let at = memory.at as usize;
+            let header = header_at(&self.raw, at);
+            if is_for_store(header) {
+                let total_at = at + header.payload_offset();
+                let (total, _) = atom::of_store(word_at(&self.raw, total_at));
+                let plain = header.without_flags(SETUP);
+                self.raw[at..at + 8].copy_from_slice(&plain.0.to_le_bytes());
+                self.raw[total_at..total_at + 8].copy_from_slice(&total.to_le_bytes());
+            }
+        }
+    }
+}

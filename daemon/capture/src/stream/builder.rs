@@ -1,0 +1,295 @@
+//! `StreamBuilder`: what a stream consists of, and what can be asked of it.
+
+use std::sync::Arc;
+
+use gapii_abi::atom::{SETUP, Seam};
+use gapii_protocol::trace::Description;
+use gapii_protocol::trace::footer::GapEntry;
+use gapii_protocol::trace::rings::RingState;
+use gapii_protocol::trace::story::Begin;
+
+use super::block::Block;
+use super::figures::Figures;
+use super::process::{ProcessKey, StreamProcess};
+use super::refusal::Refusal;
+use super::ring::{Ring, RingKey, RingNote, RingPlace, RingSite};
+use super::thread::{LastCommand, StreamThread, THREADS_MAX};
+use crate::filtering::Filtering;
+use crate::plain::PlainPayloads;
+use crate::selection::Selection;
+use crate::store::Store;
+
+/// The block that is open, or that was last.
+#[derive(Default)]
+pub(super) struct OpenBlock {
+    pub(super) block: Block,
+    /// The block's number, from 1 on, so that 0 is no block.
+    pub(super) number: u64,
+    pub(super) is_open: bool,
+    pub(super) opened_ns: u64,
+    /// The thread that the last record belongs to, by its index in the trace.
+    pub(super) thread: Option<u32>,
+    /// Bytes of blobs in the block. A quarter of `block_bytes` fills it: blobs compress alone as well as
+    /// together, and their ring space is wanted.
+    pub(super) blob_bytes: usize,
+    /// Bytes that the stream passed over since the block was opened. They hold ring space until the block is
+    /// written, because the block says how far the rings are.
+    pub(super) passed_bytes: usize,
+}
+
+/// What a stream says for a daemon that takes over, or took over itself.
+#[derive(Default)]
+pub(super) struct Handover {
+    /// Blocks end with how far the rings are.
+    pub(super) states_rings: bool,
+    pub(super) is_paused: bool,
+    /// The next block begins with this seam.
+    pub(super) seam: Option<Seam>,
+    /// The seams that blocks have begun with.
+    pub(super) seams: Vec<Seam>,
+    /// Rings of the file that no process has handed over yet.
+    pub(super) absent: Vec<RingState>,
+}
+
+/// Puts merged records into blocks; see the module.
+pub struct StreamBuilder {
+    /// A block is full from this many bytes on.
+    pub(super) block_bytes: usize,
+    pub(super) plain: PlainPayloads,
+    /// Leave records may say how long the driver took.
+    pub(super) is_timed: bool,
+    pub(super) filter: Option<Arc<Filtering>>,
+    pub(super) rings: Vec<Ring>,
+    pub(super) processes: Vec<StreamProcess>,
+    pub(super) threads: Vec<StreamThread>,
+    /// Processes that have a place in the trace.
+    pub(super) process_count: u32,
+    pub(super) open: OpenBlock,
+    pub(super) figures: Figures,
+    pub(super) handover: Handover,
+}
+
+impl StreamBuilder {
+    /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top. Only in a
+    /// timed capture do records have times.
+    pub fn new(block_bytes: usize, is_timed: bool) -> Self {
+        Self {
+            block_bytes,
+            plain: PlainPayloads::of(Description::built_in()),
+            is_timed,
+            filter: None,
+            rings: Vec::new(),
+            processes: Vec::new(),
+            threads: Vec::new(),
+            process_count: 0,
+            open: OpenBlock::default(),
+            figures: Figures::default(),
+            handover: Handover::default(),
+        }
+    }
+
+    /// Tells of a process. It has a place in the trace from its first record on.
+    pub fn add_member(&mut self, pid: u32, start_ns: u64, name: &[u8]) -> ProcessKey {
+        self.processes.push(StreamProcess {
+            pid,
+            start_ns,
+            name: name.to_owned(),
+            ..StreamProcess::default()
+        });
+        ProcessKey(self.processes.len() as u32 - 1)
+    }
+
+    /// What holds the process' blobs from one capture to the next.
+    pub fn set_store(&mut self, member: ProcessKey, store: Arc<Store>) {
+        self.processes[member.0 as usize].store = Some(store);
+    }
+
+    /// Of processes that are selected from here on only that belongs to the stream which the filter wants.
+    pub fn set_filter(&mut self, filter: Filtering) {
+        self.filter = Some(Arc::new(filter));
+    }
+
+    /// From here on of a process only that belongs to the stream which is new to one that has begun so.
+    /// To be said before its rings are.
+    pub fn select(&mut self, member: ProcessKey, begin: Begin) {
+        let selection = Selection::new(begin, self.filter.clone());
+        self.processes[member.0 as usize].selection = Some(selection);
+    }
+
+    /// Behind a gap: a process' part goes on at the keyframe that is appended next, as if it began there.
+    pub fn resume(&mut self, member: ProcessKey) {
+        let mut selection = Selection::resuming(self.filter.clone());
+        for ring in self.rings.iter_mut().filter(|ring| ring.member == member) {
+            ring.owner = selection.owner();
+            ring.owed_stamp = None;
+        }
+        self.processes[member.0 as usize].selection = Some(selection);
+    }
+
+    /// Ends a process' part in the stream behind the end of its frame of that number, or of its next one.
+    pub fn limit_frames(&mut self, member: ProcessKey, frames: u64) {
+        self.processes[member.0 as usize].frame_limit = Some(frames);
+    }
+
+    /// Whether a process' part has come to its end so.
+    pub fn is_at_limit(&self, member: ProcessKey) -> bool {
+        let StreamProcess { frames, frame_limit, .. } = self.processes[member.0 as usize];
+        frame_limit.is_some_and(|limit| frames >= limit)
+    }
+
+    /// Tells of a ring of a process, whose next record starts at `place` or behind padding there. Its key
+    /// may have been another ring's, which has ended.
+    pub fn set_ring(
+        &mut self,
+        ring: RingKey,
+        member: ProcessKey,
+        site: RingSite,
+        place: RingPlace,
+    ) {
+        let at = ring.0 as usize;
+        let owner = self.processes[member.0 as usize].owner();
+        let ring = Ring {
+            member,
+            thread: None,
+            owner,
+            left_out: 0,
+            owed_stamp: None,
+            released_in: 0,
+            site,
+            begun_index: place.index,
+            place,
+            note: RingNote::default(),
+        };
+        if self.rings.len() <= at {
+            // Keys between are of rings of which this stream has nothing.
+            self.rings.resize(at + 1, ring);
+        }
+        self.rings[at] = ring;
+    }
+
+    /// The next record of the ring is of another thread. Returns how many records of the last one did not
+    /// belong to the stream.
+    pub fn end_thread(&mut self, ring: RingKey) -> u64 {
+        let ring = &mut self.rings[ring.0 as usize];
+        (ring.thread, ring.owed_stamp) = (None, None);
+        ring.owner = self.processes[ring.member.0 as usize].owner();
+        std::mem::take(&mut ring.left_out)
+    }
+
+    /// Records of the ring's thread, so far, that do not belong to the stream.
+    pub fn left_out(&self, ring: RingKey) -> u64 {
+        self.rings[ring.0 as usize].left_out
+    }
+
+    /// Whether the open block has something of the ring.
+    pub fn has_open(&self, ring: RingKey) -> bool {
+        self.open.is_open && self.rings[ring.0 as usize].released_in == self.open.number
+    }
+
+    /// Gives the ring a new owner, with a place in the trace.
+    pub fn begin_thread(
+        &mut self,
+        ring: RingKey,
+        tid: u32,
+        name: [u8; 16],
+    ) -> Result<u32, Refusal> {
+        if self.threads.len() == THREADS_MAX {
+            return Err(Refusal::Threads);
+        }
+        let thread = self.threads.len() as u32;
+        let process = self.place(self.rings[ring.0 as usize].member);
+        self.threads.push(StreamThread { process, tid, name, ..StreamThread::default() });
+        self.rings[ring.0 as usize].thread = Some(thread);
+        Ok(thread)
+    }
+
+    /// The thread that owns the ring, by its index in the trace.
+    pub fn thread_of(&self, ring: RingKey) -> Option<u32> {
+        self.rings[ring.0 as usize].thread
+    }
+
+    /// Returns a thread by its index in the trace. Panics if no thread has it.
+    pub fn thread(&self, thread: u32) -> &StreamThread {
+        &self.threads[thread as usize]
+    }
+
+    /// Returns a process by its key. Panics if the key is of another stream.
+    pub fn member(&self, member: ProcessKey) -> &StreamProcess {
+        &self.processes[member.0 as usize]
+    }
+
+    /// Gives the process a place in the trace though it has no record there.
+    pub fn place(&mut self, member: ProcessKey) -> u32 {
+        let member = &mut self.processes[member.0 as usize];
+        *member.process.get_or_insert_with(|| {
+            self.process_count += 1;
+            self.process_count - 1
+        })
+    }
+
+    /// Returns the gaps that records of the stream tell of.
+    pub fn gaps(&self) -> &[GapEntry] {
+        &self.figures.gaps
+    }
+
+    /// Whether the stream begins with what there was.
+    pub fn has_snapshot(&self) -> bool {
+        self.figures.snapshot
+    }
+
+    /// Whether a thread's last command describes what it found.
+    pub fn is_describing(&self) -> bool {
+        let describes = |last: &LastCommand| last.flags & SETUP != 0;
+        self.threads.iter().any(|thread| thread.last_command.as_ref().is_some_and(describes))
+    }
+
+    /// For how long a thread was held for that, at most, in microseconds.
+    pub fn held_us(&self) -> u64 {
+        self.figures.held_us
+    }
+
+    /// What that leaves out.
+    pub fn missing(&self) -> &[String] {
+        &self.figures.missing
+    }
+
+    /// Commands that took effect.
+    pub fn calls(&self) -> u64 {
+        self.figures.calls
+    }
+
+    /// The same of the program's own that do not belong to the stream.
+    pub fn left_out_calls(&self) -> u64 {
+        self.figures.left_out_calls
+    }
+
+    /// Frames that ended, over all processes.
+    pub fn frames(&self) -> u64 {
+        self.processes.iter().map(|member| member.frames).sum()
+    }
+
+    /// Records taken, those of the stream's own not counted.
+    pub fn records(&self) -> u64 {
+        self.figures.records
+    }
+
+    /// Bytes of stream, the open block included.
+    pub fn raw_bytes(&self) -> u64 {
+        self.figures.raw_bytes + self.open.block.raw.len() as u64
+    }
+
+    /// Bytes of blobs among them.
+    pub fn blob_bytes(&self) -> u64 {
+        self.figures.blob_bytes
+    }
+
+    /// Those that came from stores.
+    pub fn stored_bytes(&self) -> u64 {
+        self.figures.stored_bytes
+    }
+
+    /// When the open block was opened; none is open without one.
+    pub fn opened_ns(&self) -> Option<u64> {
+        self.open.is_open.then_some(self.open.opened_ns)
+    }
+}

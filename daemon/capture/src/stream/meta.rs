@@ -1,0 +1,96 @@
+//! Records that are not commands, as a stream takes them.
+
+use gapii_abi::atom::{self, Header, STORED_PIECE_MAX};
+use gapii_protocol::trace::footer::GapEntry;
+use gapii_protocol::trace::meta::Meta;
+
+use super::builder::StreamBuilder;
+use super::figures::{add_gap, add_new};
+use super::refusal::Refusal;
+use super::ring::RingKey;
+use super::words::decode;
+
+/// Bytes that a process may name of its store before its next keyframe, in times of what that may hold: who
+/// names more means to keep the daemon busy.
+const NAMED_TIMES: u64 = 4;
+impl StreamBuilder {
+    /// Takes a record that is not a command.
+    pub(super) fn take_meta(
+        &mut self,
+        index: u32,
+        ring: RingKey,
+        header: Header,
+        record: &[u8],
+    ) -> Result<(), Refusal> {
+        let thread = &mut self.threads[index as usize];
+        match decode(header, record)? {
+            Meta::Thread(new) if thread.tid == 0 || thread.tid == new.tid => {
+                thread.tid = new.tid;
+                thread.name = new.name;
+            }
+            Meta::Thread(new) => {
+                return Err(Refusal::OtherThread { owner: thread.tid, tid: new.tid });
+            }
+            Meta::Context(context) => {
+                thread.context = context.context;
+                thread.api = context.api;
+            }
+            Meta::Gap(gap) => self.take_gap(index, &gap),
+            Meta::CaptureEnd(ended) => {
+                let member = self.rings[ring.0 as usize].member;
+                self.processes[member.0 as usize].ended = Some(ended);
+            }
+            Meta::Blob(piece) => {
+                self.figures.blob_bytes += piece.bytes.len() as u64;
+                self.open.blob_bytes += piece.bytes.len();
+            }
+            Meta::Snapshot(snapshot) => {
+                self.figures.snapshot = true;
+                self.figures.held_us = self.figures.held_us.max(snapshot.held_us.into());
+                self.open.block.held_us = self.open.block.held_us.max(snapshot.held_us.into());
+                for sentence in snapshot.sentences() {
+                    add_new(&mut self.figures.missing, &sentence);
+                    add_new(&mut self.open.block.missing, &sentence);
+                }
+            }
+            Meta::Stored(stored) => self.take_stored(ring, &stored)?,
+            // Left out where there should be none.
+            Meta::Keyframe(_) => {
+                let member = self.rings[ring.0 as usize].member;
+                let member = &mut self.processes[member.0 as usize];
+                (member.named_bytes, member.is_missing) = (0, false);
+            }
+            Meta::Limits(_) | Meta::Frame(_) | Meta::Subject(_) | Meta::Traced(_) => {}
+            Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
+            _ => return Err(Refusal::DaemonOnly(header.id())),
+        }
+        Ok(())
+    }
+
+    fn take_stored(&mut self, ring: RingKey, stored: &atom::Stored) -> Result<(), Refusal> {
+        let atom::Stored { total, offset, len, .. } = *stored;
+        let member = &mut self.processes[self.rings[ring.0 as usize].member.0 as usize];
+        let end = offset.checked_add(len).filter(|end| *end <= total);
+        let is_piece = (1..=STORED_PIECE_MAX).contains(&len) && end.is_some();
+        let Some(store) = member.store.as_ref().filter(|_| is_piece) else {
+            return Err(Refusal::Stored { total, offset, len });
+        };
+        member.named_bytes += len;
+        if member.named_bytes > store.limit.saturating_mul(NAMED_TIMES) {
+            return Err(Refusal::StoredTooOften);
+        }
+        self.figures.blob_bytes += len;
+        self.figures.stored_bytes += len;
+        self.open.blob_bytes += len as usize;
+        self.open.block.unfilled_bytes += len as usize;
+        Ok(())
+    }
+
+    fn take_gap(&mut self, thread: u32, gap: &atom::Gap) {
+        let entry = GapEntry::told_by(thread, gap);
+        let told = &mut self.threads[thread as usize].told;
+        *told = told.plus(entry.lost());
+        add_gap(&mut self.figures.gaps, entry);
+        add_gap(&mut self.open.block.gaps, entry);
+    }
+}

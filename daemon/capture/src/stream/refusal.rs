@@ -1,0 +1,26 @@
+//! Why a record cannot go into a stream.
+
+use gapii_protocol::trace::meta::MetaError;
+
+use super::thread::THREADS_MAX;
+
+/// Why a record can't go into the stream; its ring must not be read on.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Refusal {
+    #[error(transparent)]
+    Meta(#[from] MetaError),
+    #[error("record {0:#06x} is only for the daemon to write")]
+    DaemonOnly(u16),
+    #[error("record {0:#06x} is of no kind that there is")]
+    Unknown(u16),
+    #[error("thread {tid} writes into the ring of thread {owner}")]
+    OtherThread { owner: u32, tid: u32 },
+    #[error("record {0:#06x} has a time, which only leave records of a timed capture have")]
+    Timed(u16),
+    #[error("a piece of {len} bytes at {offset} of {total}, as it were, is in the daemon's store")]
+    Stored { total: u64, offset: u64, len: u64 },
+    #[error("more of the daemon's store is asked for than is there")]
+    StoredTooOften,
+    #[error("more than {THREADS_MAX} threads in one capture")]
+    Threads,
+}

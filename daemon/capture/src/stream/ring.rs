@@ -1,0 +1,101 @@
+//! A ring in the stream: which ring it is, how far it is, and what is known of its owner.
+
+use gapii_abi::atom::GapCause;
+use gapii_protocol::trace::footer::Lost;
+use gapii_protocol::trace::rings::Counts;
+
+use super::process::ProcessKey;
+use crate::selection::Owner;
+
+/// A ring, by the order in which the stream was told of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingKey(pub u32);
+
+/// Records of one ring that follow each other in the stream.
+#[derive(Clone, Copy, Debug)]
+pub struct Run<'a> {
+    pub ring: RingKey,
+    pub records: &'a [u8],
+    /// Where the ring was before: behind the record before the first one.
+    pub start: RingPlace,
+    /// Ring index behind the last record.
+    pub end_index: u64,
+}
+
+/// A ring, for good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RingSite {
+    /// Its place in the segment.
+    pub slot: u32,
+    /// The segment's memory file.
+    pub segment: u64,
+    /// A power of two.
+    pub capacity_bytes: u64,
+}
+
+/// How far a ring is: the next record starts at an index, or behind padding there.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RingPlace {
+    pub index: u64,
+    /// Records below that, ever.
+    pub records: u64,
+    /// Stamp of the last of them, or of the next one.
+    pub stamp: u64,
+}
+
+/// What is known of a ring's owner beside the stream.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RingNote {
+    pub begun: Counts,
+    pub is_late: bool,
+    pub lacks_records: bool,
+    /// The process' part is over, though the process is not.
+    pub is_over: bool,
+    pub refused_records: u64,
+    pub missed: Lost,
+    pub missed_cause: GapCause,
+}
+
+impl Default for RingSite {
+    /// Of a ring without laps.
+    fn default() -> Self {
+        Self { slot: 0, segment: 0, capacity_bytes: 1 << 63 }
+    }
+}
+
+impl Run<'_> {
+    /// Ring index behind the first `at` bytes of the run. Padding is not in the bytes; it ends with a lap, and
+    /// no run is longer than one.
+    pub fn index_at(&self, at: usize, capacity_bytes: u64) -> u64 {
+        index_at((self.start.index, self.end_index), (at, self.records.len()), capacity_bytes)
+    }
+}
+
+/// The same for `at` bytes of `len`, which are from `start` to `end` in the ring.
+pub fn index_at((start, end): (u64, u64), (at, len): (usize, usize), capacity_bytes: u64) -> u64 {
+    let padding = end.saturating_sub(start).saturating_sub(len as u64);
+    let lap_end = (start | (capacity_bytes - 1)).saturating_add(1);
+    let unpadded = start.saturating_add(at as u64);
+    let padded = unpadded.saturating_add(padding);
+    if padded <= lap_end { unpadded } else { padded }
+}
+
+/// What the stream knows of a ring.
+#[derive(Clone, Copy, Debug)]
+pub struct Ring {
+    pub(super) member: ProcessKey,
+    /// Index in the trace of the thread that owns the ring now.
+    pub(super) thread: Option<u32>,
+    pub(super) owner: Owner,
+    /// Records of it that do not belong to the stream.
+    pub(super) left_out: u64,
+    /// Stamp of such a record, which the next command continues without saying so.
+    pub(super) owed_stamp: Option<u64>,
+    pub(super) released_in: u64,
+    pub(super) site: RingSite,
+    /// Where it was when it came.
+    pub(super) begun_index: u64,
+    /// Behind the last record that was taken, or does not belong to the stream.
+    pub(super) place: RingPlace,
+    pub(super) note: RingNote,
+}

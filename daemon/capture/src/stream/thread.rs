@@ -1,0 +1,69 @@
+//! A thread in the stream.
+
+use gapii_abi::atom::LEAVE;
+use gapii_protocol::trace::footer::Lost;
+
+/// Threads that one capture takes: a bound for what an application can make the daemon remember.
+pub const THREADS_MAX: usize = 1 << 16;
+
+/// A thread that has records in a block.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ThreadLabel {
+    pub thread: u32,
+    pub process: u32,
+    pub tid: u32,
+    pub(super) name: [u8; 16],
+}
+
+impl ThreadLabel {
+    /// Returns the thread's name.
+    pub fn name(&self) -> String {
+        name_text(&self.name)
+    }
+}
+
+/// The text of a name that is padded with NULs.
+pub fn name_text(name: &[u8; 16]) -> String {
+    String::from_utf8_lossy(gapii_abi::app::until_nul(name)).into_owned()
+}
+
+/// What the stream knows of a thread.
+#[derive(Clone, Debug, Default)]
+pub struct StreamThread {
+    pub process: u32,
+    pub tid: u32,
+    pub name: [u8; 16],
+    pub api: u32,
+    pub context: u64,
+    /// Stamp of its last record.
+    pub stamp: u64,
+    /// Records in the stream.
+    pub records: u64,
+    pub last_command: Option<LastCommand>,
+    /// What its gaps have told of.
+    pub told: Lost,
+    pub(super) stated_in: u64,
+    pub(super) records_in_block: u64,
+}
+
+/// The last record of a thread that is a command's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LastCommand {
+    pub id: u16,
+    pub flags: u16,
+    pub stamp: u64,
+    /// Ring index behind the record.
+    pub end_index: u64,
+}
+
+impl LastCommand {
+    /// Whether the command can still be in the driver, by its records alone.
+    pub fn is_open(&self) -> bool {
+        self.flags & LEAVE == 0
+    }
+}
+
+/// Returns whether a trace with this many threads can be continued.
+pub fn is_count_of_threads(count: u32) -> bool {
+    count as usize <= THREADS_MAX
+}
