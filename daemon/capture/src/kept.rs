@@ -1,7 +1,8 @@
 //! The last frames of a program, in memory: compressed blocks from a keyframe on.
 //!
-//! Forgets whole segments, from one keyframe to the next, and never holds more than it may. What can't be
-//! begun anywhere is of no use: where no keyframe comes in time, all goes, and it waits for the next.
+//! Forgets whole spans, each from one keyframe to the next, and never holds more bytes than its limit. Blocks
+//! without a keyframe before them cannot be replayed: if no keyframe comes before the limit is reached, all
+//! blocks are dropped, and keeping begins again at the next keyframe.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -59,7 +60,7 @@ pub struct Selection {
 
 #[derive(Debug, Default)]
 struct State {
-    segments: VecDeque<Segment>,
+    spans: VecDeque<Span>,
     bytes: u64,
     /// Blocks that came, ever.
     blocks: u64,
@@ -73,7 +74,7 @@ struct State {
 
 /// The blocks from a keyframe, or from the capture's begin, to the next keyframe.
 #[derive(Debug)]
-struct Segment {
+struct Span {
     /// Number of its first block in the capture.
     number: u64,
     blocks: Vec<Arc<KeptBlock>>,
@@ -104,16 +105,16 @@ impl Kept {
         if block.facts.is_keyframe || number == 0 {
             state.has_asked = false;
             state.waits_for_keyframe = false;
-            state.segments.push_back(Segment { number, blocks: Vec::new(), bytes: 0, frames: 0 });
+            state.spans.push_back(Span { number, blocks: Vec::new(), bytes: 0, frames: 0 });
         }
         if state.waits_for_keyframe {
             return;
         }
         let bytes = block.bytes();
-        let Some(segment) = state.segments.back_mut() else { return };
-        segment.bytes += bytes;
-        segment.frames += block.facts.frame_ends.len() as u64;
-        segment.blocks.push(Arc::new(block));
+        let Some(span) = state.spans.back_mut() else { return };
+        span.bytes += bytes;
+        span.frames += block.facts.frame_ends.len() as u64;
+        span.blocks.push(Arc::new(block));
         state.bytes += bytes;
         state.forget(&self.limits);
     }
@@ -128,7 +129,7 @@ impl Kept {
     /// Whether a keyframe is wanted out of turn; says so once for each.
     pub fn wants_keyframe(&self) -> bool {
         let mut state = self.lock();
-        let newest = state.segments.back().map_or(0, |segment| segment.bytes);
+        let newest = state.spans.back().map_or(0, |span| span.bytes);
         let wants = state.waits_for_keyframe || newest > self.limits.bytes / 2;
         wants && !std::mem::replace(&mut state.has_asked, true)
     }
@@ -149,9 +150,9 @@ impl Kept {
     pub fn extent(&self) -> Extent {
         let state = self.lock();
         Extent {
-            frames: state.segments.iter().map(|segment| segment.frames).sum(),
+            frames: state.spans.iter().map(|span| span.frames).sum(),
             bytes: state.bytes,
-            keyframes: state.segments.len() as u64,
+            keyframes: state.spans.len() as u64,
             held_us: state.held_us,
         }
     }
@@ -161,17 +162,17 @@ impl Kept {
     pub fn select(&self, last: Option<u64>) -> Option<Selection> {
         let state = self.lock();
         let mut frames = 0;
-        let mut first = state.segments.len().checked_sub(1)?;
+        let mut first = state.spans.len().checked_sub(1)?;
         while first > 0 {
-            frames += state.segments[first].frames;
+            frames += state.spans[first].frames;
             if last.is_some_and(|last| frames >= last) {
                 break;
             }
             first -= 1;
         }
-        let number = state.segments[first].number;
+        let number = state.spans[first].number;
         let blocks: Vec<_> =
-            state.segments.range(first..).flat_map(|segment| segment.blocks.clone()).collect();
+            state.spans.range(first..).flat_map(|span| span.blocks.clone()).collect();
         let facts = &blocks.first()?.facts;
         let from = KeptFrom { block: number, seq: facts.first_seq, is_keyframe: facts.is_keyframe };
         Some(Selection { from, blocks, end: state.end.clone() })
@@ -185,12 +186,12 @@ impl Kept {
 
 impl State {
     fn forget(&mut self, limits: &KeepLimits) {
-        while self.segments.len() > 1 {
-            let later: u64 = self.segments.iter().skip(1).map(|segment| segment.frames).sum();
+        while self.spans.len() > 1 {
+            let later: u64 = self.spans.iter().skip(1).map(|span| span.frames).sum();
             if later < limits.frames && self.bytes <= limits.bytes {
                 return;
             }
-            if let Some(oldest) = self.segments.pop_front() {
+            if let Some(oldest) = self.spans.pop_front() {
                 self.bytes -= oldest.bytes;
             }
         }
@@ -200,7 +201,7 @@ impl State {
     }
 
     fn begin_again(&mut self) {
-        self.segments.clear();
+        self.spans.clear();
         self.bytes = 0;
         self.waits_for_keyframe = true;
         self.has_asked = false;
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn segments_go_when_later_ones_have_the_frames() {
         let kept = kept((0..10).map(|number| block(number % 2 == 0 && number > 0, 1, 10)));
-        // Two frames a segment, so that three need two.
+        // Two frames a span, so that three need two.
         assert_eq!(selected(&kept, None), Some((6, 4, true)));
         assert_eq!(selected(&kept, Some(100)), Some((6, 4, true)));
         assert_eq!(selected(&kept, Some(2)), Some((8, 2, true)));

@@ -48,7 +48,15 @@ pub struct Member {
     pub put_back: bool,
 }
 
-/// How far a process is; only forward.
+/// How far the drain is with a process. Only the drain's thread changes it, and only forward, so no ordering is
+/// involved; what it reads of the process is named in the last column.
+///
+/// | phase | meaning | entered from | when |
+/// |---|---|---|---|
+/// | `Recording` | the process records, and its rings are read | (joined) | `Joining` was made: the mode page says so |
+/// | `Stopping` | the process was told to stop, and has until the deadline | `Recording` | no capture needs it: [`Member::stop`] |
+/// | `Emptying` | the process writes no more that is wanted; its rings are read up to their cuts | `Recording`, `Stopping` | [`Member::look`]: it left; its hooks are back (acquire load of `ended_generation`); or the deadline passed |
+/// | `Over` | all books are closed, and the rings are given back | `Emptying` | all was read, merged and written |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     Recording,

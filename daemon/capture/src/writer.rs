@@ -267,7 +267,7 @@ impl Writer {
     /// Enters a block that is in the file.
     fn enter(&mut self, facts: &Facts, compressed_len: u32) {
         for &(process, frame) in &facts.frame_ends {
-            *slot(&mut self.frames, process) += 1;
+            *counter_at(&mut self.frames, process) += 1;
             if self.index.frame_ends.len() <= FRAME_ENDS_MAX {
                 self.index.push_frame_end(process, frame);
             }
@@ -288,7 +288,7 @@ impl Writer {
             seqs: facts.seqs,
         });
         for &(thread, records) in &facts.records {
-            *slot(&mut self.records, thread) += records;
+            *counter_at(&mut self.records, thread) += records;
             self.totals.records += records;
         }
         self.totals.frames += facts.frame_ends.len() as u64;
@@ -343,7 +343,7 @@ impl Writer {
             footer.gaps.append(&mut self.unfilled);
         }
         for process in &mut footer.processes {
-            process.frames = *slot(&mut self.frames, process.process);
+            process.frames = *counter_at(&mut self.frames, process.process);
         }
         footer.reason = end.reason;
         footer.in_flight = end.in_flight;
@@ -379,11 +379,11 @@ impl Writer {
         let census = &surveyed.census;
         self.records.clear();
         for (&thread, count) in &census.threads {
-            *slot(&mut self.records, thread) = count.records;
+            *counter_at(&mut self.records, thread) = count.records;
         }
         self.frames.clear();
         for end in &self.index.frame_ends {
-            *slot(&mut self.frames, end.process) += 1;
+            *counter_at(&mut self.frames, end.process) += 1;
         }
         self.blobs = census.blobs().copied().collect();
         self.lists_blobs = self.blobs.len() < BLOB_ENTRIES_MAX;
@@ -445,7 +445,7 @@ impl Writer {
 }
 
 /// The counter at `index` of a list that grows as needed.
-fn slot(counters: &mut Vec<u64>, index: u32) -> &mut u64 {
+fn counter_at(counters: &mut Vec<u64>, index: u32) -> &mut u64 {
     let index = index as usize;
     if counters.len() <= index {
         counters.resize(index + 1, 0);

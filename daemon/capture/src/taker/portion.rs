@@ -23,7 +23,14 @@ pub(super) struct Portion {
     pub(super) unslotted_calls: u64,
 }
 
-/// How far a capture is with a process.
+/// How far a capture is with a process. Only the drain's thread changes it, so no ordering is involved.
+///
+/// | state | meaning | entered from | when |
+/// |---|---|---|---|
+/// | `Waiting` | the stream has nothing of the process, and begins at its next keyframe | (added) | others have the process already, or a trigger is waited for: `Taker::add_late` |
+/// | `Taking` | the stream takes the process' records | (added), `Waiting`, `Missing` | the capture has it from the beginning or takes it over; the keyframe that was waited for comes |
+/// | `Missing` | the process' records are counted as lost, and hold no ring space | `Taking` | the capture pauses, its output is too slow, or records went with another daemon: `Taker::miss_of` |
+/// | `Over` | the process' books are closed | any other | the process ended, its frame limit is reached, or the capture needs it no more: `Taker::end_portion` |
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum PortionState {
     /// Its stream begins at the next keyframe.
