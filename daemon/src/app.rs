@@ -17,11 +17,11 @@ use tokio::net::UnixStream;
 
 use crate::door::Guest;
 use crate::peer::{Peer, PeerError};
-use crate::rights;
 use crate::session::take_up::TakeOverError;
 use crate::session::{RegisterError, Session};
 use gapii_capture::end::Departure;
 use gapii_capture::process::{Descriptors, HandedOver, Process};
+use gapii_remote::rights;
 
 /// Why an application's connection ended before it was one.
 #[derive(Debug, thiserror::Error)]

@@ -22,9 +22,9 @@ use crate::descriptors;
 use crate::door::Guest;
 use crate::ending::told;
 use crate::peer::Peer;
-use crate::rights;
 use crate::session::Session;
 use gapii_capture::capture::Capture;
+use gapii_remote::rights;
 
 /// How often a client hears how far its captures are.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);

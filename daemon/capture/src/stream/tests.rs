@@ -246,7 +246,7 @@ fn frames_are_numbered_per_process() {
 #[test]
 fn context_and_stamp_are_restated_in_the_next_block() {
     let mut bench = Bench::new(1 << 20, 1);
-    let context = atom::Context { context: 0xC0, api: 0x30A0, client_version: 0 };
+    let context = atom::Context { context: 0xC0, api: 77, client_version: 0 };
     let context = record(atom::CONTEXT, 0, Some(8), &context.encode());
     bench.append(0, &[thread(1, 7), context]).unwrap();
     bench.flush();
@@ -258,7 +258,7 @@ fn context_and_stamp_are_restated_in_the_next_block() {
     let Ok(Meta::ThreadState(state)) = decode(header_at(raw, at), &raw[at..]) else {
         panic!("no thread state: {:?}", ids(&bench.blocks[1]));
     };
-    assert_eq!((state.tid, state.context, state.api, state.stamp), (1, 0xC0, 0x30A0, 8));
+    assert_eq!((state.tid, state.context, state.api, state.stamp), (1, 0xC0, 77, 8));
 }
 
 #[test]
