@@ -33,7 +33,6 @@ use anyhow::{Context, ensure};
 use gapii_abi::app::{HelloReply, reply_status};
 use gapii_protocol::control::{self, Event};
 use gapii_protocol::status;
-use gapii_remote::rights;
 use rustix::process::{Signal, geteuid};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
