@@ -121,8 +121,10 @@ impl Needs {
             return Ok(Vec::new());
         }
         let options = package_options(&packages);
-        let arguments: Vec<&str> =
-            ["build", "--tests"].into_iter().chain(options.iter().map(String::as_str)).collect();
+        let arguments: Vec<&str> = ["build", "--tests", "--examples"]
+            .into_iter()
+            .chain(options.iter().map(String::as_str))
+            .collect();
         suite::build(&arguments)
     }
 }
