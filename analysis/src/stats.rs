@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use gapii_commands::{Api, CommandId};
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Function, Kind, Observed};
 use gapii_protocol::trace::value::Observation;
@@ -105,7 +106,7 @@ pub struct Counter {
     follower: Follower,
 }
 
-/// What a command is for, by its name.
+/// What a command is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Purpose {
     Draw,
@@ -121,7 +122,7 @@ impl Counter {
             self.follow(command);
             return;
         }
-        let purpose = Purpose::of(command.name());
+        let purpose = Purpose::of(command.known());
         let (read, written) = observed_bytes(command);
         let is_draw = u64::from(purpose == Purpose::Draw);
         let uploaded = if purpose == Purpose::Upload { read } else { 0 };
@@ -223,21 +224,145 @@ fn add(total_ns: &mut Option<u64>, time_ns: Option<u64>) {
 }
 
 impl Purpose {
-    fn of(name: &str) -> Self {
-        let Some(rest) = name.strip_prefix("gl") else { return Self::Other };
-        let begins = |words: &[&str]| words.iter().any(|word| rest.starts_with(word));
-        if begins(&["DrawBuffers"]) {
-            Self::Other
-        } else if begins(&["Draw", "MultiDraw"]) {
-            Self::Draw
-        } else if begins(&["DispatchCompute"]) {
-            Self::Dispatch
-        } else if begins(&["BufferData", "BufferSubData", "BufferStorage", "Tex", "CompressedTex"])
-            || begins(&["UnmapBuffer", "FlushMappedBuffer"])
-        {
-            Self::Upload
-        } else {
-            Self::Other
+    fn of(command: Option<CommandId>) -> Self {
+        let Some(command) = command else { return Self::Other };
+        match command {
+            CommandId::GL_DRAW_ARRAYS
+            | CommandId::GL_DRAW_ARRAYS_INDIRECT
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_ANGLE
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_EXT
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_NV
+            | CommandId::GL_DRAW_ELEMENTS
+            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX
+            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX_EXT
+            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX_OES
+            | CommandId::GL_DRAW_ELEMENTS_INDIRECT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_ANGLE
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_NV
+            | CommandId::GL_DRAW_MESH_TASKS_INDIRECT_NV
+            | CommandId::GL_DRAW_MESH_TASKS_NV
+            | CommandId::GL_DRAW_RANGE_ELEMENTS
+            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX
+            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT
+            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES
+            | CommandId::GL_DRAW_TEXF_OES
+            | CommandId::GL_DRAW_TEXFV_OES
+            | CommandId::GL_DRAW_TEXI_OES
+            | CommandId::GL_DRAW_TEXIV_OES
+            | CommandId::GL_DRAW_TEXS_OES
+            | CommandId::GL_DRAW_TEXSV_OES
+            | CommandId::GL_DRAW_TEXX_OES
+            | CommandId::GL_DRAW_TEXXV_OES
+            | CommandId::GL_DRAW_TRANSFORM_FEEDBACK_EXT
+            | CommandId::GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT
+            | CommandId::GL_DRAW_VK_IMAGE_NV
+            | CommandId::GL_MULTI_DRAW_ARRAYS_EXT
+            | CommandId::GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT
+            | CommandId::GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT
+            | CommandId::GL_MULTI_DRAW_ELEMENTS_EXT
+            | CommandId::GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT
+            | CommandId::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV
+            | CommandId::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV => Self::Draw,
+            CommandId::GL_DISPATCH_COMPUTE | CommandId::GL_DISPATCH_COMPUTE_INDIRECT => {
+                Self::Dispatch
+            }
+            CommandId::GL_BUFFER_DATA
+            | CommandId::GL_BUFFER_STORAGE_EXT
+            | CommandId::GL_BUFFER_STORAGE_EXTERNAL_EXT
+            | CommandId::GL_BUFFER_STORAGE_MEM_EXT
+            | CommandId::GL_BUFFER_SUB_DATA
+            | CommandId::GL_COMPRESSED_TEX_IMAGE2D
+            | CommandId::GL_COMPRESSED_TEX_IMAGE3D
+            | CommandId::GL_COMPRESSED_TEX_IMAGE3D_OES
+            | CommandId::GL_COMPRESSED_TEX_SUB_IMAGE2D
+            | CommandId::GL_COMPRESSED_TEX_SUB_IMAGE3D
+            | CommandId::GL_COMPRESSED_TEX_SUB_IMAGE3D_OES
+            | CommandId::GL_FLUSH_MAPPED_BUFFER_RANGE
+            | CommandId::GL_FLUSH_MAPPED_BUFFER_RANGE_EXT
+            | CommandId::GL_TEX_ATTACH_MEMORY_NV
+            | CommandId::GL_TEX_BUFFER
+            | CommandId::GL_TEX_BUFFER_EXT
+            | CommandId::GL_TEX_BUFFER_OES
+            | CommandId::GL_TEX_BUFFER_RANGE
+            | CommandId::GL_TEX_BUFFER_RANGE_EXT
+            | CommandId::GL_TEX_BUFFER_RANGE_OES
+            | CommandId::GL_TEX_COORD_POINTER
+            | CommandId::GL_TEX_ENVF
+            | CommandId::GL_TEX_ENVFV
+            | CommandId::GL_TEX_ENVI
+            | CommandId::GL_TEX_ENVIV
+            | CommandId::GL_TEX_ENVX
+            | CommandId::GL_TEX_ENVX_OES
+            | CommandId::GL_TEX_ENVXV
+            | CommandId::GL_TEX_ENVXV_OES
+            | CommandId::GL_TEX_ESTIMATE_MOTION_QCOM
+            | CommandId::GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM
+            | CommandId::GL_TEX_GENF_OES
+            | CommandId::GL_TEX_GENFV_OES
+            | CommandId::GL_TEX_GENI_OES
+            | CommandId::GL_TEX_GENIV_OES
+            | CommandId::GL_TEX_GENX_OES
+            | CommandId::GL_TEX_GENXV_OES
+            | CommandId::GL_TEX_IMAGE2D
+            | CommandId::GL_TEX_IMAGE3D
+            | CommandId::GL_TEX_IMAGE3D_OES
+            | CommandId::GL_TEX_PAGE_COMMITMENT_EXT
+            | CommandId::GL_TEX_PAGE_COMMITMENT_MEM_NV
+            | CommandId::GL_TEX_PARAMETER_IIV
+            | CommandId::GL_TEX_PARAMETER_IIV_EXT
+            | CommandId::GL_TEX_PARAMETER_IIV_OES
+            | CommandId::GL_TEX_PARAMETER_IUIV
+            | CommandId::GL_TEX_PARAMETER_IUIV_EXT
+            | CommandId::GL_TEX_PARAMETER_IUIV_OES
+            | CommandId::GL_TEX_PARAMETERF
+            | CommandId::GL_TEX_PARAMETERFV
+            | CommandId::GL_TEX_PARAMETERI
+            | CommandId::GL_TEX_PARAMETERIV
+            | CommandId::GL_TEX_PARAMETERX
+            | CommandId::GL_TEX_PARAMETERX_OES
+            | CommandId::GL_TEX_PARAMETERXV
+            | CommandId::GL_TEX_PARAMETERXV_OES
+            | CommandId::GL_TEX_STORAGE1D_EXT
+            | CommandId::GL_TEX_STORAGE2D
+            | CommandId::GL_TEX_STORAGE2D_EXT
+            | CommandId::GL_TEX_STORAGE2D_MULTISAMPLE
+            | CommandId::GL_TEX_STORAGE3D
+            | CommandId::GL_TEX_STORAGE3D_EXT
+            | CommandId::GL_TEX_STORAGE3D_MULTISAMPLE
+            | CommandId::GL_TEX_STORAGE3D_MULTISAMPLE_OES
+            | CommandId::GL_TEX_STORAGE_ATTRIBS2D_EXT
+            | CommandId::GL_TEX_STORAGE_ATTRIBS3D_EXT
+            | CommandId::GL_TEX_STORAGE_MEM2D_EXT
+            | CommandId::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT
+            | CommandId::GL_TEX_STORAGE_MEM3D_EXT
+            | CommandId::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT
+            | CommandId::GL_TEX_SUB_IMAGE2D
+            | CommandId::GL_TEX_SUB_IMAGE3D
+            | CommandId::GL_TEX_SUB_IMAGE3D_OES
+            | CommandId::GL_TEXTURE_ATTACH_MEMORY_NV
+            | CommandId::GL_TEXTURE_FOVEATION_PARAMETERS_QCOM
+            | CommandId::GL_TEXTURE_PAGE_COMMITMENT_MEM_NV
+            | CommandId::GL_TEXTURE_STORAGE1D_EXT
+            | CommandId::GL_TEXTURE_STORAGE2D_EXT
+            | CommandId::GL_TEXTURE_STORAGE3D_EXT
+            | CommandId::GL_TEXTURE_STORAGE_MEM2D_EXT
+            | CommandId::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT
+            | CommandId::GL_TEXTURE_STORAGE_MEM3D_EXT
+            | CommandId::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT
+            | CommandId::GL_TEXTURE_VIEW_EXT
+            | CommandId::GL_TEXTURE_VIEW_OES
+            | CommandId::GL_UNMAP_BUFFER
+            | CommandId::GL_UNMAP_BUFFER_OES => Self::Upload,
+            _ => Self::Other,
         }
     }
 }
@@ -279,10 +404,10 @@ fn only_sets(function: &Function) -> bool {
         matches!(kind, Array | Attributes(_) | Chain | Pointer | String | Strings | Struct(_))
     };
     let rest = function.name.trim_start_matches("gl");
-    function.api == "gles"
+    Api::named(&function.api) == Some(Api::Gles)
         && function.result.is_void()
-        && Purpose::of(&function.name) == Purpose::Other
-        && rest != "Clear"
+        && Purpose::of(function.known) == Purpose::Other
+        && function.known != Some(CommandId::GL_CLEAR)
         && !function.params.iter().any(|param| is_address(param.ty.kind))
         && !DOES_MORE.iter().any(|word| rest.starts_with(word))
 }
@@ -357,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn purposes_are_told_by_name() {
+    fn purposes_are_told_by_command() {
         for (name, purpose) in [
             ("glDrawArrays", Purpose::Draw),
             ("glMultiDrawElementsEXT", Purpose::Draw),
@@ -367,7 +492,9 @@ mod tests {
             ("glBufferSubData", Purpose::Upload),
             ("eglSwapBuffers", Purpose::Other),
         ] {
-            assert_eq!(Purpose::of(name), purpose, "{name}");
+            let command = CommandId::named(name);
+            assert!(command.is_some(), "{name}");
+            assert_eq!(Purpose::of(command), purpose, "{name}");
         }
     }
 }

@@ -4,6 +4,7 @@
 
 use std::fmt;
 
+use gapii_commands::CommandId;
 use serde::{Deserialize, Serialize};
 
 use crate::trace::description::{Description, Function};
@@ -11,8 +12,15 @@ use crate::trace::description::{Description, Function};
 /// Words of a filter, and bytes of each, at most.
 pub const WORDS_MAX: usize = 256;
 pub const WORD_LEN_MAX: usize = 128;
-/// How the names of commands begin that end a frame.
-const FRAME_ENDS: [&str; 2] = ["eglSwapBuffers", "zeCommandQueueExecuteCommandLists"];
+/// Commands that end a frame.
+const FRAME_ENDS: [CommandId; 6] = [
+    CommandId::EGL_SWAP_BUFFERS,
+    CommandId::EGL_SWAP_BUFFERS_REGION2_NOK,
+    CommandId::EGL_SWAP_BUFFERS_REGION_NOK,
+    CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
+    CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
+    CommandId::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
+];
 
 /// A command is wanted that fits a word of each list; a list without words fits all.
 ///
@@ -52,7 +60,7 @@ impl Filter {
 
     /// Whether a function is wanted whoever calls it.
     pub fn is_wanted_of_all(function: &Function) -> bool {
-        FRAME_ENDS.iter().any(|name| function.name.starts_with(name))
+        function.known.is_some_and(|known| FRAME_ENDS.contains(&known))
     }
 
     /// A sentence about what is wrong with it: words that fit nothing, or are too many.

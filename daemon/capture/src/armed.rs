@@ -3,6 +3,7 @@
 use gapii_abi::atom::{
     CAPTURE_END, CaptureEnd, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD,
 };
+use gapii_commands::CommandId;
 use gapii_protocol::filter;
 use gapii_protocol::trace::Description;
 use gapii_protocol::trace::description::Function;
@@ -45,7 +46,7 @@ impl Armed {
             Trigger::GlError => {
                 // An id that no record has.
                 let unknown = META_FIRST;
-                let get_error = description.named("glGetError");
+                let get_error = description.of(CommandId::GL_GET_ERROR);
                 Sought::Result(get_error.map_or(unknown, |function| function.id))
             }
             Trigger::FrameLonger(ns) => Sought::FrameLonger(*ns),

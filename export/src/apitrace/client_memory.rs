@@ -7,12 +7,12 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use gapii_commands::constants;
 use gapii_commands::constants::{
     GL_BGRA_EXT, GL_BYTE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_INT_2_10_10_10_REV,
     GL_INT_10_10_10_2_OES, GL_SHORT, GL_UNSIGNED_BYTE, GL_UNSIGNED_INT_2_10_10_10_REV,
     GL_UNSIGNED_INT_10_10_10_2_OES, GL_UNSIGNED_SHORT,
 };
+use gapii_commands::{CommandId, constants};
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::value::Value;
 
@@ -105,38 +105,67 @@ pub const ARRAY_BUFFER: u64 = constants::GL_ARRAY_BUFFER as u64;
 pub const TEXTURE0: u64 = constants::GL_TEXTURE0 as u64;
 
 impl Role {
-    pub fn of(name: &str) -> Self {
-        match name {
-            "glVertexAttribPointer" | "glVertexAttribIPointer" | "glVertexAttribIPointerEXT" => {
+    pub fn of(command: CommandId) -> Self {
+        match command {
+            CommandId::GL_VERTEX_ATTRIB_POINTER | CommandId::GL_VERTEX_ATTRIB_I_POINTER => {
                 Self::AttributePointer
             }
-            "glVertexPointer" => Self::FixedPointer(VERTEX_ARRAY),
-            "glNormalPointer" => Self::FixedPointer(NORMAL_ARRAY),
-            "glColorPointer" => Self::FixedPointer(COLOR_ARRAY),
-            "glTexCoordPointer" => Self::FixedPointer(TEXTURE_COORD_ARRAY),
-            "glMatrixIndexPointerOES" => Self::FixedPointer(MATRIX_INDEX_ARRAY),
-            "glWeightPointerOES" => Self::FixedPointer(WEIGHT_ARRAY),
-            "glPointSizePointerOES" => Self::FixedPointer(POINT_SIZE_ARRAY),
-            "glEnableVertexAttribArray" => Self::EnableAttribute(true),
-            "glDisableVertexAttribArray" => Self::EnableAttribute(false),
-            "glEnableClientState" => Self::EnableFixed(true),
-            "glDisableClientState" => Self::EnableFixed(false),
-            "glVertexAttribDivisor"
-            | "glVertexAttribDivisorANGLE"
-            | "glVertexAttribDivisorEXT"
-            | "glVertexAttribDivisorNV" => Self::Divisor,
-            "glBindBuffer" => Self::BindBuffer,
-            "glDeleteBuffers" => Self::DeleteBuffers,
-            "glBindVertexArray" | "glBindVertexArrayOES" => Self::BindVertexArray,
-            "glDeleteVertexArrays" | "glDeleteVertexArraysOES" => Self::DeleteVertexArrays,
-            "glClientActiveTexture" => Self::TextureUnit,
-            _ if name.starts_with("glDrawArrays")
-                || name.starts_with("glDrawElements")
-                || name.starts_with("glDrawRangeElements") =>
-            {
-                Self::Draw
+            CommandId::GL_VERTEX_POINTER => Self::FixedPointer(VERTEX_ARRAY),
+            CommandId::GL_NORMAL_POINTER => Self::FixedPointer(NORMAL_ARRAY),
+            CommandId::GL_COLOR_POINTER => Self::FixedPointer(COLOR_ARRAY),
+            CommandId::GL_TEX_COORD_POINTER => Self::FixedPointer(TEXTURE_COORD_ARRAY),
+            CommandId::GL_MATRIX_INDEX_POINTER_OES => Self::FixedPointer(MATRIX_INDEX_ARRAY),
+            CommandId::GL_WEIGHT_POINTER_OES => Self::FixedPointer(WEIGHT_ARRAY),
+            CommandId::GL_POINT_SIZE_POINTER_OES => Self::FixedPointer(POINT_SIZE_ARRAY),
+            CommandId::GL_ENABLE_VERTEX_ATTRIB_ARRAY => Self::EnableAttribute(true),
+            CommandId::GL_DISABLE_VERTEX_ATTRIB_ARRAY => Self::EnableAttribute(false),
+            CommandId::GL_ENABLE_CLIENT_STATE => Self::EnableFixed(true),
+            CommandId::GL_DISABLE_CLIENT_STATE => Self::EnableFixed(false),
+            CommandId::GL_VERTEX_ATTRIB_DIVISOR
+            | CommandId::GL_VERTEX_ATTRIB_DIVISOR_ANGLE
+            | CommandId::GL_VERTEX_ATTRIB_DIVISOR_EXT
+            | CommandId::GL_VERTEX_ATTRIB_DIVISOR_NV => Self::Divisor,
+            CommandId::GL_BIND_BUFFER => Self::BindBuffer,
+            CommandId::GL_DELETE_BUFFERS => Self::DeleteBuffers,
+            CommandId::GL_BIND_VERTEX_ARRAY | CommandId::GL_BIND_VERTEX_ARRAY_OES => {
+                Self::BindVertexArray
             }
-            _ if name.starts_with("glMultiDraw") => Self::MultiDraw,
+            CommandId::GL_DELETE_VERTEX_ARRAYS | CommandId::GL_DELETE_VERTEX_ARRAYS_OES => {
+                Self::DeleteVertexArrays
+            }
+            CommandId::GL_CLIENT_ACTIVE_TEXTURE => Self::TextureUnit,
+            CommandId::GL_DRAW_ARRAYS
+            | CommandId::GL_DRAW_ARRAYS_INDIRECT
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_ANGLE
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_EXT
+            | CommandId::GL_DRAW_ARRAYS_INSTANCED_NV
+            | CommandId::GL_DRAW_ELEMENTS
+            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX
+            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX_EXT
+            | CommandId::GL_DRAW_ELEMENTS_BASE_VERTEX_OES
+            | CommandId::GL_DRAW_ELEMENTS_INDIRECT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_ANGLE
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_EXT
+            | CommandId::GL_DRAW_ELEMENTS_INSTANCED_NV
+            | CommandId::GL_DRAW_RANGE_ELEMENTS
+            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX
+            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT
+            | CommandId::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES => Self::Draw,
+            CommandId::GL_MULTI_DRAW_ARRAYS_EXT
+            | CommandId::GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT
+            | CommandId::GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT
+            | CommandId::GL_MULTI_DRAW_ELEMENTS_EXT
+            | CommandId::GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT
+            | CommandId::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV
+            | CommandId::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV => Self::MultiDraw,
             _ => Self::None,
         }
     }
@@ -366,7 +395,7 @@ fn stride(command: &Command<'_>) -> u64 {
 /// Bytes of an element of an array, as its command says.
 fn element_bytes(command: &Command<'_>) -> u64 {
     // Normals have three components, point sizes one, and neither says so.
-    let implied = if command.name() == "glNormalPointer" { 3 } else { 1 };
+    let implied = if command.known() == Some(CommandId::GL_NORMAL_POINTER) { 3 } else { 1 };
     let components = match argument(command, "size").unwrap_or(implied) {
         size if size == u64::from(GL_BGRA_EXT) => 4,
         components => components,

@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::io::{self, Write};
 
+use gapii_commands::{Api, CommandId};
 use gapii_protocol::trace::description::{Function, Kind};
 use gapii_protocol::trace::value::{Arg, Observation, Value};
 use gapii_protocol::trace::{Command, Description};
@@ -226,31 +227,31 @@ impl<W: Write> Exporter<W> {
     fn viewport(&mut self, command: &Command<'_>, size: Size) -> io::Result<()> {
         let (width, height) = (u64::from(size.width), u64::from(size.height));
         let area = [("x", 0), ("y", 0), ("width", width), ("height", height)];
-        self.fake(command, "glViewport", &area)?;
-        self.fake(command, "glScissor", &area)
+        self.fake(command, CommandId::GL_VIEWPORT, &area)?;
+        self.fake(command, CommandId::GL_SCISSOR, &area)
     }
 
     fn bind_array_buffer(&mut self, command: &Command<'_>, buffer: u64) -> io::Result<()> {
         let target = client_memory::ARRAY_BUFFER;
-        self.fake(command, "glBindBuffer", &[("target", target), ("buffer", buffer)])
+        self.fake(command, CommandId::GL_BIND_BUFFER, &[("target", target), ("buffer", buffer)])
     }
 
     fn texture_unit(&mut self, command: &Command<'_>, unit: u64) -> io::Result<()> {
         let texture = client_memory::TEXTURE0 + unit;
-        self.fake(command, "glClientActiveTexture", &[("texture", texture)])
+        self.fake(command, CommandId::GL_CLIENT_ACTIVE_TEXTURE, &[("texture", texture)])
     }
 
     /// A fake call with these parameters and numbers.
     fn fake(
         &mut self,
         command: &Command<'_>,
-        name: &str,
+        made: CommandId,
         numbers: &[(&str, u64)],
     ) -> io::Result<()> {
         let thread = self.thread(command);
         let params = numbers.iter().map(|(param, _)| *param);
-        self.calls.enter(thread, name, params, Origin::Fake)?;
-        let described = command.description().named(name);
+        self.calls.enter(thread, made.name(), params, Origin::Fake)?;
+        let described = command.description().of(made);
         for (index, (_, number)) in numbers.iter().enumerate() {
             self.calls.argument(index)?;
             match described.and_then(|function| Some((function, function.params.get(index)?))) {
@@ -384,7 +385,7 @@ impl<W: Write> Exporter<W> {
         Arguments {
             values: &mut self.calls.values,
             description: command.description(),
-            egl: function.api == "egl",
+            egl: Api::named(&function.api) == Some(Api::Egl),
         }
     }
 }
@@ -398,10 +399,11 @@ fn roles(description: &Description) -> Vec<Roles> {
     };
     let mut roles = vec![nothing; last.map_or(0, |last| last + 1)];
     for function in description.functions() {
+        let Some(known) = function.known else { continue };
         roles[usize::from(function.id)] = Roles {
-            arrays: client_memory::Role::of(&function.name),
-            mappings: mappings::Role::of(&function.name),
-            surfaces: quirks::Role::of(&function.name),
+            arrays: client_memory::Role::of(known),
+            mappings: mappings::Role::of(known),
+            surfaces: quirks::Role::of(known),
         };
     }
     roles

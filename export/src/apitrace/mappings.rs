@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 
+use gapii_commands::CommandId;
 use gapii_protocol::trace::Command;
 
 use super::arguments::{argument, number};
@@ -38,11 +39,15 @@ pub enum Role {
 }
 
 impl Role {
-    pub fn of(name: &str) -> Self {
-        match name {
-            "glBindBuffer" | "glBindBufferBase" | "glBindBufferRange" => Self::Bind,
-            "glMapBufferRange" | "glMapBufferRangeEXT" | "glMapBufferOES" => Self::Map,
-            "glUnmapBuffer" | "glUnmapBufferOES" => Self::Unmap,
+    pub fn of(command: CommandId) -> Self {
+        match command {
+            CommandId::GL_BIND_BUFFER
+            | CommandId::GL_BIND_BUFFER_BASE
+            | CommandId::GL_BIND_BUFFER_RANGE => Self::Bind,
+            CommandId::GL_MAP_BUFFER_RANGE
+            | CommandId::GL_MAP_BUFFER_RANGE_EXT
+            | CommandId::GL_MAP_BUFFER_OES => Self::Map,
+            CommandId::GL_UNMAP_BUFFER | CommandId::GL_UNMAP_BUFFER_OES => Self::Unmap,
             _ => Self::None,
         }
     }

@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gapii_commands::constants;
+use gapii_commands::{CommandId, constants};
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::value::Observation;
 
@@ -40,13 +40,13 @@ pub enum Role {
 }
 
 impl Role {
-    pub fn of(name: &str) -> Self {
-        match name {
-            "eglCreateContext" => Self::CreateContext,
-            "eglCreatePbufferSurface" => Self::CreatePbuffer,
-            "eglQuerySurface" => Self::QuerySurface,
-            "eglMakeCurrent" => Self::MakeCurrent,
-            "eglDestroyContext" => Self::DestroyContext,
+    pub fn of(command: CommandId) -> Self {
+        match command {
+            CommandId::EGL_CREATE_CONTEXT => Self::CreateContext,
+            CommandId::EGL_CREATE_PBUFFER_SURFACE => Self::CreatePbuffer,
+            CommandId::EGL_QUERY_SURFACE => Self::QuerySurface,
+            CommandId::EGL_MAKE_CURRENT => Self::MakeCurrent,
+            CommandId::EGL_DESTROY_CONTEXT => Self::DestroyContext,
             _ => Self::None,
         }
     }

@@ -157,6 +157,11 @@ impl Description {
         self.functions.iter().find(|function| function.name == name)
     }
 
+    /// The trace's function that is this command of this build.
+    pub fn of(&self, command: CommandId) -> Option<&Function> {
+        self.functions.iter().find(|function| function.known == Some(command))
+    }
+
     /// Something of every function, by its id; of ids between that no function has `none`.
     pub fn table<T: Clone>(&self, none: T, of: impl Fn(&Function) -> T) -> Vec<T> {
         let count = self.functions.iter().map(|function| usize::from(function.id) + 1).max();
