@@ -6,6 +6,29 @@
 //!
 //! Opens no socket and reads no clock of its own: [`clock::Clock`] is given. So the whole of it, threads
 //! aside, runs from a seed in one thread (`simulation`).
+//!
+//! A stream of one record, in one block:
+//!
+//! ```
+//! use gapii_abi::atom::{self, Header};
+//! use gapii_capture::stream::{RingKey, RingPlace, RingSite, Run, StreamBuilder};
+//!
+//! let thread = atom::Thread { tid: 7, flags: 0, name: [0; 16] }.encode();
+//! let header = Header::new(atom::THREAD, 0, 8 + thread.len() as u32);
+//! let record = [&header.0.to_le_bytes()[..], &thread].concat();
+//!
+//! let mut stream = StreamBuilder::new(1 << 20, false);
+//! let process = stream.add_member(100, 0, b"program");
+//! let ring = RingKey(0);
+//! stream.set_ring(ring, process, RingSite::default(), RingPlace::default());
+//! let end_index = record.len() as u64;
+//! let run = Run { ring, records: &record, start: RingPlace::default(), end_index };
+//! let mut blocks = Vec::new();
+//! stream.append(run, 1_000, &mut |block| blocks.push(block))?;
+//! stream.flush(&mut |block| blocks.push(block));
+//! assert_eq!(blocks[0].records, [(0, 1)]);
+//! # Ok::<(), gapii_capture::stream::Refusal>(())
+//! ```
 
 pub mod armed;
 pub mod backlog;
