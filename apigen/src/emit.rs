@@ -59,9 +59,6 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
             lines.push("pub mod ids { pub use gapii_commands::{COUNT, ids::*}; }".to_owned());
             lines.push("pub mod names { pub use gapii_commands::{EXPORTED, NAMES}; }".to_owned());
         }
-        if folder == replay {
-            lines.push("pub use gapii_commands::ids;".to_owned());
-        }
         files.insert(folder.join("mod.rs"), file("", &lines));
     }
     files

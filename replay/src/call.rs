@@ -3,47 +3,21 @@
 //! What generated and hand-written code plays commands with. Nothing here calls a function of the
 //! driver with side effects.
 
-use std::borrow::Cow;
 use std::ffi::c_char;
-use std::fmt;
 
 use gapii_protocol::trace::description::Kind as ParamKind;
 use gapii_protocol::trace::value::{Arg, Observation, Value};
 use gapii_protocol::trace::{Bytes, Command};
 
+use crate::memory::{FILLED_BYTES, Output};
 use crate::names::{Kind, Scopes, stranger};
-use crate::player::Parts;
-use crate::verify::FILLED_BYTES;
+use crate::parts::Parts;
+use crate::skip::{Outcome, Skip};
 
 /// Most parameters of a function.
 pub const ARGS_MAX: usize = 24;
 /// Most texts of an array of texts.
 const TEXTS_MAX: usize = 1 << 16;
-
-/// Why a command was not played: a clause that says what is the matter.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Skip(Cow<'static, str>);
-
-impl From<&'static str> for Skip {
-    fn from(why: &'static str) -> Self {
-        Self(Cow::Borrowed(why))
-    }
-}
-
-impl From<String> for Skip {
-    fn from(why: String) -> Self {
-        Self(Cow::Owned(why))
-    }
-}
-
-impl fmt::Display for Skip {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-/// What came of playing a command.
-pub type Outcome = Result<(), Skip>;
 
 /// Plays one command.
 pub type Play = fn(&mut Call<'_, '_>) -> Outcome;
@@ -52,6 +26,8 @@ pub type Play = fn(&mut Call<'_, '_>) -> Outcome;
 pub struct Entry {
     pub name: &'static str,
     pub play: Play,
+    /// The command shows a surface: pictures are taken before it.
+    pub is_swap: bool,
 }
 
 /// A command that is being played.
@@ -62,19 +38,6 @@ pub struct Call<'p, 'c> {
     pub scopes: Scopes,
     args: [u64; ARGS_MAX],
     result: Option<u64>,
-}
-
-/// Memory that the driver wrote for an output.
-#[derive(Clone, Copy, Debug)]
-pub struct Output {
-    /// Index of the parameter.
-    pub param: usize,
-    /// Where the program had it.
-    pub address: u64,
-    /// Where the driver has written it: an address in `Outputs`.
-    pub at: usize,
-    /// Bytes that are the piece's own.
-    pub len: u64,
 }
 
 macro_rules! numbers {

@@ -1,33 +1,47 @@
 //! Plays traces against the driver of this machine.
 //!
-//! Believes nothing that a trace says: every pointer that the driver gets leads into memory of the
-//! player's own, every name is one that the driver gave out, and what a trace lacks or has too much
-//! of is skipped with a sentence. See docs/replay.md; of what kernels of Level Zero are told, which nobody
-//! can look through, docs/level-zero.md.
+//! Trusts nothing that a trace says: every pointer that the driver gets leads into memory that the
+//! player owns, every name is one that the driver gave out, and a command that needs something the
+//! trace lacks is skipped with a reason. See docs/replay.md. Level Zero kernels take arguments that
+//! no player can check; docs/level-zero.md says what follows.
+//!
+//! The modules are layers. A module imports only modules of lower layers:
+//!
+//! | layer | modules |
+//! |---|---|
+//! | 6, the loop over commands | `player`, `report` |
+//! | 5, observers of each command | `images`, `verify` |
+//! | 4, players of one API's commands | `egl`, `gl`, `level_zero`, `generated` |
+//! | 3, one command with its arguments | `call`, `parts` |
+//! | 2, what the player keeps of the trace's objects; the first reading | `objects`, `survey` |
+//! | 1, the driver, and memory for it | `driver`, `memory`, `names` |
+//! | 0 | `events`, `limits`, `skip`, `tally`, `threads` |
 
-pub mod arrays;
-pub mod call;
-pub mod driver;
-pub mod egl;
-pub mod generated;
-pub mod gl;
+mod call;
+mod driver;
+mod egl;
+mod events;
+mod generated;
+mod gl;
 pub mod images;
-pub mod level_zero;
-pub mod limits;
-pub mod mappings;
-pub mod memory;
+mod level_zero;
+mod limits;
+mod memory;
 mod names;
-pub mod outputs;
+mod objects;
+mod parts;
 mod player;
 pub mod report;
-pub mod requirements;
-pub mod survey;
-pub mod threads;
+mod skip;
+mod survey;
+mod tally;
+mod threads;
 pub mod verify;
 
-pub use call::{Call, Entry, Outcome, Play, Skip};
 pub use driver::{Driver, Interceptor, Loader, SystemLoader};
+pub use events::{Events, FrameEnd, Quiet};
 pub use limits::Limits;
-pub use names::{Kind, Names, Scopes};
-pub use player::{Events, FrameEnd, Options, Parts, Quiet, ReplayError, replay};
+pub use names::Kind;
+pub use player::{Options, ReplayError, replay};
 pub use report::Report;
+pub use skip::Skip;

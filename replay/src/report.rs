@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use crate::images::Taken;
+use crate::tally::Tally;
 
+pub use crate::tally::SkippedCommand;
 use crate::verify::Verified;
 
 /// What was played, and what was not.
@@ -37,33 +39,10 @@ pub struct Report {
     pub seconds: f64,
 }
 
-/// A command that was not played.
-#[derive(Clone, Debug, Serialize)]
-pub struct SkippedCommand {
-    pub seq: Option<u64>,
-    pub function: String,
-    pub why: String,
-}
-
 impl Report {
-    pub(crate) fn skip(&mut self, most: usize, seq: Option<u64>, function: &str, why: String) {
-        self.skipped += 1;
-        match self.skips_by_function.get_mut(function) {
-            Some(count) => *count += 1,
-            None => {
-                self.skips_by_function.insert(function.to_owned(), 1);
-            }
-        }
-        if self.skips.len() < most {
-            self.skips.push(SkippedCommand { seq, function: function.to_owned(), why });
-        }
-    }
-
-    /// Something that is said once.
-    pub fn note(&mut self, note: impl Into<String>) {
-        let note = note.into();
-        if self.notes.len() < 64 && !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
+    /// The report of a replay that has played and skipped so much.
+    pub(crate) fn of(tally: Tally) -> Self {
+        let Tally { played, skipped, skips, skips_by_function, notes } = tally;
+        Self { played, skipped, skips, skips_by_function, notes, ..Self::default() }
     }
 }

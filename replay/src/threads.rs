@@ -4,12 +4,9 @@
 //! wait. A waiting thread can be given a task, by the one that plays.
 
 use std::collections::BTreeMap;
-use std::io::{Read, Seek};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
-
-use crate::player::Player;
 
 /// Whose turn it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,6 +15,16 @@ pub enum Turn {
     Of(u32),
     /// Nobody's: all is played, and all threads have ended.
     Over,
+}
+
+/// What is handed from thread to thread.
+pub(crate) trait Plays: Send {
+    /// The thread that the first command is on; `None`: nothing is to be played.
+    fn first_thread(&mut self) -> Option<u32>;
+    /// Plays on `thread`, the one that calls, until it is another's turn.
+    fn play(&mut self, thread: u32) -> Turn;
+    /// The threads that have begun.
+    fn threads(&mut self) -> &mut Threads;
 }
 
 /// What wakes a waiting thread.
@@ -72,30 +79,28 @@ impl Threads {
     }
 }
 
-type Slot<'r, 'e, R> = Mutex<Option<Box<Player<'r, 'e, R>>>>;
+type Slot<P> = Mutex<Option<Box<P>>>;
 
 /// Plays all there is to play; gives the player back. `None`: a thread ended with the player.
-pub(crate) fn play<'r, 'e, R: Read + Seek + Send>(
-    mut player: Player<'r, 'e, R>,
-) -> Option<Player<'r, 'e, R>> {
+pub(crate) fn play<P: Plays>(mut player: P) -> Option<P> {
     let Some(first) = player.first_thread() else { return Some(player) };
-    let slot: Slot<'r, 'e, R> = Mutex::new(None);
+    let slot: Slot<P> = Mutex::new(None);
     thread::scope(|scope| pass_on(scope, &slot, Box::new(player), Turn::Of(first)));
     let played = slot.into_inner().unwrap_or_else(PoisonError::into_inner);
     played.map(|player| *player)
 }
 
 /// Leaves the player in the slot and wakes whose turn it is.
-fn pass_on<'scope, 'env, 'r, 'e, R: Read + Seek + Send>(
+fn pass_on<'scope, 'env, P: Plays + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
-    slot: &'scope Slot<'r, 'e, R>,
-    mut player: Box<Player<'r, 'e, R>>,
+    slot: &'scope Slot<P>,
+    mut player: Box<P>,
     turn: Turn,
 ) {
     let next = match turn {
         Turn::Over => None,
         Turn::Of(thread) => {
-            let threads = &mut player.parts.threads;
+            let threads = player.threads();
             let begun = threads.begun.entry(thread).or_insert_with(|| {
                 threads.count += 1;
                 let (sender, receiver) = channel();
@@ -113,9 +118,9 @@ fn pass_on<'scope, 'env, 'r, 'e, R: Read + Seek + Send>(
 }
 
 /// A thread of the trace.
-fn wait<'scope, 'env, 'r, 'e, R: Read + Seek + Send>(
+fn wait<'scope, 'env, P: Plays + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
-    slot: &'scope Slot<'r, 'e, R>,
+    slot: &'scope Slot<P>,
     thread: u32,
     wakes: &Receiver<Wake>,
 ) {

@@ -3,12 +3,13 @@
 //! A trace has a context on one thread at a time, but a driver may have let it go before the thread
 //! that had it returned. Here it is taken from that thread before another one gets it.
 
-use crate::call::{Call, Outcome, Skip};
-use crate::player::Parts;
+use crate::call::Call;
+use crate::parts::Parts;
+use crate::skip::{Outcome, Skip};
 
-use super::objects::{Current, Egl};
-use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
-use super::succeeded;
+use super::arguments::succeeded;
+use crate::driver::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
+use crate::objects::egl::{Current, Egl};
 
 /// eglMakeCurrent.
 pub fn make_current(call: &mut Call<'_, '_>) -> Outcome {

@@ -1,56 +1,14 @@
 //! Displays of the trace: which there are, and the end of all that is one's.
 
-use std::collections::BTreeSet;
+use gapii_commands::constants;
+use gapii_commands::CommandId;
 
-use crate::call::{Call, Outcome};
-use crate::survey::Survey;
+use super::arguments::{attributes_of, succeeded};
+use crate::call::Call;
+use crate::objects::egl::{Display, Egl, OBJECTS_MAX};
+use crate::skip::Outcome;
 
-use super::objects::{Display, Egl, OBJECTS_MAX};
-use super::real::Real;
-use super::{attributes_of, succeeded};
-
-const EGL_TRACK_REFERENCES_KHR: i64 = 0x3352;
-
-/// Objects of displays that not every display has: what is done with one that was made, and the
-/// extensions that have them where EGL is older than 1.5.
-const OPTIONAL: [(&str, &[&str], &[&str]); 2] = [
-    (
-        "EGL syncs",
-        &["eglDestroySync", "eglClientWaitSync", "eglWaitSync"],
-        &["EGL_KHR_fence_sync", "EGL_KHR_reusable_sync"],
-    ),
-    ("EGL images", &["eglDestroyImage"], &["EGL_KHR_image_base", "EGL_KHR_image"]),
-];
-
-/// What a display has.
-struct Offer<'a> {
-    version: (i32, i32),
-    has_extension: &'a dyn Fn(&str) -> bool,
-}
-
-/// What the trace does with objects that the display does not have, in sentences.
-pub fn missing(real: &Real, survey: &Survey) -> Vec<String> {
-    let has_extension = |name: &str| real.has_extension(name);
-    lacks(&survey.functions, &Offer { version: real.version(), has_extension: &has_extension })
-}
-
-fn lacks(functions: &BTreeSet<String>, offer: &Offer<'_>) -> Vec<String> {
-    let is_used = |stems: &[&str]| {
-        stems.iter().any(|stem| functions.iter().any(|function| function.starts_with(stem)))
-    };
-    let is_there = |extensions: &[&str]| {
-        offer.version >= (1, 5) || extensions.iter().any(|name| (offer.has_extension)(name))
-    };
-    let missing = OPTIONAL.iter().filter(|(_, used, by)| is_used(used) && !is_there(by));
-    let sentence = |(what, _, extensions): &(&str, &[&str], &[&str])| {
-        let (major, minor) = offer.version;
-        let extensions = extensions.join(" or ");
-        format!(
-            "the trace has {what}, which take EGL 1.5 or {extensions}; the driver has {major}.{minor}"
-        )
-    };
-    missing.map(sentence).collect()
-}
+const EGL_TRACK_REFERENCES_KHR: i64 = constants::EGL_TRACK_REFERENCES_KHR as i64;
 
 /// eglGetDisplay, eglGetPlatformDisplayEXT: their attributes mean nothing here.
 pub fn get(call: &mut Call<'_, '_>) -> Outcome {
@@ -72,8 +30,9 @@ fn begin(call: &mut Call<'_, '_>, is_counted: Option<bool>) -> Outcome {
     }
     let display = displays.entry((call.command.process, handle)).or_default();
     display.is_counted = is_counted.unwrap_or(display.is_counted);
-    let name = call.command.name();
-    let (is_default, is_extension) = (name == "eglGetDisplay", name.ends_with("EXT"));
+    let known = call.command.known();
+    let is_default = known == Some(CommandId::EGL_GET_DISPLAY);
+    let is_extension = known == Some(CommandId::EGL_GET_PLATFORM_DISPLAY_EXT);
     let has_list = call.bits(2) != 0;
     if let Some(real) = &call.parts.egl.real {
         real.get_display(is_default && call.bits(0) == 0, is_extension, has_list);
@@ -172,22 +131,5 @@ mod tests {
         check(true, 3, false);
         check(true, 1, true);
         check(true, 0, true);
-    }
-
-    fn check(functions: &[&str], version: (i32, i32), extension: &str, expected: &[&str]) {
-        let functions = functions.iter().map(|name| (*name).to_owned()).collect();
-        let has_extension = |name: &str| name == extension;
-        assert_eq!(lacks(&functions, &Offer { version, has_extension: &has_extension }), expected);
-    }
-
-    #[test]
-    fn objects_that_a_display_lacks_are_named() {
-        let images = "the trace has EGL images, which take EGL 1.5 or EGL_KHR_image_base or \
-                      EGL_KHR_image; the driver has 1.4";
-        check(&["eglDestroyImageKHR"], (1, 4), "", &[images]);
-        check(&["eglDestroyImageKHR"], (1, 4), "EGL_KHR_image_base", &[]);
-        check(&["eglDestroyImageKHR"], (1, 5), "", &[]);
-        // It may have been in vain.
-        check(&["eglCreateImageKHR", "eglCreateSync"], (1, 4), "", &[]);
     }
 }

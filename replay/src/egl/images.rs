@@ -1,17 +1,18 @@
 //! Images: those made from objects of OpenGL ES. The memory of others is not in a trace.
 
-use crate::call::{Call, Outcome, Skip};
+use gapii_commands::constants::{EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z};
+use gapii_commands::constants;
+use crate::call::Call;
 use crate::names::Kind;
+use crate::skip::{Outcome, Skip};
 
-use super::objects::{Image, OBJECTS_MAX};
-use super::{attributes_of, is_core, only, succeeded};
+use super::arguments::{attributes_of, is_core, succeeded};
+use crate::objects::egl::{Image, OBJECTS_MAX};
+use crate::survey::only;
 
-const EGL_GL_TEXTURE_2D: u32 = 0x30B1;
-const EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z: u32 = 0x30B8;
-const EGL_GL_RENDERBUFFER: u32 = 0x30B9;
-const EGL_GL_TEXTURE_LEVEL: i32 = 0x30BC;
-const EGL_GL_TEXTURE_ZOFFSET: i32 = 0x30BD;
-const EGL_IMAGE_PRESERVED: i32 = 0x30D2;
+const EGL_GL_TEXTURE_LEVEL: i32 = constants::EGL_GL_TEXTURE_LEVEL as i32;
+const EGL_GL_TEXTURE_ZOFFSET: i32 = constants::EGL_GL_TEXTURE_ZOFFSET as i32;
+const EGL_IMAGE_PRESERVED: i32 = constants::EGL_IMAGE_PRESERVED as i32;
 
 const KNOWN: [i32; 3] = [EGL_GL_TEXTURE_LEVEL, EGL_GL_TEXTURE_ZOFFSET, EGL_IMAGE_PRESERVED];
 

@@ -5,16 +5,18 @@
 
 use std::ffi::CString;
 
-use crate::call::{Call, Outcome};
+use gapii_commands::constants::EGL_OPENGL_ES_API;
+use gapii_commands::constants;
+use crate::call::Call;
+use crate::skip::Outcome;
 
-use super::real::{EGL_SURFACE_TYPE, Handle, Real};
-use super::{attributes_of, succeeded};
+use super::arguments::{attributes_of, succeeded};
+use crate::driver::{EGL_SURFACE_TYPE, Handle, Real};
 
-const EGL_PBUFFER_BIT: i32 = 1;
-const EGL_PIXMAP_BIT: i32 = 2;
-const EGL_WINDOW_BIT: i32 = 4;
-const EGL_OPENGL_ES_API: u32 = 0x30A0;
-const EGL_MATCH_NATIVE_PIXMAP: i32 = 0x3041;
+const EGL_PBUFFER_BIT: i32 = constants::EGL_PBUFFER_BIT as i32;
+const EGL_PIXMAP_BIT: i32 = constants::EGL_PIXMAP_BIT as i32;
+const EGL_WINDOW_BIT: i32 = constants::EGL_WINDOW_BIT as i32;
+const EGL_MATCH_NATIVE_PIXMAP: i32 = constants::EGL_MATCH_NATIVE_PIXMAP as i32;
 /// Most configurations that are asked for at a time.
 const CONFIGS_MAX: usize = 4096;
 

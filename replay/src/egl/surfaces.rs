@@ -1,18 +1,21 @@
 //! Surfaces: pbuffers, for windows and pixmaps too, unless windows are asked for.
 
-use crate::call::{Call, Outcome, Skip};
+use gapii_commands::constants;
+use crate::call::Call;
+use crate::skip::{Outcome, Skip};
 
-use super::objects::{Egl, Key, OBJECTS_MAX, PIXELS_MAX, Surface};
-use super::real::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
-use super::windows::Window;
-use super::{attributes_of, only, succeeded};
+use super::arguments::{attributes_of, succeeded};
+use crate::driver::Window;
+use crate::driver::{EGL_HEIGHT, EGL_WIDTH, Handle, Real};
+use crate::objects::egl::{Egl, Key, OBJECTS_MAX, PIXELS_MAX, Surface};
+use crate::survey::only;
 
-const EGL_MIPMAP_TEXTURE: i32 = 0x3082;
-const EGL_TEXTURE_FORMAT: i32 = 0x3080;
-const EGL_TEXTURE_TARGET: i32 = 0x3081;
-const EGL_MIPMAP_LEVEL: i32 = 0x3083;
-const EGL_MULTISAMPLE_RESOLVE: i32 = 0x3099;
-const EGL_GL_COLORSPACE: i32 = 0x309D;
+const EGL_MIPMAP_TEXTURE: i32 = constants::EGL_MIPMAP_TEXTURE as i32;
+const EGL_TEXTURE_FORMAT: i32 = constants::EGL_TEXTURE_FORMAT as i32;
+const EGL_TEXTURE_TARGET: i32 = constants::EGL_TEXTURE_TARGET as i32;
+const EGL_MIPMAP_LEVEL: i32 = constants::EGL_MIPMAP_LEVEL as i32;
+const EGL_MULTISAMPLE_RESOLVE: i32 = constants::EGL_MULTISAMPLE_RESOLVE as i32;
+const EGL_GL_COLORSPACE: i32 = constants::EGL_GL_COLORSPACE as i32;
 
 /// Attributes of any surface that the driver is told.
 const OF_ANY: [i32; 1] = [EGL_GL_COLORSPACE];

@@ -1,9 +1,9 @@
 //! Swaps: the end of a frame, of which the images are taken just before.
 
-use crate::call::{Call, Outcome};
-use crate::images;
+use crate::call::Call;
+use crate::skip::Outcome;
 
-use super::succeeded;
+use super::arguments::succeeded;
 
 /// eglSwapBuffers and those with damage.
 pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
@@ -11,7 +11,6 @@ pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
     if !succeeded(call) {
         return Ok(());
     }
-    images::before_swap(call);
     let egl = &mut call.parts.egl;
     let real = egl.real.as_ref().ok_or("there is no display")?;
     let surface = egl.surfaces.get_mut(&key).ok_or("its surface is not known")?;

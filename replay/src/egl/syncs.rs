@@ -1,18 +1,18 @@
 //! Sync objects. A wait that was over in the recording is waited for here, up to ten seconds.
 
-use crate::call::{Call, Outcome, Skip};
+use gapii_commands::constants::{EGL_SYNC_FENCE, EGL_SYNC_NATIVE_FENCE_ANDROID, EGL_SYNC_REUSABLE_KHR};
+use gapii_commands::constants;
+use crate::call::Call;
+use crate::skip::{Outcome, Skip};
 
-use super::objects::{OBJECTS_MAX, Sync};
-use super::real::{Handle, Real};
-use super::{is_core, succeeded};
+use super::arguments::{is_core, succeeded};
+use crate::driver::{Handle, Real};
+use crate::objects::egl::{OBJECTS_MAX, Sync};
 
-const EGL_SYNC_FENCE: u32 = 0x30F9;
-const EGL_SYNC_REUSABLE_KHR: u32 = 0x30FA;
-const EGL_SYNC_NATIVE_FENCE_ANDROID: u32 = 0x3144;
-const EGL_SYNC_FLUSH_COMMANDS_BIT: i32 = 1;
-const EGL_SYNC_STATUS: i32 = 0x30F1;
-const EGL_SIGNALED: i32 = 0x30F2;
-const EGL_CONDITION_SATISFIED: i32 = 0x30F6;
+const EGL_SYNC_FLUSH_COMMANDS_BIT: i32 = constants::EGL_SYNC_FLUSH_COMMANDS_BIT as i32;
+const EGL_SYNC_STATUS: i32 = constants::EGL_SYNC_STATUS as i32;
+const EGL_SIGNALED: i32 = constants::EGL_SIGNALED as i32;
+const EGL_CONDITION_SATISFIED: i32 = constants::EGL_CONDITION_SATISFIED as i32;
 
 /// What is waited for one sync at most.
 const WAIT_NS: u64 = 10_000_000_000;

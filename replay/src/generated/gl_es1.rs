@@ -12,8 +12,9 @@
 use core::ffi::c_void;
 
 use super::ids;
-use crate::arrays::array_pointer;
-use crate::call::{Call, Outcome};
+use crate::call::Call;
+use crate::gl::array_pointer;
+use crate::skip::Outcome;
 
 pub fn glAlphaFunc(call: &mut Call<'_, '_>) -> Outcome {
     let func = call.u32(0);

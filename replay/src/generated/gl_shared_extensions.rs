@@ -13,10 +13,11 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use super::ids;
-use crate::arrays::array_pointer;
-use crate::arrays::set_client_arrays;
-use crate::call::{Call, Outcome};
+use crate::call::Call;
+use crate::gl::array_pointer;
+use crate::gl::set_client_arrays;
 use crate::names::Kind;
+use crate::skip::Outcome;
 
 pub fn glActiveShaderProgramEXT(call: &mut Call<'_, '_>) -> Outcome {
     let pipeline = call.name(Kind::ProgramPipeline, 0);

@@ -13,9 +13,10 @@ use core::ffi::c_char;
 use core::ffi::c_void;
 
 use super::ids;
-use crate::arrays::set_client_arrays;
-use crate::call::{Call, Outcome};
+use crate::call::Call;
+use crate::gl::set_client_arrays;
 use crate::names::Kind;
+use crate::skip::Outcome;
 
 pub fn glAlphaFuncQCOM(call: &mut Call<'_, '_>) -> Outcome {
     let func = call.u32(0);

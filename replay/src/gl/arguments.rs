@@ -5,9 +5,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::call::{Call, Skip};
-use crate::driver::function;
+use gapii_commands::ids;
+use crate::call::Call;
 use crate::names::Kind;
+use crate::skip::Skip;
 
 /// Texts that one command may have.
 const TEXTS_MAX: usize = 1 << 16;
@@ -118,16 +119,16 @@ impl Call<'_, '_> {
     fn generator(&mut self, kind: Kind) -> Option<u16> {
         let is_es1 = self.parts.facts(self.scopes).version.0 < 2;
         Some(match (kind, is_es1) {
-            (Kind::Buffer, _) => const { function("glGenBuffers") },
-            (Kind::Texture, _) => const { function("glGenTextures") },
-            (Kind::Framebuffer, false) => const { function("glGenFramebuffers") },
-            (Kind::Framebuffer, true) => const { function("glGenFramebuffersOES") },
-            (Kind::Renderbuffer, false) => const { function("glGenRenderbuffers") },
-            (Kind::Renderbuffer, true) => const { function("glGenRenderbuffersOES") },
+            (Kind::Buffer, _) => ids::GL_GEN_BUFFERS,
+            (Kind::Texture, _) => ids::GL_GEN_TEXTURES,
+            (Kind::Framebuffer, false) => ids::GL_GEN_FRAMEBUFFERS,
+            (Kind::Framebuffer, true) => ids::GL_GEN_FRAMEBUFFERS_OES,
+            (Kind::Renderbuffer, false) => ids::GL_GEN_RENDERBUFFERS,
+            (Kind::Renderbuffer, true) => ids::GL_GEN_RENDERBUFFERS_OES,
             (Kind::Query, _) if self.parts.facts(self.scopes).version >= (3, 0) => {
-                const { function("glGenQueries") }
+                ids::GL_GEN_QUERIES
             }
-            (Kind::Query, _) => const { function("glGenQueriesEXT") },
+            (Kind::Query, _) => ids::GL_GEN_QUERIES_EXT,
             _ => return None,
         })
     }

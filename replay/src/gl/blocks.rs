@@ -2,12 +2,11 @@
 
 use std::ffi::c_char;
 
-use crate::call::{Call, Outcome};
-use crate::generated::ids;
+use gapii_commands::constants::{GL_INVALID_INDEX, GL_UNIFORM_BLOCK};
+use crate::call::Call;
+use gapii_commands::ids;
 use crate::names::Kind;
-
-const GL_UNIFORM_BLOCK: u32 = 0x92E2;
-const GL_INVALID_INDEX: u32 = u32::MAX;
+use crate::skip::Outcome;
 
 pub fn glGetUniformBlockIndex(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
@@ -39,6 +38,6 @@ fn place(call: &mut Call<'_, '_>, real: u32) {
     let Some(recorded) = call.recorded_result().map(|bits| bits as u32) else { return };
     if recorded != GL_INVALID_INDEX && real != GL_INVALID_INDEX {
         let key = call.program_key(0);
-        call.parts.gl.places.set_block(key, recorded, real);
+        call.parts.places.set_block(key, recorded, real);
     }
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::c_void;
 
-use crate::call::{Call, Outcome};
+use crate::call::Call;
+use crate::skip::Outcome;
 
 pub fn glDebugMessageCallback(call: &mut Call<'_, '_>) -> Outcome {
     let driver: unsafe extern "C" fn(*const c_void, *const c_void) =

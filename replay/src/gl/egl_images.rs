@@ -2,9 +2,10 @@
 
 use std::ffi::c_void;
 
-use crate::call::{Call, Outcome, Skip};
-use crate::generated::ids;
+use crate::call::Call;
+use gapii_commands::ids;
 use crate::names::Kind;
+use crate::skip::{Outcome, Skip};
 
 pub fn glEGLImageTargetTexture2DOES(call: &mut Call<'_, '_>) -> Outcome {
     let (target, image) = (call.u32(0), image(call, 1)?);

@@ -2,27 +2,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::call::{Call, Outcome, Skip};
+use gapii_commands::constants::{GL_BUFFER, GL_BUFFER_OBJECT_EXT, GL_FRAMEBUFFER, GL_PROGRAM, GL_PROGRAM_OBJECT_EXT, GL_PROGRAM_PIPELINE, GL_PROGRAM_PIPELINE_OBJECT_EXT, GL_QUERY, GL_QUERY_OBJECT_EXT, GL_RENDERBUFFER, GL_SAMPLER, GL_SHADER, GL_SHADER_OBJECT_EXT, GL_SYNC_OBJECT_APPLE, GL_TEXTURE, GL_TRANSFORM_FEEDBACK, GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_OBJECT_EXT};
+use crate::call::Call;
 use crate::names::Kind;
-
-const GL_TEXTURE: u32 = 0x1702;
-const GL_VERTEX_ARRAY: u32 = 0x8074;
-const GL_BUFFER: u32 = 0x82E0;
-const GL_SHADER: u32 = 0x82E1;
-const GL_PROGRAM: u32 = 0x82E2;
-const GL_QUERY: u32 = 0x82E3;
-const GL_PROGRAM_PIPELINE: u32 = 0x82E4;
-const GL_SAMPLER: u32 = 0x82E6;
-const GL_SYNC_OBJECT_APPLE: u32 = 0x8A53;
-const GL_PROGRAM_PIPELINE_OBJECT_EXT: u32 = 0x8A4F;
-const GL_PROGRAM_OBJECT_EXT: u32 = 0x8B40;
-const GL_SHADER_OBJECT_EXT: u32 = 0x8B48;
-const GL_FRAMEBUFFER: u32 = 0x8D40;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_TRANSFORM_FEEDBACK: u32 = 0x8E22;
-const GL_BUFFER_OBJECT_EXT: u32 = 0x9151;
-const GL_QUERY_OBJECT_EXT: u32 = 0x9153;
-const GL_VERTEX_ARRAY_OBJECT_EXT: u32 = 0x9154;
+use crate::skip::{Outcome, Skip};
 
 /// The kind of objects that a word of GL_KHR_debug or GL_EXT_debug_label stands for.
 fn kind(identifier: u32) -> Option<Kind> {

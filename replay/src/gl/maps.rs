@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::call::{Call, Outcome};
-use crate::mappings::mapped;
+use super::mappings::mapped;
+use crate::call::Call;
+use crate::skip::Outcome;
 
 pub fn glMapBufferRange(call: &mut Call<'_, '_>) -> Outcome {
     let (target, offset) = (call.u32(0), call.isize(1));

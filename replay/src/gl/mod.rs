@@ -12,19 +12,21 @@
 )]
 
 mod arguments;
+mod arrays;
 mod blocks;
 mod debug;
 mod egl_images;
 mod labels;
+mod mappings;
 mod maps;
 mod multi_draws;
+mod outside;
 mod pixels;
 mod places;
 mod programs;
 mod syncs;
 
-use crate::call::{Call, Outcome, Skip};
-
+pub use arrays::{array_pointer, set_client_arrays};
 pub use blocks::{glGetProgramResourceIndex, glGetUniformBlockIndex};
 pub use debug::glDebugMessageCallback;
 pub use egl_images::{
@@ -35,8 +37,10 @@ pub use labels::{
     glCopyImageSubData, glGetObjectLabel, glGetObjectLabelEXT, glGetObjectPtrLabel,
     glLabelObjectEXT, glObjectLabel, glObjectPtrLabel,
 };
+pub(crate) use mappings::update as update_mappings;
 pub use maps::{glFlushMappedBufferRange, glMapBufferOES, glMapBufferRange, glUnmapBuffer};
 pub use multi_draws::{glMultiDrawElementsBaseVertexEXT, glMultiDrawElementsEXT};
+pub use outside::outside;
 pub use pixels::{
     glReadPixels, glReadnPixels, glTexImage2D, glTexImage3D, glTexImage3DOES, glTexSubImage2D,
     glTexSubImage3D, glTexSubImage3DOES,
@@ -44,14 +48,3 @@ pub use pixels::{
 pub use places::{glGetProgramResourceLocation, glGetUniformLocation};
 pub use programs::{glLinkProgram, glProgramBinary};
 pub use syncs::{glClientWaitSync, glWaitSync};
-
-/// What the player keeps of OpenGL ES besides names.
-#[derive(Default)]
-pub struct Gl {
-    places: places::Places,
-}
-
-/// Plays a command that needs what only the program's own process had.
-pub fn outside(_call: &mut Call<'_, '_>) -> Outcome {
-    Err(Skip::from("it needs something outside of the program that a trace can't have"))
-}

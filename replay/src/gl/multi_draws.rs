@@ -2,14 +2,14 @@
 
 use std::ffi::c_void;
 
-use crate::arrays::set_client_arrays;
-use crate::call::{Call, Outcome, Skip};
-use crate::generated::ids;
+use gapii_commands::constants::GL_ELEMENT_ARRAY_BUFFER_BINDING;
+use super::arrays::set_client_arrays;
+use crate::call::Call;
+use gapii_commands::ids;
+use crate::skip::{Outcome, Skip};
 
 /// Draws that one command may have.
 const DRAWS_MAX: i32 = 1 << 16;
-
-const GL_ELEMENT_ARRAY_BUFFER_BINDING: u32 = 0x8895;
 
 pub fn glMultiDrawElementsEXT(call: &mut Call<'_, '_>) -> Outcome {
     let (mode, ty, draws) = (call.u32(0), call.u32(2), call.i32(4));

@@ -2,21 +2,10 @@
 
 use std::ffi::c_void;
 
-use crate::call::{Call, Outcome, Skip};
-use crate::generated::ids;
-
-const GL_UNPACK_ROW_LENGTH: u32 = 0x0CF2;
-const GL_UNPACK_SKIP_ROWS: u32 = 0x0CF3;
-const GL_UNPACK_SKIP_PIXELS: u32 = 0x0CF4;
-const GL_UNPACK_ALIGNMENT: u32 = 0x0CF5;
-const GL_UNPACK_SKIP_IMAGES: u32 = 0x806D;
-const GL_UNPACK_IMAGE_HEIGHT: u32 = 0x806E;
-const GL_PACK_ROW_LENGTH: u32 = 0x0D02;
-const GL_PACK_SKIP_ROWS: u32 = 0x0D03;
-const GL_PACK_SKIP_PIXELS: u32 = 0x0D04;
-const GL_PACK_ALIGNMENT: u32 = 0x0D05;
-const GL_PIXEL_PACK_BUFFER_BINDING: u32 = 0x88ED;
-const GL_PIXEL_UNPACK_BUFFER_BINDING: u32 = 0x88EF;
+use gapii_commands::constants::{GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS};
+use crate::call::Call;
+use gapii_commands::{constants, ids};
+use crate::skip::{Outcome, Skip};
 
 /// How pixels lie in memory, as the driver has it.
 #[derive(Clone, Copy, Default, Debug)]
@@ -80,12 +69,11 @@ impl Layout {
 /// Bytes of a pixel of that type, or more.
 fn pixel_bytes(ty: u32) -> u64 {
     match ty {
-        // Numbers of one byte, of two, and packed pixels.
-        0x1400 | 0x1401 => 4,
-        0x1402 | 0x1403 | 0x140B | 0x8D61 => 8,
-        0x8033 | 0x8034 | 0x8363 | 0x8365 | 0x8366 => 2,
-        0x8368 | 0x8C3B | 0x8C3E | 0x84FA => 4,
-        0x8DAD => 8,
+        constants::GL_BYTE | constants::GL_UNSIGNED_BYTE => 4,
+        constants::GL_SHORT | constants::GL_UNSIGNED_SHORT | constants::GL_HALF_FLOAT | constants::GL_HALF_FLOAT_OES => 8,
+        constants::GL_UNSIGNED_SHORT_4_4_4_4 | constants::GL_UNSIGNED_SHORT_5_5_5_1 | constants::GL_UNSIGNED_SHORT_5_6_5 | constants::GL_UNSIGNED_SHORT_4_4_4_4_REV_EXT | constants::GL_UNSIGNED_SHORT_1_5_5_5_REV_EXT => 2,
+        constants::GL_UNSIGNED_INT_2_10_10_10_REV | constants::GL_UNSIGNED_INT_10F_11F_11F_REV | constants::GL_UNSIGNED_INT_5_9_9_9_REV | constants::GL_UNSIGNED_INT_24_8 => 4,
+        constants::GL_FLOAT_32_UNSIGNED_INT_24_8_REV => 8,
         _ => 16,
     }
 }

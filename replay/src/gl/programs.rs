@@ -2,18 +2,16 @@
 
 use std::ffi::{CString, c_char, c_void};
 
-use crate::call::{Call, Outcome, Skip};
-use crate::driver::function;
-use crate::generated::ids;
+use gapii_commands::constants::{GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIBS};
+use gapii_commands::ids;
+use crate::call::Call;
 use crate::names::Kind;
-
-const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
-const GL_LINK_STATUS: u32 = 0x8B82;
+use crate::skip::{Outcome, Skip};
 
 pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let key = call.program_key(0);
-    call.parts.gl.places.forget(key);
+    call.parts.places.forget(key);
     let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_LINK_PROGRAM) }?;
     unsafe { driver(program) };
     call.returned(None);
@@ -33,9 +31,9 @@ fn put_attributes(call: &mut Call<'_, '_>, program: u32) -> Result<bool, Skip> {
         return Ok(false);
     }
     let find: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        unsafe { call.own_driver(const { function("glGetAttribLocation") }) }?;
+        unsafe { call.own_driver(ids::GL_GET_ATTRIB_LOCATION) }?;
     let bind: unsafe extern "C" fn(u32, u32, *const c_char) =
-        unsafe { call.own_driver(const { function("glBindAttribLocation") }) }?;
+        unsafe { call.own_driver(ids::GL_BIND_ATTRIB_LOCATION) }?;
     let most = call.parts.integer(GL_MAX_VERTEX_ATTRIBS);
     let named = recorded.into_iter().filter(|(_, location)| *location < most);
     let named = named.filter_map(|(name, location)| Some((CString::new(name).ok()?, location)));
@@ -60,7 +58,7 @@ pub fn glProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
     let length = call.i32(3);
     let binary = call.input(2, i64::from(length))?;
     let key = call.program_key(0);
-    call.parts.gl.places.forget(key);
+    call.parts.places.forget(key);
     let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32) =
         unsafe { call.driver(call.own_function()?) }?;
     unsafe { driver(program, format, binary, length) };
@@ -81,7 +79,7 @@ pub fn glProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
 fn is_linked(call: &Call<'_, '_>, program: u32) -> Result<bool, Skip> {
     let mut status = 0;
     let get: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.own_driver(const { function("glGetProgramiv") }) }?;
+        unsafe { call.own_driver(ids::GL_GET_PROGRAMIV) }?;
     unsafe { get(program, GL_LINK_STATUS, &raw mut status) };
     Ok(status != 0)
 }

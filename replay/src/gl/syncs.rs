@@ -2,8 +2,9 @@
 
 use std::ffi::c_void;
 
-use crate::call::{Call, Outcome};
+use crate::call::Call;
 use crate::names::Kind;
+use crate::skip::Outcome;
 
 /// In nanoseconds.
 const WAIT_MAX: u64 = 10_000_000_000;

@@ -51,14 +51,14 @@ impl At {
         let pictures = match pictures {
             Ok(pictures) => pictures,
             Err(why) => {
-                call.parts.report.note(format!("no picture at {}: {why}", self.seq));
+                call.parts.tally.note(format!("no picture at {}: {why}", self.seq));
                 return Ok(());
             }
         };
         for (number, picture) in pictures {
             let name = format!("at-{:06}-color{number}.png", self.seq);
             match picture {
-                Err(why) => call.parts.report.note(format!("no {name}: {why}")),
+                Err(why) => call.parts.tally.note(format!("no {name}: {why}")),
                 Ok(picture) => {
                     self.folder.write(name, move |out: &mut dyn Write| picture.write_png(out))?
                 }
@@ -79,7 +79,7 @@ impl At {
                 _ => png::BitDepth::Eight,
             };
             match taken {
-                Err(why) => call.parts.report.note(format!("no {name}: {why}")),
+                Err(why) => call.parts.tally.note(format!("no {name}: {why}")),
                 Ok(([width, height], samples)) => self.folder.write(name, move |out| {
                     write_png(out, width, height, png::ColorType::Grayscale, bits, &samples)
                 })?,

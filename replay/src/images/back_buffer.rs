@@ -1,18 +1,18 @@
 //! The back buffer of the surface that is drawn to.
 
+use gapii_commands::constants::{GL_RGBA, GL_UNSIGNED_BYTE};
+use gapii_commands::constants;
 use gapii_state::read_back::Aside;
 
 use super::gl::Gl;
 use super::picture::Picture;
-use crate::call::Skip;
 use crate::driver::Driver;
+use crate::skip::Skip;
 
-const EGL_HEIGHT: i32 = 0x3056;
-const EGL_WIDTH: i32 = 0x3057;
-const EGL_DRAW: i32 = 0x3059;
-const EGL_READ: i32 = 0x305A;
-const GL_UNSIGNED_BYTE: u32 = 0x1401;
-const GL_RGBA: u32 = 0x1908;
+const EGL_HEIGHT: i32 = constants::EGL_HEIGHT as i32;
+const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
+const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
+const EGL_READ: i32 = constants::EGL_READ as i32;
 
 /// Most bytes of a picture.
 pub const PICTURE_BYTES_MAX: u64 = 1 << 30;

@@ -2,6 +2,7 @@
 //!
 //! No version of OpenGL ES reads them back: they are copied to a texture, which a shader can read.
 
+use gapii_commands::constants::{GL_DEPTH24_STENCIL8, GL_DEPTH32F_STENCIL8, GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24, GL_DEPTH_COMPONENT32F, GL_DEPTH_STENCIL_ATTACHMENT, GL_DRAW_FRAMEBUFFER, GL_FRAMEBUFFER_BINDING, GL_NEAREST, GL_READ_FRAMEBUFFER, GL_SCISSOR_TEST, GL_STENCIL_ATTACHMENT, GL_STENCIL_BUFFER_BIT, GL_STENCIL_INDEX8};
 use gapii_state::read_back::Driver as _;
 
 use super::back_buffer::draw_size;
@@ -9,25 +10,8 @@ use super::fetch::{Fetch, Values};
 use super::framebuffer::attached;
 use super::gl::{GL_TEXTURE_2D, Gl};
 use super::picture::Picture;
-use crate::call::Skip;
 use crate::driver::Driver;
-
-const GL_DEPTH_BUFFER_BIT: u32 = 0x100;
-const GL_STENCIL_BUFFER_BIT: u32 = 0x400;
-const GL_SCISSOR_TEST: u32 = 0x0C11;
-const GL_NEAREST: u32 = 0x2600;
-const GL_DEPTH_COMPONENT16: u32 = 0x81A5;
-const GL_DEPTH_COMPONENT24: u32 = 0x81A6;
-const GL_DEPTH_STENCIL_ATTACHMENT: u32 = 0x821A;
-const GL_DEPTH24_STENCIL8: u32 = 0x88F0;
-const GL_DEPTH_COMPONENT32F: u32 = 0x8CAC;
-const GL_DEPTH32F_STENCIL8: u32 = 0x8CAD;
-const GL_FRAMEBUFFER_BINDING: u32 = 0x8CA6;
-const GL_READ_FRAMEBUFFER: u32 = 0x8CA8;
-const GL_DRAW_FRAMEBUFFER: u32 = 0x8CA9;
-const GL_DEPTH_ATTACHMENT: u32 = 0x8D00;
-const GL_STENCIL_ATTACHMENT: u32 = 0x8D20;
-const GL_STENCIL_INDEX8: u32 = 0x8D48;
+use crate::skip::Skip;
 
 /// Formats that a framebuffer may have it in, and where each is attached.
 const FORMATS: [(u32, u32); 6] = [

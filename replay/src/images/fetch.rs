@@ -7,45 +7,27 @@ use std::collections::BTreeMap;
 use std::ffi::{CStr, c_char};
 use std::ptr;
 
+use gapii_commands::constants::{GL_ARRAY_BUFFER, GL_BUFFER_SIZE, GL_COLOR_ATTACHMENT0, GL_DEPTH_STENCIL_TEXTURE_MODE, GL_FRAGMENT_SHADER, GL_FRAMEBUFFER, GL_LINK_STATUS, GL_MAP_READ_BIT, GL_RENDERBUFFER, GL_RGBA8, GL_SHADER_SOURCE_LENGTH, GL_SHADER_TYPE, GL_TEXTURE_CUBE_MAP_POSITIVE_X, GL_TEXTURE_DEPTH, GL_TEXTURE_DEPTH_SIZE, GL_TEXTURE_MAG_FILTER, GL_TEXTURE_MIN_FILTER, GL_TEXTURE_RED_TYPE, GL_TRIANGLES, GL_VERTEX_SHADER};
+use gapii_commands::constants;
 use gapii_state::read_back::Driver as _;
 
 use super::back_buffer::{read_pixels, room};
 use super::framebuffer::{self, level_numbers};
 use super::gl::{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_CUBE_MAP, Gl};
 use super::picture::Picture;
-use crate::call::Skip;
 use crate::driver::Driver;
+use crate::skip::Skip;
 
-const EGL_DRAW: i32 = 0x3059;
-const EGL_CONFIG_ID: i32 = 0x3028;
-const EGL_NONE: i32 = 0x3038;
-const EGL_CONTEXT_CLIENT_VERSION: i32 = 0x3098;
-const GL_TRIANGLES: u32 = 4;
-const GL_MAP_READ_BIT: u32 = 1;
-const GL_INT: i32 = 0x1404;
-const GL_UNSIGNED_INT: i32 = 0x1405;
-const GL_STENCIL_INDEX: i32 = 0x1901;
-const GL_DEPTH_COMPONENT: i32 = 0x1902;
-const GL_NEAREST: i32 = 0x2600;
-const GL_NEAREST_MIPMAP_NEAREST: i32 = 0x2700;
-const GL_TEXTURE_MAG_FILTER: u32 = 0x2800;
-const GL_TEXTURE_MIN_FILTER: u32 = 0x2801;
-const GL_RGBA8: u32 = 0x8058;
-const GL_TEXTURE_DEPTH: u32 = 0x8071;
-const GL_TEXTURE_CUBE_MAP_POSITIVE_X: u32 = 0x8515;
-const GL_BUFFER_SIZE: u32 = 0x8764;
-const GL_TEXTURE_DEPTH_SIZE: u32 = 0x884A;
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_FRAGMENT_SHADER: u32 = 0x8B30;
-const GL_VERTEX_SHADER: u32 = 0x8B31;
-const GL_SHADER_TYPE: u32 = 0x8B4F;
-const GL_LINK_STATUS: u32 = 0x8B82;
-const GL_SHADER_SOURCE_LENGTH: u32 = 0x8B88;
-const GL_TEXTURE_RED_TYPE: u32 = 0x8C10;
-const GL_COLOR_ATTACHMENT0: u32 = 0x8CE0;
-const GL_FRAMEBUFFER: u32 = 0x8D40;
-const GL_RENDERBUFFER: u32 = 0x8D41;
-const GL_DEPTH_STENCIL_TEXTURE_MODE: u32 = 0x90EA;
+const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
+const EGL_CONFIG_ID: i32 = constants::EGL_CONFIG_ID as i32;
+const EGL_NONE: i32 = constants::EGL_NONE as i32;
+const EGL_CONTEXT_CLIENT_VERSION: i32 = constants::EGL_CONTEXT_CLIENT_VERSION as i32;
+const GL_INT: i32 = constants::GL_INT as i32;
+const GL_UNSIGNED_INT: i32 = constants::GL_UNSIGNED_INT as i32;
+const GL_STENCIL_INDEX: i32 = constants::GL_STENCIL_INDEX as i32;
+const GL_DEPTH_COMPONENT: i32 = constants::GL_DEPTH_COMPONENT as i32;
+const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
+const GL_NEAREST_MIPMAP_NEAREST: i32 = constants::GL_NEAREST_MIPMAP_NEAREST as i32;
 
 /// Most levels of a texture that are looked at, most layers of a level, and images in all.
 const LEVELS_MAX: i32 = 16;

@@ -2,23 +2,14 @@
 
 use std::ffi::{CStr, c_char, c_void};
 
+use gapii_commands::constants::{GL_EXTENSIONS, GL_VERSION};
+pub use gapii_commands::constants::{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY};
 use gapii_state::read_back;
 
-use crate::call::Skip;
-use crate::driver::{Driver, function};
+use crate::driver::Driver;
+use crate::skip::Skip;
 
-const GL_VERSION: u32 = 0x1F02;
-const GL_EXTENSIONS: u32 = 0x1F03;
-
-pub const GL_TEXTURE_2D: u32 = 0x0DE1;
-pub const GL_TEXTURE_3D: u32 = 0x806F;
-pub const GL_TEXTURE_CUBE_MAP: u32 = 0x8513;
-pub const GL_TEXTURE_2D_ARRAY: u32 = 0x8C1A;
-pub const GL_TEXTURE_BUFFER: u32 = 0x8C2A;
-pub const GL_TEXTURE_EXTERNAL: u32 = 0x8D65;
-pub const GL_TEXTURE_CUBE_MAP_ARRAY: u32 = 0x9009;
-pub const GL_TEXTURE_2D_MULTISAMPLE: u32 = 0x9100;
-pub const GL_TEXTURE_2D_MULTISAMPLE_ARRAY: u32 = 0x9102;
+pub use gapii_commands::constants::GL_TEXTURE_EXTERNAL_OES as GL_TEXTURE_EXTERNAL;
 
 const TEXTURE_TARGETS: [u32; 9] = [
     GL_TEXTURE_2D,
@@ -43,7 +34,7 @@ pub struct Gl<'d> {
 
 /// Declares methods that call a function of the driver.
 macro_rules! functions {
-    ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) $(-> $result:ty)? = $function:literal;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) $(-> $result:ty)? = $id:ident;)*) => {$(
         $(#[$doc])*
         ///
         /// # Safety
@@ -51,7 +42,7 @@ macro_rules! functions {
         /// Pointers lead to as much memory as the function reads or writes.
         #[allow(clippy::too_many_arguments, reason = "as many as the function has")]
         pub unsafe fn $name(&self, $($param: $ty),*) -> Result<functions!(@result $($result)?), Skip> {
-            const FUNCTION: u16 = function($function);
+            const FUNCTION: u16 = gapii_commands::ids::$id;
             type Signature = unsafe extern "C" fn($($ty),*) $(-> $result)?;
             // SAFETY: the type of the function of that name.
             let call = unsafe { self.driver.own::<Signature>(FUNCTION) }?;
@@ -75,67 +66,67 @@ impl<'d> Gl<'d> {
     }
 
     functions! {
-        egl_current_display() -> Handle = "eglGetCurrentDisplay";
-        egl_current_surface(end: i32) -> Handle = "eglGetCurrentSurface";
-        egl_query_surface(display: Handle, surface: Handle, name: i32, value: *mut i32) -> u32 = "eglQuerySurface";
-        egl_current_context() -> Handle = "eglGetCurrentContext";
-        egl_query_context(display: Handle, context: Handle, name: i32, value: *mut i32) -> u32 = "eglQueryContext";
-        egl_choose_config(display: Handle, wanted: *const i32, configs: *mut Handle, size: i32, count: *mut i32) -> u32 = "eglChooseConfig";
-        egl_create_context(display: Handle, config: Handle, shared: Handle, wanted: *const i32) -> Handle = "eglCreateContext";
-        egl_make_current(display: Handle, draw: Handle, read: Handle, context: Handle) -> u32 = "eglMakeCurrent";
-        finish() = "glFinish";
-        get_string(name: u32) -> *const c_char = "glGetString";
-        get_integer(name: u32, value: *mut i32) = "glGetIntegerv";
-        get_error() -> u32 = "glGetError";
-        is_enabled_(capability: u32) -> u8 = "glIsEnabled";
-        enable_(capability: u32) = "glEnable";
-        disable_(capability: u32) = "glDisable";
-        pixel_store_(name: u32, value: i32) = "glPixelStorei";
-        is_buffer_(buffer: u32) -> u8 = "glIsBuffer";
-        bind_buffer_(target: u32, buffer: u32) = "glBindBuffer";
-        bind_framebuffer_(target: u32, framebuffer: u32) = "glBindFramebuffer";
-        bind_framebuffer_oes(target: u32, framebuffer: u32) = "glBindFramebufferOES";
-        read_buffer_(buffer: u32) = "glReadBuffer";
-        read_buffer_nv(buffer: u32) = "glReadBufferNV";
-        read_pixels(x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, out: *mut u8) = "glReadPixels";
-        get_attachment(target: u32, attachment: u32, name: u32, value: *mut i32) = "glGetFramebufferAttachmentParameteriv";
-        get_renderbuffer(target: u32, name: u32, value: *mut i32) = "glGetRenderbufferParameteriv";
-        get_level(target: u32, level: i32, name: u32, value: *mut i32) = "glGetTexLevelParameteriv";
-        gen_framebuffers(count: i32, names: *mut u32) = "glGenFramebuffers";
-        gen_renderbuffers(count: i32, names: *mut u32) = "glGenRenderbuffers";
-        bind_renderbuffer(target: u32, renderbuffer: u32) = "glBindRenderbuffer";
-        renderbuffer_storage(target: u32, format: u32, width: i32, height: i32) = "glRenderbufferStorage";
-        framebuffer_renderbuffer(target: u32, attachment: u32, kind: u32, renderbuffer: u32) = "glFramebufferRenderbuffer";
-        framebuffer_texture(target: u32, attachment: u32, image: u32, texture: u32, level: i32) = "glFramebufferTexture2D";
-        blit(x0: i32, y0: i32, x1: i32, y1: i32, to_x0: i32, to_y0: i32, to_x1: i32, to_y1: i32, mask: u32, filter: u32) = "glBlitFramebuffer";
-        is_texture(texture: u32) -> u8 = "glIsTexture";
-        bind_texture(target: u32, texture: u32) = "glBindTexture";
-        get_buffer(target: u32, name: u32, value: *mut i32) = "glGetBufferParameteriv";
-        map_buffer(target: u32, offset: isize, length: isize, access: u32) -> *mut c_void = "glMapBufferRange";
-        unmap_buffer(target: u32) -> u8 = "glUnmapBuffer";
-        is_shader(shader: u32) -> u8 = "glIsShader";
-        get_shader(shader: u32, name: u32, value: *mut i32) = "glGetShaderiv";
-        delete_framebuffers(count: i32, names: *const u32) = "glDeleteFramebuffers";
-        delete_renderbuffers(count: i32, names: *const u32) = "glDeleteRenderbuffers";
-        gen_textures(count: i32, names: *mut u32) = "glGenTextures";
-        texture_storage(target: u32, levels: i32, format: u32, width: i32, height: i32) = "glTexStorage2D";
-        texture_parameter(target: u32, name: u32, value: i32) = "glTexParameteri";
-        gen_samplers(count: i32, names: *mut u32) = "glGenSamplers";
-        sampler_parameter(sampler: u32, name: u32, value: i32) = "glSamplerParameteri";
-        bind_sampler(unit: u32, sampler: u32) = "glBindSampler";
-        create_program() -> u32 = "glCreateProgram";
-        create_shader(kind: u32) -> u32 = "glCreateShader";
-        shader_source(shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32) = "glShaderSource";
-        compile_shader(shader: u32) = "glCompileShader";
-        attach_shader(program: u32, shader: u32) = "glAttachShader";
-        link_program(program: u32) = "glLinkProgram";
-        get_program(program: u32, name: u32, value: *mut i32) = "glGetProgramiv";
-        use_program(program: u32) = "glUseProgram";
-        uniform_location(program: u32, name: *const c_char) -> i32 = "glGetUniformLocation";
-        uniform(location: i32, value: i32) = "glUniform1i";
-        viewport(x: i32, y: i32, width: i32, height: i32) = "glViewport";
-        draw_arrays(mode: u32, first: i32, count: i32) = "glDrawArrays";
-        get_shader_source(shader: u32, size: i32, length: *mut i32, source: *mut c_char) = "glGetShaderSource";
+        egl_current_display() -> Handle = EGL_GET_CURRENT_DISPLAY;
+        egl_current_surface(end: i32) -> Handle = EGL_GET_CURRENT_SURFACE;
+        egl_query_surface(display: Handle, surface: Handle, name: i32, value: *mut i32) -> u32 = EGL_QUERY_SURFACE;
+        egl_current_context() -> Handle = EGL_GET_CURRENT_CONTEXT;
+        egl_query_context(display: Handle, context: Handle, name: i32, value: *mut i32) -> u32 = EGL_QUERY_CONTEXT;
+        egl_choose_config(display: Handle, wanted: *const i32, configs: *mut Handle, size: i32, count: *mut i32) -> u32 = EGL_CHOOSE_CONFIG;
+        egl_create_context(display: Handle, config: Handle, shared: Handle, wanted: *const i32) -> Handle = EGL_CREATE_CONTEXT;
+        egl_make_current(display: Handle, draw: Handle, read: Handle, context: Handle) -> u32 = EGL_MAKE_CURRENT;
+        finish() = GL_FINISH;
+        get_string(name: u32) -> *const c_char = GL_GET_STRING;
+        get_integer(name: u32, value: *mut i32) = GL_GET_INTEGERV;
+        get_error() -> u32 = GL_GET_ERROR;
+        is_enabled_(capability: u32) -> u8 = GL_IS_ENABLED;
+        enable_(capability: u32) = GL_ENABLE;
+        disable_(capability: u32) = GL_DISABLE;
+        pixel_store_(name: u32, value: i32) = GL_PIXEL_STOREI;
+        is_buffer_(buffer: u32) -> u8 = GL_IS_BUFFER;
+        bind_buffer_(target: u32, buffer: u32) = GL_BIND_BUFFER;
+        bind_framebuffer_(target: u32, framebuffer: u32) = GL_BIND_FRAMEBUFFER;
+        bind_framebuffer_oes(target: u32, framebuffer: u32) = GL_BIND_FRAMEBUFFER_OES;
+        read_buffer_(buffer: u32) = GL_READ_BUFFER;
+        read_buffer_nv(buffer: u32) = GL_READ_BUFFER_NV;
+        read_pixels(x: i32, y: i32, width: i32, height: i32, format: u32, kind: u32, out: *mut u8) = GL_READ_PIXELS;
+        get_attachment(target: u32, attachment: u32, name: u32, value: *mut i32) = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV;
+        get_renderbuffer(target: u32, name: u32, value: *mut i32) = GL_GET_RENDERBUFFER_PARAMETERIV;
+        get_level(target: u32, level: i32, name: u32, value: *mut i32) = GL_GET_TEX_LEVEL_PARAMETERIV;
+        gen_framebuffers(count: i32, names: *mut u32) = GL_GEN_FRAMEBUFFERS;
+        gen_renderbuffers(count: i32, names: *mut u32) = GL_GEN_RENDERBUFFERS;
+        bind_renderbuffer(target: u32, renderbuffer: u32) = GL_BIND_RENDERBUFFER;
+        renderbuffer_storage(target: u32, format: u32, width: i32, height: i32) = GL_RENDERBUFFER_STORAGE;
+        framebuffer_renderbuffer(target: u32, attachment: u32, kind: u32, renderbuffer: u32) = GL_FRAMEBUFFER_RENDERBUFFER;
+        framebuffer_texture(target: u32, attachment: u32, image: u32, texture: u32, level: i32) = GL_FRAMEBUFFER_TEXTURE2D;
+        blit(x0: i32, y0: i32, x1: i32, y1: i32, to_x0: i32, to_y0: i32, to_x1: i32, to_y1: i32, mask: u32, filter: u32) = GL_BLIT_FRAMEBUFFER;
+        is_texture(texture: u32) -> u8 = GL_IS_TEXTURE;
+        bind_texture(target: u32, texture: u32) = GL_BIND_TEXTURE;
+        get_buffer(target: u32, name: u32, value: *mut i32) = GL_GET_BUFFER_PARAMETERIV;
+        map_buffer(target: u32, offset: isize, length: isize, access: u32) -> *mut c_void = GL_MAP_BUFFER_RANGE;
+        unmap_buffer(target: u32) -> u8 = GL_UNMAP_BUFFER;
+        is_shader(shader: u32) -> u8 = GL_IS_SHADER;
+        get_shader(shader: u32, name: u32, value: *mut i32) = GL_GET_SHADERIV;
+        delete_framebuffers(count: i32, names: *const u32) = GL_DELETE_FRAMEBUFFERS;
+        delete_renderbuffers(count: i32, names: *const u32) = GL_DELETE_RENDERBUFFERS;
+        gen_textures(count: i32, names: *mut u32) = GL_GEN_TEXTURES;
+        texture_storage(target: u32, levels: i32, format: u32, width: i32, height: i32) = GL_TEX_STORAGE2D;
+        texture_parameter(target: u32, name: u32, value: i32) = GL_TEX_PARAMETERI;
+        gen_samplers(count: i32, names: *mut u32) = GL_GEN_SAMPLERS;
+        sampler_parameter(sampler: u32, name: u32, value: i32) = GL_SAMPLER_PARAMETERI;
+        bind_sampler(unit: u32, sampler: u32) = GL_BIND_SAMPLER;
+        create_program() -> u32 = GL_CREATE_PROGRAM;
+        create_shader(kind: u32) -> u32 = GL_CREATE_SHADER;
+        shader_source(shader: u32, count: i32, texts: *const *const c_char, lengths: *const i32) = GL_SHADER_SOURCE;
+        compile_shader(shader: u32) = GL_COMPILE_SHADER;
+        attach_shader(program: u32, shader: u32) = GL_ATTACH_SHADER;
+        link_program(program: u32) = GL_LINK_PROGRAM;
+        get_program(program: u32, name: u32, value: *mut i32) = GL_GET_PROGRAMIV;
+        use_program(program: u32) = GL_USE_PROGRAM;
+        uniform_location(program: u32, name: *const c_char) -> i32 = GL_GET_UNIFORM_LOCATION;
+        uniform(location: i32, value: i32) = GL_UNIFORM1I;
+        viewport(x: i32, y: i32, width: i32, height: i32) = GL_VIEWPORT;
+        draw_arrays(mode: u32, first: i32, count: i32) = GL_DRAW_ARRAYS;
+        get_shader_source(shader: u32, size: i32, length: *mut i32, source: *mut c_char) = GL_GET_SHADER_SOURCE;
     }
 
     /// Takes errors away that are pending; whether there were any.

@@ -2,6 +2,9 @@
 
 use std::io::{self, BufRead, Seek, Write};
 
+/// A frame: its process in the trace, and its number there.
+pub type FrameOf = (u32, u64);
+
 /// Rows of RGBA from the bottom up, a byte for each, as drivers give them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {

@@ -36,7 +36,7 @@ pub fn write(call: &mut Call<'_, '_>, folder: &Folder) -> Result<(), String> {
     };
     drop(fetch);
     for note in notes {
-        call.parts.report.note(note);
+        call.parts.tally.note(note);
     }
     written
 }

@@ -5,62 +5,24 @@
 //! addresses are replaced; one that is written has room for what the driver has to say.
 
 use gapii_protocol::trace::description::{Description, Field, Function, Kind as Meaning};
-use gapii_protocol::trace::description::{Layout, Observed, Param, Repr, Type};
+use gapii_protocol::trace::description::{Observed, Param, Repr, Type};
 use gapii_protocol::trace::value::Observation;
 use gapii_protocol::trace::{Bytes, Command};
 
+use super::settle::scopes;
 use super::words::{WORDS_MAX, Words};
-use super::{allocations, extents, refused, scopes};
-use crate::call::{Call, Skip, size_of_observation};
+use super::{extents, memory, refused};
+use crate::call::{Call, size_of_observation};
+use crate::memory::UNWRITTEN;
 use crate::names::{Kind, Scopes};
-use crate::verify::UNWRITTEN;
+use crate::objects::shapes::{Piece, Shape, WORD_BYTES, number, size_of, struct_of};
+use crate::skip::Skip;
 
 /// How far pointers are followed: a chain may be a circle.
 const DEPTH_MAX: u32 = 64;
 /// Room of what the driver writes where the recording had less.
 const ROOM_BYTES: u64 = 16 << 20;
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Meaning::Number };
-const WORD_BYTES: usize = 8;
-
-/// What a piece of memory consists of.
-#[derive(Clone, Copy, Debug)]
-pub enum Shape {
-    Values(Type),
-    Structs(&'static Layout),
-}
-
-impl Shape {
-    fn is(self, other: Self) -> bool {
-        match (self, other) {
-            (Self::Values(one), Self::Values(other)) => one == other,
-            (Self::Structs(one), Self::Structs(other)) => std::ptr::eq(one, other),
-            _ => false,
-        }
-    }
-}
-
-/// Memory that an argument of the command at hand leads to.
-#[derive(Debug)]
-pub struct Piece {
-    /// Where the program had it.
-    pub address: u64,
-    /// Where it is here: mapped memory of `len` bytes until the next command is played.
-    at: usize,
-    len: usize,
-    /// The driver may write there, and behind it.
-    has_room: bool,
-    pub shape: Shape,
-}
-
-impl Piece {
-    /// What is in it by now.
-    pub fn bytes(&self) -> &[u8] {
-        // SAFETY: a piece of the arena or of the outputs; the driver has returned, and pieces are
-        // forgotten before the next command gets their place.
-        unsafe { std::slice::from_raw_parts(self.at as *const u8, self.len) }
-    }
-}
-
 /// Makes the arguments of a command.
 pub struct Builder<'b, 'p, 'c> {
     call: &'b mut Call<'p, 'c>,
@@ -124,7 +86,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             let process = self.call.command.process;
             let allocations = parts.level_zero.processes.entry(process).or_default();
             let is_own = allocations.find(bits).is_none();
-            let real = allocations::address(allocations, &mut parts.memory, bits, extent)?;
+            let real = memory::address(allocations, &mut parts.memory, bits, extent)?;
             // What is between the rows of an allocation is the program's, too, and as it was there.
             if param.name == "dstptr" && is_own {
                 parts.level_zero.note_rows(process, bits, extent);
@@ -185,7 +147,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         let has_room = self.depth == 0 && (written > 0 || is_output) || read.is_none();
         let known = read.as_ref().map_or(0, |read| read.len() as u64).max(written);
         let Some(shape) = shape_of(kind, element, read.as_deref()) else {
-            self.call.parts.report.note(format!(
+            self.call.parts.tally.note(format!(
                 "{}: a structure of a kind that is not known is left out of a chain",
                 self.function.name
             ));
@@ -368,120 +330,5 @@ fn shape_of(kind: Meaning, element: Option<Type>, read: Option<&[u8]>) -> Option
             built_in.chained(stype).map(Shape::Structs)
         }
         _ => Some(known.unwrap_or(Shape::Values(element.unwrap_or(BYTE)))),
-    }
-}
-
-/// The structure that values of a type are, in place.
-fn struct_of(ty: Type) -> Option<&'static Layout> {
-    match (ty.repr, ty.kind) {
-        (Some(Repr::Void), Meaning::Struct(index)) => Description::built_in().layout(index),
-        _ => None,
-    }
-}
-
-/// In bytes.
-fn size_of(ty: Type) -> usize {
-    match struct_of(ty) {
-        Some(layout) => layout.size as usize,
-        None => usize::from(ty.repr.map_or(0, Repr::size)),
-    }
-}
-
-/// Whether the driver has left a value as it was before.
-pub fn is_unwritten(value: &[u8]) -> bool {
-    !value.is_empty() && value.iter().all(|byte| *byte == UNWRITTEN)
-}
-
-fn number(word: &[u8]) -> u64 {
-    word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
-}
-
-/// What was written where the recording had `address`, then and now.
-fn written<'a, 'c>(call: &'a Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, &'a [u8])> {
-    let command: &'c Command<'c> = call.command;
-    let slots = command.args().filter(|arg| arg.param.observed == Observed::Out);
-    let mut slots = slots.filter(|arg| arg.value.bits() == address).map(|arg| arg.observation);
-    let mut ranges = command.ranges_written().filter(|range| range.address == address);
-    let seen = slots.next().or_else(|| ranges.next().map(|range| range.observation))?;
-    let there = command.bytes_of(seen)?;
-    let here = call.parts.level_zero.piece(address)?.bytes();
-    let here = here.get(..there.len().min(here.len()))?;
-    Some((there, here))
-}
-
-/// The first address that was written where the recording had `address`: the recording's, and this one's.
-pub fn pointers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
-    numbers(call, address).filter(|(recorded, real)| *recorded != 0 && *real != 0)
-}
-
-/// The same of numbers.
-pub fn numbers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
-    let (there, here) = written(call, address)?;
-    let (there, here) = (there.first_chunk::<WORD_BYTES>()?, here.first_chunk::<WORD_BYTES>()?);
-    (!is_unwritten(here)).then(|| (number(there), number(here)))
-}
-
-/// Objects that the command gave out are those of the recording.
-pub fn learn_handles(call: &mut Call<'_, '_>, scopes: Scopes) {
-    let mut pairs = Vec::new();
-    for piece in &call.parts.level_zero.pieces {
-        if let Some((there, here)) = written(call, piece.address) {
-            leaves(piece.shape, "", &there, here, &mut |leaf| {
-                let real = number(leaf.here);
-                if leaf.ty.kind == Meaning::Handle && real != 0 && !is_unwritten(leaf.here) {
-                    pairs.push((number(leaf.there), real));
-                }
-            });
-        }
-    }
-    for (recorded, real) in pairs {
-        call.parts.names.insert(scopes, Kind::LevelZero, recorded, real);
-    }
-}
-
-/// A value, or the values of an array in a structure, in memory of the recording and in that of the replay.
-pub struct Leaf<'a> {
-    /// Its field, behind those that it is in.
-    pub name: &'a str,
-    pub ty: Type,
-    pub there: &'a [u8],
-    pub here: &'a [u8],
-}
-
-/// Visits the values of two pieces of memory that have one shape. Values of no structure are one leaf each
-/// if they are handles or addresses, and one leaf else.
-pub fn leaves(
-    shape: Shape,
-    name: &str,
-    there: &[u8],
-    here: &[u8],
-    visit: &mut dyn FnMut(Leaf<'_>),
-) {
-    match shape {
-        Shape::Values(ty) if ty.repr == Some(Repr::Pointer) => {
-            for (there, here) in there.chunks_exact(WORD_BYTES).zip(here.chunks_exact(WORD_BYTES)) {
-                visit(Leaf { name, ty, there, here });
-            }
-        }
-        Shape::Values(ty) => visit(Leaf { name, ty, there, here }),
-        Shape::Structs(layout) => {
-            let size = (layout.size as usize).max(1);
-            for (there, here) in there.chunks_exact(size).zip(here.chunks_exact(size)) {
-                for field in &layout.fields {
-                    let begin = field.offset as usize;
-                    let end = begin + size_of(field.ty) * field.len.max(1) as usize;
-                    let (Some(there), Some(here)) = (there.get(begin..end), here.get(begin..end))
-                    else {
-                        continue;
-                    };
-                    let name = match name {
-                        "" => field.name.clone(),
-                        outer => format!("{outer}.{}", field.name),
-                    };
-                    let shape = struct_of(field.ty).map_or(Shape::Values(field.ty), Shape::Structs);
-                    leaves(shape, &name, there, here, visit);
-                }
-            }
-        }
     }
 }

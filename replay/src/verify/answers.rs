@@ -2,24 +2,24 @@
 
 use std::fmt::Write;
 
+use gapii_commands::constants::{GL_ANY_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_PRIMITIVES_GENERATED, GL_TIMESTAMP_EXT, GL_TIME_ELAPSED_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN};
+use gapii_commands::constants;
+use gapii_commands::CommandId;
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Kind as Meaning, Repr, Type};
 use gapii_state::Context;
 
 use super::differences::{Differences, Maker};
-use super::{Pixels, Replayed, Verdict, Why, key_of};
+use super::pixels::Pixels;
+use super::replayed::Replayed;
+use super::verdict::{Verdict, key_of};
+use super::why::Why;
 use crate::names::Kind;
 
-const GL_WAIT_FAILED: u64 = 0x911D;
-const EGL_FALSE: u64 = 0;
-const GL_TIME_ELAPSED_EXT: u32 = 0x88BF;
-const GL_TIMESTAMP_EXT: u32 = 0x8E28;
-const GL_ANY_SAMPLES_PASSED_CONSERVATIVE: u32 = 0x8D6A;
-const GL_ANY_SAMPLES_PASSED: u32 = 0x8C2F;
-const GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN: u32 = 0x8C88;
-const GL_PRIMITIVES_GENERATED: u32 = 0x8C87;
-const ZE_RESULT_SUCCESS: u64 = 0;
-const ZE_RESULT_NOT_READY: u64 = 1;
+const GL_WAIT_FAILED: u64 = constants::GL_WAIT_FAILED as u64;
+const EGL_FALSE: u64 = constants::EGL_FALSE as u64;
+const ZE_RESULT_SUCCESS: u64 = constants::ZE_RESULT_SUCCESS as u64;
+const ZE_RESULT_NOT_READY: u64 = constants::ZE_RESULT_NOT_READY as u64;
 const WORDS_MAX: usize = 8;
 
 /// Whether `here` is what the recording calls `there`. Of objects that it does not know only the
@@ -34,9 +34,9 @@ pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replay
 
 /// Notes whether a query counts what the recording has, or began before it.
 pub(super) fn note_query(command: &Command<'_>, found: &mut Differences) {
-    let index = match command.name() {
-        "glBeginQuery" | "glBeginQueryEXT" => 1,
-        "glQueryCounterEXT" => 0,
+    let index = match command.known() {
+        Some(CommandId::GL_BEGIN_QUERY | CommandId::GL_BEGIN_QUERY_EXT) => 1,
+        Some(CommandId::GL_QUERY_COUNTER_EXT) => 0,
         _ => return,
     };
     let id = command.args().nth(index).map_or(0, |arg| arg.value.bits());
@@ -99,28 +99,31 @@ pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
 }
 
 /// Whether a command waits for one command of all that may be under way.
-pub(super) fn waits_for_a_part(function: &str) -> bool {
-    matches!(function, "zeEventHostSynchronize" | "zeEventQueryStatus")
+pub(super) fn waits_for_a_part(command: Option<CommandId>) -> bool {
+    matches!(
+        command,
+        Some(CommandId::ZE_EVENT_HOST_SYNCHRONIZE | CommandId::ZE_EVENT_QUERY_STATUS)
+    )
 }
 
 /// Whether an answer of Level Zero says which driver it is.
-pub(super) fn names_driver(function: &str, part: &str) -> bool {
-    match function {
-        "zeDriverGetProperties" => part.ends_with(".driverVersion"),
-        "zeDeviceGetProperties" => {
+pub(super) fn names_driver(command: Option<CommandId>, part: &str) -> bool {
+    match command {
+        Some(CommandId::ZE_DRIVER_GET_PROPERTIES) => part.ends_with(".driverVersion"),
+        Some(CommandId::ZE_DEVICE_GET_PROPERTIES) => {
             [".name", ".vendorId", ".deviceId"].iter().any(|it| part.ends_with(it))
         }
         _ => false,
     }
 }
 
-pub(super) fn reads_pixels(function: &str) -> bool {
-    function.starts_with("glReadPixels") || function.starts_with("glReadnPixels")
+pub(super) fn reads_pixels(command: &Command<'_>) -> bool {
+    matches!(command.known(), Some(CommandId::GL_READ_PIXELS | CommandId::GL_READN_PIXELS | CommandId::GL_READN_PIXELS_EXT | CommandId::GL_READN_PIXELS_KHR))
 }
 
 /// How a read-back has its pixels in memory.
 pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<Pixels> {
-    let context = replayed.context().filter(|_| reads_pixels(command.name()))?;
+    let context = replayed.context().filter(|_| reads_pixels(command))?;
     let argument = |index: usize| command.args().nth(index).map_or(0, |arg| arg.value.bits());
     let (width, format, ty) = (argument(2) as i32, argument(4) as u32, argument(5) as u32);
     let (row, stride) = gapii_state::gles::packed_rows(context, width, format, ty)?;

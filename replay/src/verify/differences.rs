@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use gapii_protocol::trace::Command;
 use serde::Serialize;
 
-use super::Why;
+use super::why::Why;
 
 /// Differences that are listed; all are counted.
 const LISTED: usize = 100;

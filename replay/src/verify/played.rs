@@ -2,10 +2,14 @@
 
 use std::ffi::{CStr, c_char};
 
-use super::Replayed;
+use gapii_commands::{Api, CommandId};
+
+use super::replayed::Replayed;
 use crate::call::Call;
-use crate::level_zero::{self, Rows, Shape};
+use crate::level_zero;
 use crate::names::Kind;
+use crate::objects::rows::Rows;
+use crate::objects::shapes::Shape;
 
 /// A call that has returned.
 pub(super) struct Played<'a, 'p, 'c>(pub &'a Call<'p, 'c>);
@@ -32,10 +36,11 @@ impl Replayed for Played<'_, '_, '_> {
     /// A mapping that the command at hand has made, or memory of Level Zero.
     fn mapped(&self, address: u64, len: usize) -> Option<&[u8]> {
         let call = self.0;
-        if level_zero::describes(call.command.name()) {
+        let known = call.command.known();
+        if known.is_some_and(|known| known.api() == Api::LevelZero) {
             return level_zero::memory(call, address, len);
         }
-        if !call.command.name().starts_with("glMapBufferRange") {
+        if !matches!(known, Some(CommandId::GL_MAP_BUFFER_RANGE | CommandId::GL_MAP_BUFFER_RANGE_EXT)) {
             return None;
         }
         let mapped = call.result().filter(|mapped| *mapped != 0)?;
@@ -56,7 +61,10 @@ impl Replayed for Played<'_, '_, '_> {
     }
 
     fn text(&self) -> Option<Vec<u8>> {
-        let is_text = matches!(self.0.command.name(), "glGetString" | "glGetStringi");
+        let is_text = matches!(
+            self.0.command.known(),
+            Some(CommandId::GL_GET_STRING | CommandId::GL_GET_STRINGI)
+        );
         let text = self.0.result().filter(|text| is_text && *text != 0)?;
         // SAFETY: what the driver returns for these two is a text of its own that ends with zero.
         Some(unsafe { CStr::from_ptr(text as usize as *const c_char) }.to_bytes().to_vec())

@@ -6,7 +6,7 @@ use quote::{format_ident, quote};
 use super::super::output::ident;
 use super::needs::Needs;
 use crate::ctype::Repr;
-use crate::lang::typed::{Command, Direction, ExprKind, Extent, Program, StmtKind};
+use crate::lang::typed::{Command, Direction, ExprKind, Program, StmtKind};
 use crate::model::{Function, Param};
 use crate::naming::{UNIFORM_BLOCK, UNIFORM_LOCATION};
 use crate::parts;
@@ -237,26 +237,4 @@ pub fn kind(class: &str) -> Option<TokenStream> {
 fn getter(param: &Param) -> proc_macro2::Ident {
     let rust = param.value.rust.to_string();
     format_ident!("{}", if param.value.ty.repr == Repr::Pointer { "address" } else { &rust })
-}
-
-/// Where a parameter's memory is described: as a slot, or as a range of the parameter.
-pub fn extent(command: &Command, at: usize) -> Option<(Direction, &Extent)> {
-    if let Some(slot) = command.slots.iter().find(|slot| slot.param == at) {
-        return Some((slot.direction, &slot.extent));
-    }
-    let mut found = Vec::new();
-    for part in [&command.enter, &command.leave] {
-        parts::each(part, &mut |stmt| {
-            if let StmtKind::Observe(observation) = &stmt.kind
-                && observation.param == Some(at)
-            {
-                found.push((observation.direction, &observation.extent));
-            }
-        });
-    }
-    // Several may be cases, of which each is the whole extent in its own.
-    match found.as_slice() {
-        [only] => Some(*only),
-        _ => None,
-    }
 }

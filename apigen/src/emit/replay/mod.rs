@@ -54,11 +54,12 @@ pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> 
         let imports = [
             ("use core::ffi::c_char;\n", "c_char"),
             ("use core::ffi::c_void;\n", "c_void"),
-            ("\nuse super::ids;\n", "ids ::"),
-            ("use crate::arrays::array_pointer;\n", "array_pointer"),
-            ("use crate::arrays::set_client_arrays;\n", "set_client_arrays"),
-            ("use crate::call::{Call, Outcome};\n", ""),
+            ("use gapii_commands::ids;\n\n", "ids ::"),
+            ("use crate::gl::array_pointer;\n", "array_pointer"),
+            ("use crate::gl::set_client_arrays;\n", "set_client_arrays"),
+            ("use crate::call::Call;\n", ""),
             ("use crate::names::Kind;\n", "Kind ::"),
+            ("use crate::skip::Outcome;\n", ""),
         ];
         let imports = imports.iter().filter(|(_, word)| body.contains(word));
         let imports: String = imports.map(|(import, _)| *import).collect();
@@ -88,7 +89,7 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
             }
             Replay::Generated => format!("{module}::{}", function.name),
         };
-        Some(format!("Entry {{ name: \"{}\", play: {play} }},", function.name))
+        Some(format!("Entry {{ name: \"{}\", play: {play}, is_swap: false }},", function.name))
     });
     let entries: Vec<String> = entries.collect();
     let modules: Vec<&str> = MODULES.iter().map(|(_, module)| *module).collect();
@@ -128,7 +129,7 @@ fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
         entries.len(),
         entries.join("\n")
     );
-    file("use crate::requirements::Requirement;", &[table])
+    file("use crate::survey::Requirement;", &[table])
 }
 
 /// The function that plays a command; `None` if it is not generated.

@@ -7,9 +7,8 @@ use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
 use super::super::output::ident;
-use super::arguments::extent;
 use crate::lang::ast::BinaryOp;
-use crate::lang::typed::{Command, Direction, Expr, ExprKind, Extent, Program};
+use crate::lang::typed::{Command, Direction, Expr, ExprKind, Extent, Program, StmtKind};
 use crate::model::Function;
 use crate::parts;
 
@@ -146,5 +145,27 @@ fn is_small(expr: &Expr) -> bool {
         | ExprKind::Min(left, right)
         | ExprKind::Max(left, right) => is_small(left) && is_small(right),
         _ => false,
+    }
+}
+
+/// Where a parameter's memory is described: as a slot, or as a range of the parameter.
+pub fn extent(command: &Command, at: usize) -> Option<(Direction, &Extent)> {
+    if let Some(slot) = command.slots.iter().find(|slot| slot.param == at) {
+        return Some((slot.direction, &slot.extent));
+    }
+    let mut found = Vec::new();
+    for part in [&command.enter, &command.leave] {
+        parts::each(part, &mut |stmt| {
+            if let StmtKind::Observe(observation) = &stmt.kind
+                && observation.param == Some(at)
+            {
+                found.push((observation.direction, &observation.extent));
+            }
+        });
+    }
+    // Several may be cases, of which each is the whole extent in its own.
+    match found.as_slice() {
+        [only] => Some(*only),
+        _ => None,
     }
 }

@@ -3,15 +3,33 @@
 //! Each output of a command has a piece of its own, the first bytes of which are
 //! [`UNWRITTEN`] before the driver runs. Behind the last one is nothing that can be written.
 
-use crate::call::Skip;
-use crate::memory::Region;
-use crate::verify::UNWRITTEN;
+use super::region::Region;
+use crate::skip::Skip;
+
+/// What memory for outputs is filled with before a command: what it still holds behind it nobody
+/// wrote.
+pub const UNWRITTEN: u8 = 0xA7;
+/// Bytes at the start of an output that are filled.
+pub const FILLED_BYTES: usize = 1 << 20;
 
 /// Room of an output whose extent nobody gave.
 const PIECE_BYTES: usize = 16 << 20;
 /// Outputs begin at multiples of this.
 const ALIGNMENT: usize = 64;
 const KEPT_BYTES: usize = 64 << 20;
+
+/// Memory that the driver wrote for an output.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    /// Index of the parameter.
+    pub param: usize,
+    /// Where the program had it.
+    pub address: u64,
+    /// Where the driver has written it: an address in `Outputs`.
+    pub at: usize,
+    /// Bytes that are the piece's own.
+    pub len: u64,
+}
 
 /// What commands write.
 pub struct Outputs {

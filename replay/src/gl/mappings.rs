@@ -5,54 +5,25 @@
 
 use std::ffi::c_void;
 
+use gapii_commands::constants::{GL_BUFFER_ACCESS_OES as GL_BUFFER_ACCESS, GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_BUFFER_ACCESS_FLAGS, GL_BUFFER_MAP_LENGTH, GL_BUFFER_MAP_POINTER, GL_BUFFER_SIZE, GL_COPY_READ_BUFFER, GL_COPY_WRITE_BUFFER, GL_ELEMENT_ARRAY_BUFFER, GL_ELEMENT_ARRAY_BUFFER_BINDING};
+use gapii_commands::{constants, ids};
 use gapii_protocol::trace::Command;
 
 use crate::call::Call;
-use crate::driver::{Driver, function};
+use crate::driver::Driver;
 use crate::names::Scopes;
-use crate::player::Parts;
+use crate::objects::Mapping;
+use crate::parts::Parts;
 
-/// Most mappings that are known at a time.
-const MAPPINGS_MAX: usize = 1 << 12;
-
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_ARRAY_BUFFER_BINDING: u32 = 0x8894;
-const GL_ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
-const GL_ELEMENT_ARRAY_BUFFER_BINDING: u32 = 0x8895;
-const GL_COPY_READ_BUFFER: u32 = 0x8F36;
 /// Also the name of its binding.
-const GL_COPY_WRITE_BUFFER: u32 = 0x8F37;
-const GL_BUFFER_SIZE: u32 = 0x8764;
-const GL_BUFFER_ACCESS: u32 = 0x88BB;
-const GL_WRITE_ONLY: i32 = 0x88B9;
-const GL_BUFFER_MAP_POINTER: u32 = 0x88BD;
-const GL_BUFFER_ACCESS_FLAGS: u32 = 0x911F;
-const GL_BUFFER_MAP_LENGTH: u32 = 0x9120;
-const GL_MAP_WRITE_BIT: i32 = 2;
+const GL_WRITE_ONLY: i32 = constants::GL_WRITE_ONLY as i32;
+const GL_MAP_WRITE_BIT: i32 = constants::GL_MAP_WRITE_BIT as i32;
 
-const IS_BUFFER: u16 = function("glIsBuffer");
-const BIND_BUFFER: u16 = function("glBindBuffer");
-const GET_BUFFER_PARAMETER: u16 = function("glGetBufferParameteriv");
-const GET_BUFFER_POINTER: u16 = function("glGetBufferPointerv");
-const GET_BUFFER_POINTER_OES: u16 = function("glGetBufferPointervOES");
-
-/// The mappings that the trace made and that may still be there.
-#[derive(Default)]
-pub struct Mappings {
-    all: Vec<Mapping>,
-}
-
-/// A buffer that was mapped.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Mapping {
-    process: u32,
-    /// Scope of the share group.
-    group: u32,
-    /// The driver's name of the buffer.
-    buffer: u32,
-    /// Where the program had it.
-    address: u64,
-}
+const IS_BUFFER: u16 = ids::GL_IS_BUFFER;
+const BIND_BUFFER: u16 = ids::GL_BIND_BUFFER;
+const GET_BUFFER_PARAMETER: u16 = ids::GL_GET_BUFFER_PARAMETERIV;
+const GET_BUFFER_POINTER: u16 = ids::GL_GET_BUFFER_POINTERV;
+const GET_BUFFER_POINTER_OES: u16 = ids::GL_GET_BUFFER_POINTERV_OES;
 
 /// A mapping as the driver has it now.
 struct Mapped {
@@ -69,15 +40,7 @@ pub fn mapped(call: &mut Call<'_, '_>, target: u32, at: *mut c_void) {
     let Some(binding) = binding_of(target) else { return };
     let buffer = call.parts.bound(call.scopes, binding);
     let (process, group) = (call.command.process, call.scopes.group);
-    let known = &mut call.parts.mappings.all;
-    // A program has one thing at an address, and a buffer is mapped once.
-    known.retain(|other| {
-        (other.process, other.address) != (process, address)
-            && (other.group, other.buffer) != (group, buffer)
-    });
-    if buffer != 0 && known.len() < MAPPINGS_MAX {
-        known.push(Mapping { process, group, buffer, address });
-    }
+    call.parts.mappings.insert(Mapping { process, group, buffer, address });
 }
 
 /// The name under which the driver tells what is bound to a target.
@@ -86,33 +49,28 @@ fn binding_of(target: u32) -> Option<u32> {
         GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
         GL_ELEMENT_ARRAY_BUFFER => GL_ELEMENT_ARRAY_BUFFER_BINDING,
         GL_COPY_READ_BUFFER | GL_COPY_WRITE_BUFFER => target,
-        // Pixel pack and unpack, uniform, transform feedback, texture, atomic counter, shader
-        // storage, dispatch and draw indirect.
-        0x88EB => 0x88ED,
-        0x88EC => 0x88EF,
-        0x8A11 => 0x8A28,
-        0x8C8E => 0x8C8F,
-        0x8C2A => 0x8C2A,
-        0x92C0 => 0x92C1,
-        0x90D2 => 0x90D3,
-        0x90EE => 0x90EF,
-        0x8F3F => 0x8F43,
+        constants::GL_PIXEL_PACK_BUFFER => constants::GL_PIXEL_PACK_BUFFER_BINDING,
+        constants::GL_PIXEL_UNPACK_BUFFER => constants::GL_PIXEL_UNPACK_BUFFER_BINDING,
+        constants::GL_UNIFORM_BUFFER => constants::GL_UNIFORM_BUFFER_BINDING,
+        constants::GL_TRANSFORM_FEEDBACK_BUFFER => constants::GL_TRANSFORM_FEEDBACK_BUFFER_BINDING,
+        constants::GL_TEXTURE_BUFFER => constants::GL_TEXTURE_BUFFER_BINDING,
+        constants::GL_ATOMIC_COUNTER_BUFFER => constants::GL_ATOMIC_COUNTER_BUFFER_BINDING,
+        constants::GL_SHADER_STORAGE_BUFFER => constants::GL_SHADER_STORAGE_BUFFER_BINDING,
+        constants::GL_DISPATCH_INDIRECT_BUFFER => constants::GL_DISPATCH_INDIRECT_BUFFER_BINDING,
+        constants::GL_DRAW_INDIRECT_BUFFER => constants::GL_DRAW_INDIRECT_BUFFER_BINDING,
         _ => return None,
     })
 }
 
 /// Copies what a command observed of mapped memory to where the driver has it mapped now.
 pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
-    if parts.mappings.all.is_empty() {
+    if parts.mappings.is_empty() {
         return;
     }
     for range in command.ranges_read() {
         let at = range.address;
-        let known = parts.mappings.all.iter().filter(|mapping| {
-            (mapping.process, mapping.group) == (command.process, scopes.group)
-                && mapping.address <= at
-        });
-        let Some(mapping) = known.max_by_key(|mapping| mapping.address).copied() else { continue };
+        let found = parts.mappings.find(command.process, scopes.group, at);
+        let Some(mapping) = found else { continue };
         let Some(bytes) = command.bytes_of(range.observation) else { continue };
         let offset = at - mapping.address;
         let Some(mapped) = ask(parts, scopes, mapping.buffer) else { continue };

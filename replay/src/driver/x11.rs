@@ -4,9 +4,9 @@
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr;
 
-use crate::call::Skip;
-
-use super::real::{EGL_NATIVE_VISUAL_ID, Handle, Real};
+use super::display::Real;
+use super::egl_functions::{EGL_NATIVE_VISUAL_ID, Handle};
+use crate::skip::Skip;
 
 const ALLOC_NONE: c_int = 0;
 const CW_BORDER_PIXEL: c_ulong = 1 << 3;

@@ -6,27 +6,15 @@
 
 use std::ffi::c_void;
 
-use crate::call::{Call, Outcome, Skip};
-use crate::driver::{Driver, function};
+use gapii_commands::constants::{GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_CLIENT_ACTIVE_TEXTURE, GL_MAX_TEXTURE_UNITS, GL_MAX_VERTEX_ATTRIBS, GL_TEXTURE0, GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING, GL_VERTEX_ATTRIB_ARRAY_ENABLED, GL_VERTEX_ATTRIB_ARRAY_INTEGER, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED, GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_SIZE, GL_VERTEX_ATTRIB_ARRAY_STRIDE, GL_VERTEX_ATTRIB_ARRAY_TYPE};
+use gapii_commands::{constants, ids};
+use crate::call::Call;
+use crate::driver::Driver;
 use crate::memory::Memory;
+use crate::skip::{Outcome, Skip};
 
 /// The longest way from one vertex to the next: what index times stride can reach is readable.
 const STRIDE_MAX: i32 = 4095;
-
-const GL_ARRAY_BUFFER: u32 = 0x8892;
-const GL_ARRAY_BUFFER_BINDING: u32 = 0x8894;
-const GL_VERTEX_ATTRIB_ARRAY_ENABLED: u32 = 0x8622;
-const GL_VERTEX_ATTRIB_ARRAY_SIZE: u32 = 0x8623;
-const GL_VERTEX_ATTRIB_ARRAY_STRIDE: u32 = 0x8624;
-const GL_VERTEX_ATTRIB_ARRAY_TYPE: u32 = 0x8625;
-const GL_VERTEX_ATTRIB_ARRAY_POINTER: u32 = 0x8645;
-const GL_VERTEX_ATTRIB_ARRAY_NORMALIZED: u32 = 0x886A;
-const GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING: u32 = 0x889F;
-const GL_VERTEX_ATTRIB_ARRAY_INTEGER: u32 = 0x88FD;
-const GL_MAX_VERTEX_ATTRIBS: u32 = 0x8869;
-const GL_CLIENT_ACTIVE_TEXTURE: u32 = 0x84E1;
-const GL_MAX_TEXTURE_UNITS: u32 = 0x84E2;
-const GL_TEXTURE0: u32 = 0x84C0;
 
 /// Slots of the state's table.
 const SLOTS: u32 = 48;
@@ -35,12 +23,12 @@ const GENERIC_SLOTS: u32 = 32;
 /// The slot of the first unit's texture coordinates.
 const COORDINATES_SLOT: u32 = 38;
 
-const BIND_BUFFER: u16 = function("glBindBuffer");
-const GET_ATTRIB: u16 = function("glGetVertexAttribiv");
-const GET_ATTRIB_POINTER: u16 = function("glGetVertexAttribPointerv");
-const ATTRIB_POINTER: u16 = function("glVertexAttribPointer");
-const ATTRIB_I_POINTER: u16 = function("glVertexAttribIPointer");
-const CLIENT_ACTIVE_TEXTURE: u16 = function("glClientActiveTexture");
+const BIND_BUFFER: u16 = ids::GL_BIND_BUFFER;
+const GET_ATTRIB: u16 = ids::GL_GET_VERTEX_ATTRIBIV;
+const GET_ATTRIB_POINTER: u16 = ids::GL_GET_VERTEX_ATTRIB_POINTERV;
+const ATTRIB_POINTER: u16 = ids::GL_VERTEX_ATTRIB_POINTER;
+const ATTRIB_I_POINTER: u16 = ids::GL_VERTEX_ATTRIB_I_POINTER;
+const CLIENT_ACTIVE_TEXTURE: u16 = ids::GL_CLIENT_ACTIVE_TEXTURE;
 
 type BindBuffer = unsafe extern "C" fn(u32, u32);
 type GetAttrib = unsafe extern "C" fn(u32, u32, *mut i32);
@@ -187,13 +175,13 @@ const fn fixed(slot: u32, names: [u32; 4], function: u16) -> Fixed {
 }
 
 const FIXED: [Fixed; 7] = [
-    fixed(32, [0x8896, 0x807A, 0x807B, 0x807C], function("glVertexPointer")),
-    fixed(33, [0x8897, 0, 0x807E, 0x807F], function("glNormalPointer")),
-    fixed(34, [0x8898, 0x8081, 0x8082, 0x8083], function("glColorPointer")),
-    fixed(35, [0x8B9F, 0, 0x898A, 0x898B], function("glPointSizePointerOES")),
-    fixed(36, [0x8B9E, 0x8846, 0x8847, 0x8848], function("glMatrixIndexPointerOES")),
-    fixed(37, [0x889E, 0x86AB, 0x86A9, 0x86AA], function("glWeightPointerOES")),
-    fixed(COORDINATES_SLOT, [0x889A, 0x8088, 0x8089, 0x808A], function("glTexCoordPointer")),
+    fixed(32, [constants::GL_VERTEX_ARRAY_BUFFER_BINDING, constants::GL_VERTEX_ARRAY_SIZE, constants::GL_VERTEX_ARRAY_TYPE, constants::GL_VERTEX_ARRAY_STRIDE], ids::GL_VERTEX_POINTER),
+    fixed(33, [constants::GL_NORMAL_ARRAY_BUFFER_BINDING, 0, constants::GL_NORMAL_ARRAY_TYPE, constants::GL_NORMAL_ARRAY_STRIDE], ids::GL_NORMAL_POINTER),
+    fixed(34, [constants::GL_COLOR_ARRAY_BUFFER_BINDING, constants::GL_COLOR_ARRAY_SIZE, constants::GL_COLOR_ARRAY_TYPE, constants::GL_COLOR_ARRAY_STRIDE], ids::GL_COLOR_POINTER),
+    fixed(35, [constants::GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES, 0, constants::GL_POINT_SIZE_ARRAY_TYPE_OES, constants::GL_POINT_SIZE_ARRAY_STRIDE_OES], ids::GL_POINT_SIZE_POINTER_OES),
+    fixed(36, [constants::GL_MATRIX_INDEX_ARRAY_BUFFER_BINDING_OES, constants::GL_MATRIX_INDEX_ARRAY_SIZE_OES, constants::GL_MATRIX_INDEX_ARRAY_TYPE_OES, constants::GL_MATRIX_INDEX_ARRAY_STRIDE_OES], ids::GL_MATRIX_INDEX_POINTER_OES),
+    fixed(37, [constants::GL_WEIGHT_ARRAY_BUFFER_BINDING_OES, constants::GL_WEIGHT_ARRAY_SIZE_OES, constants::GL_WEIGHT_ARRAY_TYPE_OES, constants::GL_WEIGHT_ARRAY_STRIDE_OES], ids::GL_WEIGHT_POINTER_OES),
+    fixed(COORDINATES_SLOT, [constants::GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING, constants::GL_TEXTURE_COORD_ARRAY_SIZE, constants::GL_TEXTURE_COORD_ARRAY_TYPE, constants::GL_TEXTURE_COORD_ARRAY_STRIDE], ids::GL_TEX_COORD_POINTER),
 ];
 
 fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome {

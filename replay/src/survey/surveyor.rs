@@ -3,16 +3,18 @@
 //! Which functions are used, what contexts, configurations and surfaces the program had, and where
 //! its attributes were. Calls no driver; what it keeps is bounded.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
-use gapii_commands::Api;
-use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
+use gapii_commands::constants;
 use gapii_protocol::trace::{Command, TraceReader};
 
-use crate::egl;
-use crate::player::Events;
-use crate::requirements::{self, Needs};
+use super::facts::{ConfigFacts, ContextFacts, Survey};
+use super::lists::{self, Attributes};
+use super::look::Look;
+use super::needs::{self, Needs};
+use super::surfaces::SurfaceFacts;
+use crate::events::Events;
 
 /// Most objects of each sort that are looked at.
 const OBJECTS_MAX: usize = 1 << 16;
@@ -20,146 +22,14 @@ const OBJECTS_MAX: usize = 1 << 16;
 const LOCATIONS_MAX: usize = 1 << 20;
 /// Commands from one question whether to go on to the next.
 const CANCEL_STEP: u64 = 1 << 14;
-/// Most changes of a surface's size.
-const SIZES_MAX: usize = 1 << 12;
 
-const EGL_WIDTH: i64 = 0x3057;
-const EGL_HEIGHT: i64 = 0x3056;
-const EGL_OPENGL_ES_API: u64 = 0x30A0;
-const EGL_CONTEXT_MAJOR_VERSION: i64 = 0x3098;
-const EGL_CONTEXT_MINOR_VERSION: i64 = 0x30FB;
-const GL_LINK_STATUS: u64 = 0x8B82;
-const GL_PROGRAM_INPUT: u64 = 0x92E3;
-
-/// Attributes of a list, with their values.
-pub type Attributes = Vec<(i64, i64)>;
-
-/// What replay must know of a trace beforehand.
-#[derive(Clone, Debug, Default)]
-pub struct Survey {
-    /// Names of all functions that are called.
-    pub functions: BTreeSet<String>,
-    /// Processes that have commands.
-    pub processes: BTreeSet<u32>,
-    /// Contexts in the order in which they were made.
-    pub contexts: Vec<ContextFacts>,
-    /// Surfaces in the order in which they were made.
-    pub surfaces: Vec<SurfaceFacts>,
-    /// Configurations by process and by a number that is given to them here: a display that is
-    /// initialized again may give old handles to other ones.
-    pub configs: BTreeMap<(u32, u64), ConfigFacts>,
-    /// How the trace asks for its first display.
-    pub display: Option<DisplayBy>,
-    /// Number of the last eglInitialize.
-    pub last_initialize: Option<u64>,
-    /// By the command that made them.
-    context_at: HashMap<u64, usize>,
-    surface_at: HashMap<u64, usize>,
-    /// By the glLinkProgram after which they were asked for.
-    attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
-    /// Links that are known to have failed, by the command.
-    failed_links: BTreeSet<u64>,
-}
-
-/// The function that a display is asked for with.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum DisplayBy {
-    /// eglGetDisplay: no platform is named.
-    Default,
-    /// eglGetPlatformDisplay.
-    Platform,
-    /// eglGetPlatformDisplayEXT.
-    Extension,
-}
-
-/// A context of the trace.
-#[derive(Clone, Debug, Default)]
-pub struct ContextFacts {
-    /// As asked for, like its attributes.
-    pub version: (i64, i64),
-    pub is_desktop: bool,
-    pub process: u32,
-    /// Number of its configuration; 0 without one.
-    pub config: u64,
-    /// What its driver said of it.
-    pub limits: Option<ContextLimits>,
-    /// What the driver is told of those.
-    pub attributes: Vec<(i32, i32)>,
-    /// What its commands need that its driver had.
-    pub needs: Needs,
-}
-
-/// A configuration of the trace.
-#[derive(Clone, Debug, Default)]
-pub struct ConfigFacts {
-    /// What eglChooseConfig was asked for that gave it; the most of each.
-    pub asked: BTreeMap<i64, i64>,
-    /// What eglGetConfigAttrib said.
-    pub told: BTreeMap<i64, i64>,
-    /// What a context of it drew to.
-    pub framebuffer: Option<DefaultFramebuffer>,
-    /// Contexts or surfaces were made of it.
-    pub is_used: bool,
-    /// Highest major version of its contexts.
-    pub major: i64,
-}
-
-/// A surface of the trace.
-#[derive(Clone, Debug, Default)]
-pub struct SurfaceFacts {
-    /// Whether its size is the window system's affair.
-    pub is_native: bool,
-    pub process: u32,
-    /// Number of its configuration.
-    pub config: u64,
-    /// Sizes, each from a number of swaps on, in order.
-    sizes: Vec<(u64, (u32, u32))>,
-    /// What was set as viewport first, while nothing better is known.
-    viewport: Option<(u32, u32)>,
-    swaps: u64,
-    /// A viewport was less than all of it.
-    has_parts: bool,
-}
-
-impl SurfaceFacts {
-    /// Its size after so many swaps, if the trace tells.
-    pub fn size(&self, swaps: u64) -> Option<(u32, u32)> {
-        let later = self.sizes.partition_point(|(from, _)| *from <= swaps);
-        let known = self.sizes.get(later.saturating_sub(1)).map(|(_, size)| *size);
-        known.or(self.viewport)
-    }
-
-    /// Programs tell that their window has another size by setting that as viewport. One that also
-    /// sets parts of its window may have set a part: for that its surface is never made smaller.
-    fn see_viewport(&mut self, viewport: [i32; 4]) {
-        let [x, y, width, height] = viewport.map(|number| u32::try_from(number).unwrap_or(0));
-        let end = (x.saturating_add(width), y.saturating_add(height));
-        if width == 0 || height == 0 {
-            return;
-        }
-        let known = self.size(self.swaps);
-        self.viewport.get_or_insert(end);
-        let Some(known) = known.filter(|known| self.is_native && *known != end) else { return };
-        if x != 0 || y != 0 || self.swaps == 0 {
-            self.has_parts = true;
-        } else if self.has_parts {
-            self.learn((known.0.max(width), known.1.max(height)));
-        } else {
-            self.learn((width, height));
-        }
-    }
-
-    fn learn(&mut self, size: (u32, u32)) {
-        let is_known = !self.sizes.is_empty() && self.size(self.swaps) == Some(size);
-        if size.0 == 0 || size.1 == 0 || is_known || self.sizes.len() >= SIZES_MAX {
-            return;
-        }
-        match self.sizes.last_mut() {
-            Some((from, last)) if *from == self.swaps => *last = size,
-            _ => self.sizes.push((self.swaps, size)),
-        }
-    }
-}
+const EGL_WIDTH: i64 = constants::EGL_WIDTH as i64;
+const EGL_HEIGHT: i64 = constants::EGL_HEIGHT as i64;
+const EGL_OPENGL_ES_API: u64 = constants::EGL_OPENGL_ES_API as u64;
+const EGL_CONTEXT_MAJOR_VERSION: i64 = constants::EGL_CONTEXT_MAJOR_VERSION as i64;
+const EGL_CONTEXT_MINOR_VERSION: i64 = constants::EGL_CONTEXT_MINOR_VERSION as i64;
+const GL_LINK_STATUS: u64 = constants::GL_LINK_STATUS as u64;
+const GL_PROGRAM_INPUT: u64 = constants::GL_PROGRAM_INPUT as u64;
 
 impl Survey {
     /// Reads all of the trace; `None` if it was cancelled meanwhile.
@@ -182,45 +52,6 @@ impl Survey {
             }
         }
         Ok(Some(surveyor.survey))
-    }
-
-    /// APIs whose functions are called.
-    pub fn apis(&self) -> Vec<Api> {
-        let calls = |prefix| self.functions.iter().any(|name| name.starts_with(prefix));
-        let mut apis = Vec::new();
-        if calls("egl") || calls("gl") {
-            apis.extend([Api::Egl, Api::Gles]);
-        }
-        if calls("ze") {
-            apis.push(Api::LevelZero);
-        }
-        apis
-    }
-
-    /// Whether EGL is used at all.
-    pub fn uses_egl(&self) -> bool {
-        !self.contexts.is_empty() || !self.surfaces.is_empty()
-    }
-
-    /// The context that the command of this number made.
-    pub fn context(&self, seq: u64) -> Option<&ContextFacts> {
-        self.contexts.get(*self.context_at.get(&seq)?)
-    }
-
-    /// The surface that the command of this number made, as an index.
-    pub fn surface(&self, seq: u64) -> Option<usize> {
-        self.surface_at.get(&seq).copied()
-    }
-
-    /// Whether the glLinkProgram, or glProgramBinary, of this number is known to have failed.
-    pub fn failed_to_link(&self, link: u64) -> bool {
-        self.failed_links.contains(&link)
-    }
-
-    /// Attributes of the program that the glLinkProgram of this number linked, and where they were:
-    /// those that the program asked for.
-    pub fn attributes(&self, link: u64) -> &[(Vec<u8>, u32)] {
-        self.attributes.get(&link).map_or(&[], Vec::as_slice)
     }
 }
 
@@ -262,65 +93,6 @@ struct Current {
     is_first: bool,
 }
 
-/// What a command tells.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Look {
-    Nothing,
-    BindApi,
-    Display(DisplayBy),
-    Initialize,
-    Terminate,
-    ChooseConfig,
-    ConfigAttribute,
-    Context,
-    Surface { is_native: bool, wide: bool },
-    MakeCurrent,
-    ReleaseThread,
-    Swap,
-    QuerySurface,
-    Viewport,
-    BindFramebuffer,
-    Link,
-    LinkStatus,
-    Attribute,
-    ResourceLocation,
-}
-
-impl Look {
-    fn of(name: &str) -> Self {
-        match name {
-            "eglBindAPI" => Self::BindApi,
-            "eglGetDisplay" => Self::Display(DisplayBy::Default),
-            "eglGetPlatformDisplay" => Self::Display(DisplayBy::Platform),
-            "eglGetPlatformDisplayEXT" => Self::Display(DisplayBy::Extension),
-            "eglInitialize" => Self::Initialize,
-            "eglTerminate" => Self::Terminate,
-            "eglChooseConfig" => Self::ChooseConfig,
-            "eglGetConfigAttrib" => Self::ConfigAttribute,
-            "eglCreateContext" => Self::Context,
-            "eglCreateWindowSurface"
-            | "eglCreatePlatformWindowSurfaceEXT"
-            | "eglCreatePixmapSurface"
-            | "eglCreatePlatformPixmapSurfaceEXT" => Self::Surface { is_native: true, wide: false },
-            "eglCreatePlatformWindowSurface" | "eglCreatePlatformPixmapSurface" => {
-                Self::Surface { is_native: true, wide: true }
-            }
-            "eglCreatePbufferSurface" => Self::Surface { is_native: false, wide: false },
-            "eglMakeCurrent" => Self::MakeCurrent,
-            "eglReleaseThread" => Self::ReleaseThread,
-            "eglQuerySurface" => Self::QuerySurface,
-            "glViewport" => Self::Viewport,
-            "glBindFramebuffer" | "glBindFramebufferOES" => Self::BindFramebuffer,
-            "glLinkProgram" | "glProgramBinary" | "glProgramBinaryOES" => Self::Link,
-            "glGetProgramiv" => Self::LinkStatus,
-            "glGetAttribLocation" => Self::Attribute,
-            "glGetProgramResourceLocation" => Self::ResourceLocation,
-            name if name.starts_with("eglSwapBuffers") => Self::Swap,
-            _ => Self::Nothing,
-        }
-    }
-}
-
 impl Surveyor {
     fn look_at(&mut self, command: &Command<'_>) {
         let id = usize::from(command.id);
@@ -333,8 +105,8 @@ impl Surveyor {
             None => {
                 let name = command.name();
                 self.survey.functions.insert(name.to_owned());
-                self.requirements[id] = requirements::find(name);
-                *self.looks[id].insert(Look::of(command.name()))
+                self.requirements[id] = needs::find(name);
+                *self.looks[id].insert(command.known().map_or(Look::Nothing, Look::of))
             }
         };
         if self.process != Some(command.process) {
@@ -542,7 +314,7 @@ impl Surveyor {
             process,
             config,
             limits: None,
-            attributes: egl::context_attributes(&attributes),
+            attributes: lists::of_context(&attributes),
             needs: Needs::default(),
         });
         self.last = None;
@@ -568,7 +340,7 @@ impl Surveyor {
             facts.is_used = true;
         }
         let config = self.config_number(process, config);
-        let mut facts = SurfaceFacts { is_native, process, config, ..SurfaceFacts::default() };
+        let mut facts = SurfaceFacts::new(is_native, process, config);
         if !is_native {
             let attributes = attributes_of(command, 2, if wide { 8 } else { 4 });
             let value = |name| {
@@ -688,56 +460,5 @@ fn observed(command: &Command<'_>, index: usize) -> Vec<u8> {
 }
 
 fn attributes_of(command: &Command<'_>, index: usize, width: usize) -> Attributes {
-    egl::attributes(&observed(command, index), width)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn size_of_a_surface_changes_at_swaps() {
-        let mut facts = SurfaceFacts { is_native: true, ..SurfaceFacts::default() };
-        assert_eq!(facts.size(0), None);
-        facts.viewport = Some((9, 9));
-        assert_eq!(facts.size(0), Some((9, 9)));
-        for (swaps, size) in [(0, (300, 200)), (1, (300, 200)), (4, (310, 200)), (4, (310, 220))] {
-            facts.swaps = swaps;
-            facts.learn(size);
-        }
-        facts.learn((0, 7));
-        assert_eq!(facts.sizes, [(0, (300, 200)), (4, (310, 220))]);
-        for (swaps, size) in [(0, (300, 200)), (3, (300, 200)), (4, (310, 220)), (9, (310, 220))] {
-            assert_eq!(facts.size(swaps), Some(size), "{swaps} swaps");
-        }
-    }
-
-    /// What viewports after so many swaps make of a window of 300 by 200.
-    fn check_viewports(viewports: &[(u64, [i32; 4])], expected: (u32, u32)) {
-        let mut facts = SurfaceFacts { is_native: true, ..SurfaceFacts::default() };
-        facts.learn((300, 200));
-        for (swaps, viewport) in viewports {
-            facts.swaps = *swaps;
-            facts.see_viewport(*viewport);
-        }
-        assert_eq!(facts.size(9), Some(expected), "{viewports:?}");
-    }
-
-    #[test]
-    fn window_gets_the_size_of_the_viewports_unless_they_are_parts_of_it() {
-        let all = [0, 0, 300, 200];
-        check_viewports(&[(0, all), (1, all)], (300, 200));
-        check_viewports(&[(0, all), (1, [0, 0, 120, 333])], (120, 333));
-        check_viewports(&[(0, [0, 0, 150, 200]), (1, [0, 0, 120, 333])], (300, 333));
-        check_viewports(&[(0, all), (1, [150, 0, 300, 200]), (2, [0, 0, 9, 9])], (300, 200));
-        check_viewports(&[(0, [0, 0, 1000, 1000]), (1, all)], (300, 200));
-        check_viewports(&[(0, all), (1, [0, 0, 0, 7]), (2, [-5, -5, 0, 0])], (300, 200));
-    }
-
-    #[test]
-    fn size_that_is_learned_late_is_that_of_before() {
-        let mut facts = SurfaceFacts { swaps: 3, is_native: true, ..SurfaceFacts::default() };
-        facts.learn((64, 48));
-        assert_eq!(facts.size(0), Some((64, 48)));
-    }
+    lists::attributes(&observed(command, index), width)
 }

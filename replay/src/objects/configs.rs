@@ -5,22 +5,24 @@
 
 use std::collections::HashMap;
 
-use crate::survey::{ConfigFacts, Survey};
-
-use super::objects::Key;
-use super::real::{
+use gapii_commands::constants;
+use crate::driver::{
     EGL_ALPHA_SIZE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_BLUE_SIZE,
     EGL_COLOR_COMPONENT_TYPE_EXT, EGL_CONFIG_CAVEAT, EGL_DEPTH_SIZE, EGL_GREEN_SIZE, EGL_NONE,
     EGL_RED_SIZE, EGL_RENDERABLE_TYPE, EGL_SAMPLES, EGL_STENCIL_SIZE, EGL_SURFACE_TYPE, Handle,
     Real,
 };
+use crate::survey::{ConfigFacts, Survey};
 
-const EGL_PBUFFER_BIT: i32 = 1;
-const EGL_WINDOW_BIT: i32 = 4;
-const EGL_OPENGL_ES_BIT: i32 = 1;
-const EGL_OPENGL_ES2_BIT: i32 = 4;
-const EGL_OPENGL_ES3_BIT: i32 = 0x40;
-const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 = 0x333A;
+/// Process and handle in the trace.
+pub type Key = (u32, u64);
+
+const EGL_PBUFFER_BIT: i32 = constants::EGL_PBUFFER_BIT as i32;
+const EGL_WINDOW_BIT: i32 = constants::EGL_WINDOW_BIT as i32;
+const EGL_OPENGL_ES_BIT: i32 = constants::EGL_OPENGL_ES_BIT as i32;
+const EGL_OPENGL_ES2_BIT: i32 = constants::EGL_OPENGL_ES2_BIT as i32;
+const EGL_OPENGL_ES3_BIT: i32 = constants::EGL_OPENGL_ES3_BIT as i32;
+const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
 
 /// The driver's configurations for those of the trace.
 #[derive(Default)]

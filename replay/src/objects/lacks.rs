@@ -1,69 +1,12 @@
-//! What commands need that not every context has: a version of OpenGL ES, or an extension.
-//!
-//! Loaders hand out stubs for functions that no driver here has, so contexts are asked and not
-//! loaders. What the context of the recording had not either is not needed: it was called in vain.
+//! What the trace needs and this driver lacks, in sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use gapii_commands::CommandId;
 
-use crate::driver::Driver;
+use crate::driver::{Driver, Offer};
 use crate::generated::requirements::REQUIREMENTS;
-use crate::survey::Survey;
-
-/// A command, and what provides it: that version, or any of these extensions.
-#[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Requirement {
-    pub name: &'static str,
-    pub version: Option<(u16, u16)>,
-    pub extensions: &'static [&'static str],
-}
-
-/// The requirement of a command, if it has one, as an index.
-pub fn find(name: &str) -> Option<usize> {
-    REQUIREMENTS.binary_search_by_key(&name, |requirement| requirement.name).ok()
-}
-
-impl Requirement {
-    /// `extensions`: names with spaces between them.
-    fn is_met(&self, version: (u16, u16), extensions: &str) -> bool {
-        self.version.is_some_and(|least| version >= least)
-            || extensions.split(' ').any(|name| self.extensions.contains(&name))
-    }
-}
-
-type Bits = [u64; REQUIREMENTS.len().div_ceil(64)];
-
-/// What the commands of a context need of another that is to play them.
-#[derive(Clone, Debug, Default)]
-pub struct Needs {
-    seen: Bits,
-    needed: Bits,
-}
-
-impl Needs {
-    /// A command was called in a context of this version, with these extensions.
-    pub fn see(&mut self, requirement: usize, version: (u16, u16), extensions: &str) {
-        let (word, bit) = (requirement / 64, 1 << (requirement % 64));
-        let Some(requirement) = REQUIREMENTS.get(requirement) else { return };
-        if self.seen[word] & bit == 0 {
-            self.seen[word] |= bit;
-            self.needed[word] |= if requirement.is_met(version, extensions) { bit } else { 0 };
-        }
-    }
-
-    fn has(&self, requirement: usize) -> bool {
-        self.needed[requirement / 64] >> (requirement % 64) & 1 != 0
-    }
-}
-
-/// What a context of this machine's driver has.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Offer {
-    pub version: (u16, u16),
-    /// Names with spaces between them.
-    pub extensions: String,
-}
+use crate::survey::{Needs, Survey, requirement_of};
 
 /// What contexts lack, in sentences.
 #[derive(Default)]
@@ -117,14 +60,16 @@ impl Lack {
 
 /// Functions that are called and that this driver has no address for, in a sentence.
 pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
-    let is_needed = |name: &str| match find(name) {
-        None => name.starts_with("gl"),
+    let is_needed = |known: CommandId| match requirement_of(known.name()) {
+        None => known.api() == Api::Gles,
         Some(at) => survey.contexts.iter().any(|context| context.needs.has(at)),
     };
-    let is_absent =
-        |name: &str| CommandId::named(name).is_some_and(|known| !driver.has(known.number()));
+    let is_absent = |name: &&str| {
+        let known = CommandId::named(name);
+        known.is_some_and(|known| !driver.has(known.number()) && is_needed(known))
+    };
     let functions = survey.functions.iter().map(String::as_str);
-    let absent: Vec<&str> = functions.filter(|name| is_absent(name) && is_needed(name)).collect();
+    let absent: Vec<&str> = functions.filter(is_absent).collect();
     if absent.is_empty() {
         return None;
     }
@@ -148,7 +93,11 @@ mod tests {
     fn needs(commands: &[&str], version: (u16, u16), extensions: &str) -> Needs {
         let mut needs = Needs::default();
         for name in commands {
-            needs.see(find(name).expect("a command that needs something"), version, extensions);
+            needs.see(
+                requirement_of(name).expect("a command that needs something"),
+                version,
+                extensions,
+            );
         }
         needs
     }

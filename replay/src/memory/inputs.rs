@@ -18,12 +18,11 @@
 //! admits. None of it takes memory.
 
 use std::collections::{HashMap, HashSet};
-use std::ffi::c_void;
-use std::ptr::NonNull;
 
 use gapii_protocol::trace::Bytes;
 
-use crate::call::Skip;
+use super::region::Region;
+use crate::skip::Skip;
 
 /// Addresses that are no further apart belong to one cluster.
 const NEAR: u64 = 16 << 20;
@@ -38,70 +37,12 @@ const VOID_BEHIND: usize = 32 << 40;
 const LEAST: usize = 4 << 30;
 /// How far before observed memory a pointer may be that belongs to it.
 const REACH: u64 = 1 << 40;
-const GUARD_BYTES: usize = 1 << 20;
 /// Of the window is made writable at a time.
 const GRANULE_BYTES: usize = 256 << 10;
 /// Granules that stay when a command is over.
 const KEPT_GRANULES: usize = 1024;
 /// Bytes of the arena that do.
 const KEPT_BYTES: usize = 64 << 20;
-
-/// A mapping that is given back when it is dropped.
-pub(crate) struct Region {
-    base: NonNull<u8>,
-    len: usize,
-}
-
-// SAFETY: a mapping belongs to the process; `Region` alone gives it back.
-unsafe impl Send for Region {}
-
-impl Region {
-    /// `before` bytes that are zero and can be read, `writable` bytes, `behind` bytes like the first
-    /// ones, and a guard. None of it is held before it is used.
-    pub(crate) fn new(before: usize, writable: usize, behind: usize) -> std::io::Result<Self> {
-        let len = before + writable + behind + GUARD_BYTES;
-        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
-        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
-        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
-        if base == libc::MAP_FAILED {
-            return Err(std::io::Error::last_os_error());
-        }
-        let base = NonNull::new(base.cast::<u8>()).ok_or_else(std::io::Error::last_os_error)?;
-        let region = Self { base, len };
-        region.protect(0, before, libc::PROT_READ)?;
-        region.protect(before, writable, libc::PROT_READ | libc::PROT_WRITE)?;
-        region.protect(before + writable, behind, libc::PROT_READ)?;
-        Ok(region)
-    }
-
-    fn protect(&self, at: usize, len: usize, access: i32) -> std::io::Result<()> {
-        if len == 0 {
-            return Ok(());
-        }
-        // SAFETY: `new` adds up the mapping's length from the parts that it protects.
-        let rc = unsafe { libc::mprotect(self.at(at).cast::<c_void>(), len, access) };
-        if rc == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
-    }
-
-    /// The address of byte `offset`, which is within the mapping.
-    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
-        debug_assert!(offset <= self.len);
-        self.base.as_ptr().wrapping_add(offset)
-    }
-
-    /// Gives back what `len` bytes from `offset` on hold; they are zero then.
-    pub(crate) fn release(&self, offset: usize, len: usize) {
-        // SAFETY: private memory of the mapping; nobody has a reference into it between commands.
-        unsafe { libc::madvise(self.at(offset).cast::<c_void>(), len, libc::MADV_DONTNEED) };
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        // SAFETY: the mapping of `new`, once.
-        unsafe { libc::munmap(self.base.as_ptr().cast::<c_void>(), self.len) };
-    }
-}
 
 /// What commands read.
 pub struct Memory {

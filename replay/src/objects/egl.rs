@@ -4,15 +4,12 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use crate::driver::Driver;
-use crate::requirements;
+use super::configs::{self, Configs};
+use super::{contexts, displays, lacks};
+use crate::driver::{Driver, Handle, Real, Window, Windows};
 use crate::survey::Survey;
 
-use super::configs::{self, Configs};
-use super::contexts;
-use super::displays;
-use super::real::{Handle, Real};
-use super::windows::{Window, Windows};
+pub use super::configs::Key;
 
 /// Most objects of one sort that are alive.
 pub const OBJECTS_MAX: usize = 1 << 14;
@@ -22,25 +19,22 @@ pub const PIXELS_MAX: u64 = 1 << 27;
 /// What the player keeps of EGL.
 #[derive(Default)]
 pub struct Egl {
-    pub(super) real: Option<Real>,
-    pub(super) windows: Option<Windows>,
-    pub(super) configs: Configs,
-    pub(super) displays: HashMap<Key, Display>,
-    pub(super) contexts: HashMap<Key, Context>,
-    pub(super) surfaces: HashMap<Key, Surface>,
-    pub(super) syncs: HashMap<Key, Sync>,
-    pub(super) images: HashMap<Key, Image>,
-    pub(super) currents: BTreeMap<u32, Current>,
+    pub(crate) real: Option<Real>,
+    pub(crate) windows: Option<Windows>,
+    pub(crate) configs: Configs,
+    pub(crate) displays: HashMap<Key, Display>,
+    pub(crate) contexts: HashMap<Key, Context>,
+    pub(crate) surfaces: HashMap<Key, Surface>,
+    pub(crate) syncs: HashMap<Key, Sync>,
+    pub(crate) images: HashMap<Key, Image>,
+    pub(crate) currents: BTreeMap<u32, Current>,
     /// Pixels of all surfaces.
-    pub(super) pixels: u64,
+    pub(crate) pixels: u64,
     /// Waits for syncs that came to nothing.
-    pub(super) vain_waits: u32,
+    pub(crate) vain_waits: u32,
     /// A surface for contexts without one, where the driver wants one.
-    pub(super) stand_in: HashMap<Handle, Handle>,
+    pub(crate) stand_in: HashMap<Handle, Handle>,
 }
-
-/// Process and handle in the trace.
-pub type Key = (u32, u64);
 
 /// A display of the trace.
 #[derive(Default)]
@@ -103,7 +97,7 @@ impl Egl {
     /// A display of this machine that can play the trace, or sentences that say what the driver
     /// lacks.
     pub fn open(driver: &Arc<Driver>, survey: &Survey, window: bool) -> Result<Self, Vec<String>> {
-        let mut lacks: Vec<String> = requirements::absent(survey, driver).into_iter().collect();
+        let mut lacks: Vec<String> = lacks::absent(survey, driver).into_iter().collect();
         let mut egl = Self::default();
         if survey.uses_egl() {
             let one = |lack| vec![lack];

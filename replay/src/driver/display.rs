@@ -1,0 +1,213 @@
+//! EGL of this machine: the one display that a replay uses, behind functions that are safe to call.
+//!
+//! Handles are numbers that the driver gave out; nothing here takes one from a trace.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use gapii_commands::constants::{EGL_PLATFORM_DEVICE_EXT, EGL_PLATFORM_SURFACELESS_MESA, EGL_PLATFORM_X11_KHR};
+use super::egl_functions::{
+    EGL_EXTENSIONS, EGL_FALSE, EGL_NONE, Functions, GL_EXTENSIONS, GL_VERSION, Handle, call, owned,
+    some,
+};
+use super::functions::Driver;
+use super::offer::{Offer, version_of};
+
+/// The function that a display is asked for with.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DisplayBy {
+    /// eglGetDisplay: no platform is named.
+    Default,
+    /// eglGetPlatformDisplay.
+    Platform,
+    /// eglGetPlatformDisplayEXT.
+    Extension,
+}
+
+/// A display of this machine, initialized. It is terminated only where the trace ends its own for
+/// good and no other replay of this process may have the same.
+#[derive(Clone)]
+pub struct Real {
+    /// For what the trace has.
+    pub(super) played: Functions,
+    pub(super) own: Functions,
+    pub(super) display: Handle,
+    /// What the display was asked for with; platform 0 is the default one.
+    pub(super) platform: (u32, usize),
+    extensions: String,
+    version: (i32, i32),
+}
+
+impl Real {
+    /// A display that needs no window system; or, with the address of an X11 display, one with windows.
+    /// By the function that the trace has, if there is that; the default display if the environment
+    /// names its platform.
+    pub fn open(
+        driver: &Arc<Driver>,
+        x11: Option<usize>,
+        by: Option<DisplayBy>,
+    ) -> Result<Self, String> {
+        let mut real = Self {
+            played: Functions { driver: driver.clone(), is_own: false },
+            own: Functions { driver: driver.clone(), is_own: true },
+            display: 0,
+            platform: (0, 0),
+            extensions: String::new(),
+            version: (0, 0),
+        };
+        if real.own.initialize().is_none() || real.own.make_current().is_none() {
+            return Err("the driver has no EGL; install one (libegl1, libegl-mesa0)".to_owned());
+        }
+        let client_extensions = real.text(EGL_EXTENSIONS);
+        let mut platforms = match x11 {
+            Some(display) => vec![(EGL_PLATFORM_X11_KHR, display)],
+            None => real.platforms_without_windows(&client_extensions),
+        };
+        if x11.is_none() && by == Some(DisplayBy::Default) && is_without_windows_by_default() {
+            platforms.insert(0, (0, 0));
+        }
+        for (platform, native) in platforms {
+            if real.initialize(platform, native, by) {
+                *open_displays() += 1;
+                real.extensions = real.text(EGL_EXTENSIONS);
+                return Ok(real);
+            }
+        }
+        Err(match x11 {
+            Some(_) => "the driver has no display on X11; replay without --window".to_owned(),
+            None => "the driver has no display without a window system (surfaceless, device), \
+                     and none by default"
+                .to_owned(),
+        })
+    }
+
+    /// The replay is over.
+    pub fn close(&self) {
+        let mut open = open_displays();
+        *open = open.saturating_sub(1);
+    }
+
+    /// Ends the display for good, unless another replay of this process may have the same.
+    pub fn terminate(&self) {
+        let open = open_displays();
+        if *open == 1 {
+            call!(self.played.terminate(self.display));
+        }
+    }
+
+    fn platforms_without_windows(&self, client_extensions: &str) -> Vec<(u32, usize)> {
+        let has = |name| client_extensions.split(' ').any(|extension| extension == name);
+        let mut platforms = Vec::new();
+        if has("EGL_MESA_platform_surfaceless") {
+            platforms.push((EGL_PLATFORM_SURFACELESS_MESA, 0));
+        }
+        if has("EGL_EXT_platform_device") {
+            let (mut devices, mut count) = ([0; 16], 0);
+            call!(self.own.query_devices(
+                devices.len() as i32,
+                devices.as_mut_ptr(),
+                &raw mut count
+            ));
+            let devices = devices.iter().take(usize::try_from(count).unwrap_or(0));
+            platforms.extend(devices.map(|device| (EGL_PLATFORM_DEVICE_EXT, *device)));
+        }
+        platforms.push((0, 0));
+        platforms
+    }
+
+    /// The display of a platform, or of none in particular.
+    fn initialize(&mut self, platform: u32, native: usize, by: Option<DisplayBy>) -> bool {
+        let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
+        let core = || call!(self.own.get_platform_display(platform, native, wide.as_ptr()));
+        let ext = || call!(self.own.get_platform_display_ext(platform, native, narrow.as_ptr()));
+        self.display = match (platform, by) {
+            (0, _) => call!(self.own.get_display(native)),
+            (_, Some(DisplayBy::Extension)) => some(ext()).unwrap_or_else(core),
+            _ => some(core()).unwrap_or_else(ext),
+        };
+        let (mut major, mut minor) = (0, 0);
+        let initialized = self.display != 0
+            && call!(self.own.initialize(self.display, &raw mut major, &raw mut minor))
+                != EGL_FALSE;
+        self.version = (major, minor);
+        self.platform = (platform, native);
+        initialized
+    }
+
+    fn text(&self, name: i32) -> String {
+        let Some(query) = self.own.query_string() else { return String::new() };
+        // SAFETY: the function's own signature, with a display of the driver or none.
+        let text = unsafe { query(self.display, name) };
+        // SAFETY: null, or a text of the driver.
+        unsafe { owned(text) }
+    }
+
+    /// What the thread's context has.
+    pub fn offer(&self) -> Option<Offer> {
+        let (major, minor) = version_of(&self.gl_text(GL_VERSION)?)?;
+        let version = (u16::try_from(major).ok()?, u16::try_from(minor).ok()?);
+        Some(Offer { version, extensions: self.gl_text(GL_EXTENSIONS)? })
+    }
+
+    /// A text of the thread's context, by a name that every version has.
+    fn gl_text(&self, name: u32) -> Option<String> {
+        let get = self.own.get_string()?;
+        // SAFETY: the function's own signature, with such a name.
+        let text = unsafe { get(name) };
+        // SAFETY: null, or a text of the driver.
+        (!text.is_null()).then(|| unsafe { owned(text) })
+    }
+
+    /// The same display, for what the player does on its own account.
+    pub fn unheard(&self) -> Self {
+        Self { played: self.own.clone(), ..self.clone() }
+    }
+
+    /// Major and minor version of EGL.
+    pub fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    pub fn has_extension(&self, name: &str) -> bool {
+        self.extensions.split(' ').any(|extension| extension == name)
+    }
+
+    /// Whether contexts may be asked for by major and minor version.
+    pub fn has_minor_versions(&self) -> bool {
+        self.version >= (1, 5) || self.has_extension("EGL_KHR_create_context")
+    }
+
+    /// The thread's last error, as a word for sentences.
+    pub fn error(&self) -> String {
+        let error = call!(self.own.get_error());
+        const NAMES: [&str; 15] = [
+            "EGL_SUCCESS",
+            "EGL_NOT_INITIALIZED",
+            "EGL_BAD_ACCESS",
+            "EGL_BAD_ALLOC",
+            "EGL_BAD_ATTRIBUTE",
+            "EGL_BAD_CONFIG",
+            "EGL_BAD_CONTEXT",
+            "EGL_BAD_CURRENT_SURFACE",
+            "EGL_BAD_DISPLAY",
+            "EGL_BAD_MATCH",
+            "EGL_BAD_NATIVE_PIXMAP",
+            "EGL_BAD_NATIVE_WINDOW",
+            "EGL_BAD_PARAMETER",
+            "EGL_BAD_SURFACE",
+            "EGL_CONTEXT_LOST",
+        ];
+        let at = usize::try_from(error - 0x3000).ok();
+        at.and_then(|at| NAMES.get(at)).map_or_else(|| format!("{error:#x}"), |&it| it.to_owned())
+    }
+}
+
+/// How many replays of this process have a display.
+fn open_displays() -> MutexGuard<'static, usize> {
+    static OPEN: Mutex<usize> = Mutex::new(0);
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the environment has the default display be one of Mesa's without windows.
+fn is_without_windows_by_default() -> bool {
+    std::env::var_os("EGL_PLATFORM").is_some_and(|platform| platform == "surfaceless")
+}

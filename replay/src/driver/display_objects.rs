@@ -1,0 +1,170 @@
+//! Objects of the display: configurations, surfaces, contexts, syncs and images of the driver.
+
+use super::display::Real;
+use super::egl_functions::{EGL_FALSE, EGL_NONE, Handle, call, ended, some};
+
+/// Most configurations that are looked at.
+const CONFIGS_MAX: i32 = 4096;
+
+impl Real {
+    pub fn configs(&self) -> Vec<Handle> {
+        let mut configs = vec![0; CONFIGS_MAX as usize];
+        let mut count = 0;
+        call!(self.own.get_configs(
+            self.display,
+            configs.as_mut_ptr(),
+            CONFIGS_MAX,
+            &raw mut count
+        ));
+        configs.truncate(usize::try_from(count).unwrap_or(0));
+        configs
+    }
+
+    pub fn config_attribute(&self, config: Handle, attribute: i32) -> Option<i32> {
+        let mut value = 0;
+        let done =
+            call!(self.own.get_config_attrib(self.display, config, attribute, &raw mut value));
+        (done != EGL_FALSE).then_some(value)
+    }
+
+    /// `attributes`: pairs, without an end.
+    pub fn create_pbuffer(&self, config: Handle, attributes: &[(i32, i32)]) -> Option<Handle> {
+        let list = ended(attributes);
+        some(call!(self.played.create_pbuffer(self.display, config, list.as_ptr())))
+    }
+
+    /// A surface of an X11 window.
+    pub fn create_window(
+        &self,
+        config: Handle,
+        window: usize,
+        attributes: &[(i32, i32)],
+    ) -> Option<Handle> {
+        let list = ended(attributes);
+        some(call!(self.played.create_window(self.display, config, window, list.as_ptr())))
+    }
+
+    pub fn destroy_surface(&self, surface: Handle) {
+        call!(self.played.destroy_surface(self.display, surface));
+    }
+
+    pub fn set_surface_attribute(&self, surface: Handle, attribute: i32, value: i32) -> bool {
+        call!(self.played.surface_attrib(self.display, surface, attribute, value)) != EGL_FALSE
+    }
+
+    pub fn bind_tex_image(&self, surface: Handle, buffer: i32) -> bool {
+        call!(self.played.bind_tex_image(self.display, surface, buffer)) != EGL_FALSE
+    }
+
+    pub fn release_tex_image(&self, surface: Handle, buffer: i32) -> bool {
+        call!(self.played.release_tex_image(self.display, surface, buffer)) != EGL_FALSE
+    }
+
+    /// Config and share may be 0. Without attributes there is no list.
+    pub fn create_context(
+        &self,
+        config: Handle,
+        share: Handle,
+        attributes: Option<&[(i32, i32)]>,
+    ) -> Option<Handle> {
+        let list = attributes.map(ended);
+        let list = list.as_ref().map_or(std::ptr::null(), |list| list.as_ptr());
+        some(call!(self.played.create_context(self.display, config, share, list)))
+    }
+
+    pub fn destroy_context(&self, context: Handle) {
+        call!(self.played.destroy_context(self.display, context));
+    }
+
+    /// On the calling thread; 0, 0, 0 releases.
+    pub fn make_current(&self, draw: Handle, read: Handle, context: Handle) -> bool {
+        call!(self.played.make_current(self.display, draw, read, context)) != EGL_FALSE
+    }
+
+    pub fn release_thread(&self) {
+        call!(self.played.release_thread());
+    }
+
+    pub fn swap(&self, surface: Handle) -> bool {
+        call!(self.played.swap_buffers(self.display, surface)) != EGL_FALSE
+    }
+
+    pub fn set_swap_interval(&self, interval: i32) {
+        call!(self.played.swap_interval(self.display, interval));
+    }
+
+    /// Has the driver begin what the thread's context has queued.
+    pub fn flush(&self) {
+        call!(self.own.flush());
+    }
+
+    pub fn wait_client(&self) -> bool {
+        call!(self.played.wait_client()) != EGL_FALSE
+    }
+
+    /// By the function of the extension, or that of EGL 1.5 where the driver lacks it or it is asked
+    /// for.
+    pub fn create_sync(&self, kind: u32, is_core: bool, has_list: bool) -> Option<Handle> {
+        let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
+        let wide = if has_list { wide.as_ptr() } else { std::ptr::null() };
+        let narrow = if has_list { narrow.as_ptr() } else { std::ptr::null() };
+        let core = || some(call!(self.played.create_sync(self.display, kind, wide)));
+        let khr = || some(call!(self.played.create_sync_khr(self.display, kind, narrow)));
+        if is_core { core().or_else(khr) } else { khr().or_else(core) }
+    }
+
+    pub fn destroy_sync(&self, sync: Handle, is_core: bool) {
+        match self.played.destroy_sync_khr().filter(|_| !is_core) {
+            Some(_) => call!(self.played.destroy_sync_khr(self.display, sync)),
+            None => call!(self.played.destroy_sync(self.display, sync)),
+        };
+    }
+
+    /// What the wait came to, 0 for an error.
+    pub fn client_wait_sync(&self, sync: Handle, flags: i32, timeout_ns: u64) -> i32 {
+        match self.played.client_wait_sync_khr() {
+            Some(_) => call!(self.own.client_wait_sync_khr(self.display, sync, flags, timeout_ns)),
+            None => call!(self.own.client_wait_sync(self.display, sync, flags, timeout_ns)),
+        }
+    }
+
+    pub fn wait_sync(&self, sync: Handle, is_core: bool) -> bool {
+        let done = match self.played.wait_sync_khr().filter(|_| !is_core) {
+            Some(_) => call!(self.played.wait_sync_khr(self.display, sync, 0)),
+            None => call!(self.played.wait_sync(self.display, sync, 0)),
+        };
+        done != 0
+    }
+
+    pub fn signal_sync(&self, sync: Handle, mode: u32) -> bool {
+        call!(self.played.signal_sync(self.display, sync, mode)) != EGL_FALSE
+    }
+
+    /// `buffer` is the name of an object of `context`.
+    pub fn create_image(
+        &self,
+        context: Handle,
+        target: u32,
+        buffer: u32,
+        attributes: Option<&[(i32, i32)]>,
+        is_core: bool,
+    ) -> Option<Handle> {
+        let narrow = attributes.map(ended);
+        let wide: Option<Vec<isize>> =
+            narrow.as_ref().map(|list| list.iter().map(|word| *word as isize).collect());
+        let narrow = narrow.as_ref().map_or(std::ptr::null(), |list| list.as_ptr());
+        let wide = wide.as_ref().map_or(std::ptr::null(), |list| list.as_ptr());
+        let (display, buffer) = (self.display, buffer as usize);
+        let core = || some(call!(self.played.create_image(display, context, target, buffer, wide)));
+        let khr =
+            || some(call!(self.played.create_image_khr(display, context, target, buffer, narrow)));
+        if is_core { core().or_else(khr) } else { khr().or_else(core) }
+    }
+
+    pub fn destroy_image(&self, image: Handle, is_core: bool) {
+        match self.played.destroy_image_khr().filter(|_| !is_core) {
+            Some(_) => call!(self.played.destroy_image_khr(self.display, image)),
+            None => call!(self.played.destroy_image(self.display, image)),
+        };
+    }
+}

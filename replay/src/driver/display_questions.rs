@@ -1,0 +1,113 @@
+//! What a trace only asks EGL: the driver is asked the same.
+
+use super::display::Real;
+use super::egl_functions::{EGL_NONE, Handle, call, ended};
+
+/// Most configurations that are looked at.
+const CONFIGS_MAX: i32 = 4096;
+
+impl Real {
+    /// The display once more, as a program asks for it. `is_extension`: by the function of the
+    /// extension, where a platform is named.
+    pub fn get_display(&self, is_default: bool, is_extension: bool, has_list: bool) {
+        let (platform, native) = self.platform;
+        let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
+        let wide = if has_list { wide.as_ptr() } else { std::ptr::null() };
+        let narrow = if has_list { narrow.as_ptr() } else { std::ptr::null() };
+        if platform == 0 || is_default && call!(self.own.get_display(0)) == self.display {
+            call!(self.played.get_display(native));
+        } else if is_extension && self.own.get_platform_display_ext().is_some() {
+            call!(self.played.get_platform_display_ext(platform, native, narrow));
+        } else {
+            call!(self.played.get_platform_display(platform, native, wide));
+        }
+    }
+
+    /// Where nobody asked for the version there is no room for it.
+    pub fn initialize_again(&self, asks: [bool; 2]) {
+        let (mut major, mut minor) = (0, 0);
+        let room =
+            |asks: bool, at: &mut i32| if asks { &raw mut *at } else { std::ptr::null_mut() };
+        let (major, minor) = (room(asks[0], &mut major), room(asks[1], &mut minor));
+        call!(self.played.initialize(self.display, major, minor));
+    }
+
+    pub fn bind_api(&self, api: u32) {
+        call!(self.played.bind_api(api));
+    }
+
+    pub fn query_api(&self) {
+        call!(self.played.query_api());
+    }
+
+    pub fn ask_error(&self) {
+        call!(self.played.get_error());
+    }
+
+    pub fn ask_current_context(&self) {
+        call!(self.played.get_current_context());
+    }
+
+    pub fn ask_current_display(&self) {
+        call!(self.played.get_current_display());
+    }
+
+    pub fn ask_current_surface(&self, end: i32) {
+        call!(self.played.get_current_surface(end));
+    }
+
+    /// `name` ends with zero. Where it leads for programs; 0 for nowhere.
+    pub fn proc_address(&self, name: &std::ffi::CStr) -> usize {
+        call!(self.played.get_proc_address(name.as_ptr()))
+    }
+
+    /// Configurations that fit, `room` at most; `None`: only how many there are is asked.
+    pub fn choose_configs(
+        &self,
+        attributes: Option<&[(i32, i32)]>,
+        room: Option<usize>,
+    ) -> Vec<Handle> {
+        let list = attributes.map(ended);
+        let list = list.as_ref().map_or(std::ptr::null(), |list| list.as_ptr());
+        let size = room.unwrap_or(0).min(CONFIGS_MAX as usize);
+        let (mut found, mut count) = (vec![0; size], 0);
+        let at = if room.is_some() { found.as_mut_ptr() } else { std::ptr::null_mut() };
+        call!(self.played.choose_config(self.display, list, at, size as i32, &raw mut count));
+        found.truncate(usize::try_from(count).unwrap_or(0));
+        found
+    }
+
+    /// The same of all.
+    pub fn ask_configs(&self, room: Option<usize>) -> Vec<Handle> {
+        let size = room.unwrap_or(0).min(CONFIGS_MAX as usize);
+        let (mut found, mut count) = (vec![0; size], 0);
+        let at = if room.is_some() { found.as_mut_ptr() } else { std::ptr::null_mut() };
+        call!(self.played.get_configs(self.display, at, size as i32, &raw mut count));
+        found.truncate(usize::try_from(count).unwrap_or(0));
+        found
+    }
+
+    pub fn ask_config_attribute(&self, config: Handle, attribute: i32) {
+        let mut value = 0;
+        call!(self.played.get_config_attrib(self.display, config, attribute, &raw mut value));
+    }
+
+    pub fn ask_surface(&self, surface: Handle, attribute: i32) {
+        let mut value = 0;
+        call!(self.played.query_surface(self.display, surface, attribute, &raw mut value));
+    }
+
+    pub fn ask_context(&self, context: Handle, attribute: i32) {
+        let mut value = 0;
+        call!(self.played.query_context(self.display, context, attribute, &raw mut value));
+    }
+
+    /// Of the display, or of no display.
+    pub fn ask_text(&self, has_display: bool, name: i32) {
+        let display = if has_display { self.display } else { 0 };
+        if let Some(query) = self.played.query_string() {
+            // SAFETY: the function's own signature, with a display of the driver or none.
+            unsafe { query(display, name) };
+        }
+    }
+}

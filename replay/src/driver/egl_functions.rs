@@ -1,0 +1,140 @@
+//! Functions of the driver's EGL, with their signatures.
+
+use std::sync::Arc;
+
+use gapii_commands::constants;
+pub(super) use gapii_commands::constants::{EGL_FALSE, GL_EXTENSIONS, GL_VERSION};
+use super::functions::Driver;
+
+/// A handle of the driver; 0 is none.
+pub type Handle = usize;
+
+pub const EGL_ALPHA_SIZE: i32 = constants::EGL_ALPHA_SIZE as i32;
+pub const EGL_BLUE_SIZE: i32 = constants::EGL_BLUE_SIZE as i32;
+pub const EGL_GREEN_SIZE: i32 = constants::EGL_GREEN_SIZE as i32;
+pub const EGL_RED_SIZE: i32 = constants::EGL_RED_SIZE as i32;
+pub const EGL_DEPTH_SIZE: i32 = constants::EGL_DEPTH_SIZE as i32;
+pub const EGL_STENCIL_SIZE: i32 = constants::EGL_STENCIL_SIZE as i32;
+pub const EGL_CONFIG_CAVEAT: i32 = constants::EGL_CONFIG_CAVEAT as i32;
+pub const EGL_NATIVE_VISUAL_ID: i32 = constants::EGL_NATIVE_VISUAL_ID as i32;
+pub const EGL_SAMPLES: i32 = constants::EGL_SAMPLES as i32;
+pub const EGL_SURFACE_TYPE: i32 = constants::EGL_SURFACE_TYPE as i32;
+pub const EGL_NONE: i32 = constants::EGL_NONE as i32;
+pub const EGL_BIND_TO_TEXTURE_RGB: i32 = constants::EGL_BIND_TO_TEXTURE_RGB as i32;
+pub const EGL_BIND_TO_TEXTURE_RGBA: i32 = constants::EGL_BIND_TO_TEXTURE_RGBA as i32;
+pub const EGL_RENDERABLE_TYPE: i32 = constants::EGL_RENDERABLE_TYPE as i32;
+pub const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_EXT as i32;
+pub(super) const EGL_EXTENSIONS: i32 = constants::EGL_EXTENSIONS as i32;
+pub const EGL_HEIGHT: i32 = constants::EGL_HEIGHT as i32;
+pub const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
+
+/// Functions of the driver.
+#[derive(Clone)]
+pub(super) struct Functions {
+    pub(super) driver: Arc<Driver>,
+    /// Those of the player's own needs, of which no interceptor hears.
+    pub(super) is_own: bool,
+}
+
+macro_rules! functions {
+    ($($name:ident = $id:ident fn($($arg:ty),*) -> $result:ty;)*) => {
+        impl Functions {
+            $(pub(super) fn $name(&self) -> Option<unsafe extern "C" fn($($arg),*) -> $result> {
+                const FUNCTION: u16 = gapii_commands::ids::$id;
+                match self.is_own {
+                    // SAFETY: the function's signature by the registry; handles are as wide as
+                    // addresses.
+                    true => unsafe { self.driver.own(FUNCTION) }.ok(),
+                    // SAFETY: as above.
+                    false => unsafe { self.driver.get(FUNCTION) }.ok(),
+                }
+            })*
+        }
+    };
+}
+
+functions! {
+    bind_api = EGL_BIND_API fn(u32) -> u32;
+    bind_tex_image = EGL_BIND_TEX_IMAGE fn(Handle, Handle, i32) -> u32;
+    choose_config = EGL_CHOOSE_CONFIG fn(Handle, *const i32, *mut Handle, i32, *mut i32) -> u32;
+    client_wait_sync = EGL_CLIENT_WAIT_SYNC fn(Handle, Handle, i32, u64) -> i32;
+    client_wait_sync_khr = EGL_CLIENT_WAIT_SYNC_KHR fn(Handle, Handle, i32, u64) -> i32;
+    create_context = EGL_CREATE_CONTEXT fn(Handle, Handle, Handle, *const i32) -> Handle;
+    create_image = EGL_CREATE_IMAGE fn(Handle, Handle, u32, usize, *const isize) -> Handle;
+    create_image_khr = EGL_CREATE_IMAGE_KHR fn(Handle, Handle, u32, usize, *const i32) -> Handle;
+    create_pbuffer = EGL_CREATE_PBUFFER_SURFACE fn(Handle, Handle, *const i32) -> Handle;
+    create_sync = EGL_CREATE_SYNC fn(Handle, u32, *const isize) -> Handle;
+    create_sync_khr = EGL_CREATE_SYNC_KHR fn(Handle, u32, *const i32) -> Handle;
+    create_window = EGL_CREATE_WINDOW_SURFACE fn(Handle, Handle, usize, *const i32) -> Handle;
+    destroy_context = EGL_DESTROY_CONTEXT fn(Handle, Handle) -> u32;
+    destroy_image = EGL_DESTROY_IMAGE fn(Handle, Handle) -> u32;
+    destroy_image_khr = EGL_DESTROY_IMAGE_KHR fn(Handle, Handle) -> u32;
+    destroy_surface = EGL_DESTROY_SURFACE fn(Handle, Handle) -> u32;
+    destroy_sync = EGL_DESTROY_SYNC fn(Handle, Handle) -> u32;
+    destroy_sync_khr = EGL_DESTROY_SYNC_KHR fn(Handle, Handle) -> u32;
+    flush = GL_FLUSH fn() -> ();
+    get_config_attrib = EGL_GET_CONFIG_ATTRIB fn(Handle, Handle, i32, *mut i32) -> u32;
+    get_configs = EGL_GET_CONFIGS fn(Handle, *mut Handle, i32, *mut i32) -> u32;
+    get_current_context = EGL_GET_CURRENT_CONTEXT fn() -> Handle;
+    get_current_display = EGL_GET_CURRENT_DISPLAY fn() -> Handle;
+    get_current_surface = EGL_GET_CURRENT_SURFACE fn(i32) -> Handle;
+    get_display = EGL_GET_DISPLAY fn(usize) -> Handle;
+    get_error = EGL_GET_ERROR fn() -> i32;
+    get_string = GL_GET_STRING fn(u32) -> *const core::ffi::c_char;
+    get_platform_display = EGL_GET_PLATFORM_DISPLAY fn(u32, usize, *const isize) -> Handle;
+    get_platform_display_ext = EGL_GET_PLATFORM_DISPLAY_EXT fn(u32, usize, *const i32) -> Handle;
+    get_proc_address = EGL_GET_PROC_ADDRESS fn(*const core::ffi::c_char) -> usize;
+    initialize = EGL_INITIALIZE fn(Handle, *mut i32, *mut i32) -> u32;
+    make_current = EGL_MAKE_CURRENT fn(Handle, Handle, Handle, Handle) -> u32;
+    query_api = EGL_QUERY_API fn() -> u32;
+    query_context = EGL_QUERY_CONTEXT fn(Handle, Handle, i32, *mut i32) -> u32;
+    query_devices = EGL_QUERY_DEVICES_EXT fn(i32, *mut usize, *mut i32) -> u32;
+    query_string = EGL_QUERY_STRING fn(Handle, i32) -> *const core::ffi::c_char;
+    query_surface = EGL_QUERY_SURFACE fn(Handle, Handle, i32, *mut i32) -> u32;
+    release_tex_image = EGL_RELEASE_TEX_IMAGE fn(Handle, Handle, i32) -> u32;
+    release_thread = EGL_RELEASE_THREAD fn() -> u32;
+    signal_sync = EGL_SIGNAL_SYNC_KHR fn(Handle, Handle, u32) -> u32;
+    surface_attrib = EGL_SURFACE_ATTRIB fn(Handle, Handle, i32, i32) -> u32;
+    swap_buffers = EGL_SWAP_BUFFERS fn(Handle, Handle) -> u32;
+    swap_interval = EGL_SWAP_INTERVAL fn(Handle, i32) -> u32;
+    terminate = EGL_TERMINATE fn(Handle) -> u32;
+    wait_client = EGL_WAIT_CLIENT fn() -> u32;
+    wait_sync = EGL_WAIT_SYNC fn(Handle, Handle, i32) -> i32;
+    wait_sync_khr = EGL_WAIT_SYNC_KHR fn(Handle, Handle, i32) -> i32;
+}
+
+/// Calls a function that the driver may lack; the default of its result if it does.
+macro_rules! call {
+    ($self:ident.$whose:ident.$name:ident($($arg:expr),*)) => {
+        match $self.$whose.$name() {
+            // SAFETY: the function's own signature; handles are the driver's, lists end with
+            // EGL_NONE, and outputs have room for what is written.
+            Some(function) => unsafe { function($($arg),*) },
+            None => Default::default(),
+        }
+    };
+}
+
+pub(super) use call;
+
+/// A text of the driver.
+///
+/// # Safety
+/// Null, or it ends with zero and stays.
+pub(super) unsafe fn owned(text: *const core::ffi::c_char) -> String {
+    if text.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null; ends with zero by the caller's duty.
+    unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// A list with its end.
+pub(super) fn ended(attributes: &[(i32, i32)]) -> Vec<i32> {
+    let pairs = attributes.iter().flat_map(|(name, value)| [*name, *value]);
+    pairs.chain([EGL_NONE]).collect()
+}
+
+pub(super) fn some(handle: Handle) -> Option<Handle> {
+    (handle != 0).then_some(handle)
+}

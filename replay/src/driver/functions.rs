@@ -1,0 +1,153 @@
+//! The driver's functions, by number.
+//!
+//! Commands of the trace go to what a program of this machine gets for libEGL, libGLESv2 and Level Zero's
+//! loader. Where a replay is itself recorded, that is the interceptor; what the player asks and sets for
+//! itself goes past it, to the driver below. Who takes a function says its type; see [`Driver::get`].
+
+use std::ffi::{CString, c_void};
+use std::ptr::NonNull;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use gapii_commands::ids;
+use gapii_commands::{Api, COUNT, CommandId};
+
+use super::libraries::Interceptor;
+use super::loader::Loader;
+use crate::skip::Skip;
+
+/// The functions that a driver has.
+pub struct Driver {
+    functions: Box<[Option<Address>]>,
+    intercepted: Option<Intercepted>,
+}
+
+/// The interceptor's entry points, as far as they were needed; null until then.
+struct Intercepted {
+    interceptor: Interceptor,
+    entries: Box<[AtomicPtr<c_void>]>,
+}
+
+/// Where a function is.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+struct Address(NonNull<c_void>);
+
+// SAFETY: an address of code, which by the contract of `Loader` any thread may call.
+unsafe impl Send for Address {}
+// SAFETY: as above.
+unsafe impl Sync for Address {}
+
+impl Driver {
+    /// Functions of `apis` that `loader` finds.
+    pub fn load(loader: &dyn Loader, apis: &[Api]) -> Self {
+        let find = |name: &str| loader.find(&CString::new(name).ok()?).map(Address);
+        let functions = CommandId::all().map(|command| {
+            let is_wanted = apis.contains(&command.api());
+            is_wanted.then(|| find(command.name())).flatten()
+        });
+        let functions = functions.collect();
+        let intercepted = loader.interceptor().map(|interceptor| Intercepted {
+            interceptor,
+            entries: (0..COUNT).map(|_| AtomicPtr::default()).collect(),
+        });
+        Self { functions, intercepted }
+    }
+
+    /// Whether there is the function of that number.
+    pub fn has(&self, function: u16) -> bool {
+        self.functions.get(usize::from(function)).is_some_and(Option::is_some)
+    }
+
+    /// The function of that number, for commands of the trace: an interceptor hears of the call.
+    ///
+    /// # Safety
+    ///
+    /// `F` is the type of that function: an `unsafe extern "C" fn` with its signature.
+    pub unsafe fn get<F: Copy>(&self, function: u16) -> Result<F, Skip> {
+        const { assert!(size_of::<F>() == size_of::<Address>()) };
+        let address = match &self.intercepted {
+            None => self.address(function)?,
+            Some(intercepted) => {
+                let below = self.address(function)?;
+                intercepted.entry(function).unwrap_or(below)
+            }
+        };
+        // SAFETY: the caller's duty: `F` is a function pointer, and of the type of this function.
+        Ok(unsafe { std::mem::transmute_copy(&address) })
+    }
+
+    /// The same for the player's own needs: nobody hears of it but the driver.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::get`].
+    pub unsafe fn own<F: Copy>(&self, function: u16) -> Result<F, Skip> {
+        const { assert!(size_of::<F>() == size_of::<Address>()) };
+        let address = self.address(function)?;
+        // SAFETY: the caller's duty, as above.
+        Ok(unsafe { std::mem::transmute_copy(&address) })
+    }
+
+    /// What eglGetProcAddress gave a program that is played: the entry point of that name from now on.
+    pub(crate) fn gave(&self, name: &[u8], entry: *mut c_void) {
+        let found = std::str::from_utf8(name).ok().and_then(CommandId::named);
+        if let (Some(function), Some(intercepted)) = (found, &self.intercepted)
+            && self.functions[function.index()].is_some()
+        {
+            // Relaxed: an address of code that is there already.
+            intercepted.entries[function.index()].store(entry, Ordering::Relaxed);
+        }
+    }
+
+    fn address(&self, function: u16) -> Result<Address, Skip> {
+        let found = self.functions.get(usize::from(function)).copied().flatten();
+        found.ok_or_else(|| {
+            let name = CommandId::new(function).map_or("", CommandId::name);
+            Skip::from(format!("the driver has no {name}"))
+        })
+    }
+}
+
+impl Intercepted {
+    fn entry(&self, function: u16) -> Option<Address> {
+        let entry = self.entries.get(usize::from(function))?;
+        // Relaxed: an address of code that is there already.
+        if let Some(known) = NonNull::new(entry.load(Ordering::Relaxed)) {
+            return Some(Address(known));
+        }
+        let command = CommandId::new(function)?;
+        let name = CString::new(command.name()).ok()?;
+        let is_intercepted = command.api() != Api::LevelZero;
+        let found = is_intercepted.then(|| self.interceptor.find(&name)).flatten()?;
+        entry.store(found.as_ptr(), Ordering::Relaxed);
+        Some(Address(found))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::CStr;
+
+    use super::*;
+    
+    struct Nothing;
+
+    // SAFETY: it finds nothing.
+    unsafe impl Loader for Nothing {
+        fn find(&self, _: &CStr) -> Option<NonNull<c_void>> {
+            None
+        }
+    }
+
+    #[test]
+    fn function_that_the_driver_lacks_is_named() {
+        const CLEAR: u16 = ids::GL_CLEAR;
+        let driver = Driver::load(&Nothing, &[Api::Gles]);
+        // SAFETY: the type of glClear; it is not called.
+        let found = unsafe { driver.get::<unsafe extern "C" fn(u32)>(CLEAR) };
+        assert_eq!(
+            found.err().map(|skip| skip.to_string()).as_deref(),
+            Some("the driver has no glClear")
+        );
+    }
+}

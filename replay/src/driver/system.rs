@@ -1,0 +1,80 @@
+//! The driver of this system: its libEGL and libGLESv2, and Level Zero's loader.
+
+use std::ffi::{CStr, CString, c_void};
+use std::ptr::NonNull;
+use std::sync::OnceLock;
+
+use gapii_commands::Api;
+
+use super::libraries::{Interceptor, Libraries, Library, LoadError, api_of};
+use super::loader::Loader;
+
+const LEVEL_ZERO: &CStr = c"libze_loader.so.1";
+
+/// The libraries of this system, opened when something is asked of them.
+#[derive(Default)]
+pub struct SystemLoader {
+    graphics: OnceLock<Result<Graphics, LoadError>>,
+    level_zero: OnceLock<Result<Library, LoadError>>,
+}
+
+/// Libraries of EGL and OpenGL ES.
+struct Graphics {
+    driver: Libraries,
+    interceptor: Option<Interceptor>,
+}
+
+impl SystemLoader {
+    fn graphics(&self) -> Result<&Graphics, &LoadError> {
+        self.graphics.get_or_init(Graphics::open).as_ref()
+    }
+
+    fn level_zero(&self) -> Result<&Library, &LoadError> {
+        let open = || {
+            let name = LEVEL_ZERO.to_str().unwrap_or_default();
+            let (what, package) = ("Level Zero loader", "libze1");
+            Library::open(LEVEL_ZERO).map_err(|why| LoadError::Open { name, why, what, package })
+        };
+        self.level_zero.get_or_init(open).as_ref()
+    }
+}
+
+impl Graphics {
+    /// They stay open: drivers do not like to be unloaded.
+    fn open() -> Result<Self, LoadError> {
+        let given = |name: &str| Library::open(&CString::new(name).unwrap_or_default());
+        let shown = Libraries::open(given)?;
+        if !shown.egl.is_interceptor() {
+            return Ok(Self { driver: shown, interceptor: None });
+        }
+        let below = Libraries::open(|name| {
+            let opened = gapii_loader::find(name).iter().find_map(|path| Library::at(path));
+            opened.ok_or_else(|| "there is none below the interceptor".to_owned())
+        })?;
+        Ok(Self { driver: below, interceptor: Some(Interceptor(shown)) })
+    }
+}
+
+// SAFETY: the sources give the functions of their APIs under their names, which are called from any
+// thread; the libraries are never closed.
+unsafe impl Loader for SystemLoader {
+    fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
+        match api_of(name) {
+            Some(Api::LevelZero) => self.level_zero().ok()?.find(name),
+            _ => self.graphics().ok()?.driver.find(name),
+        }
+    }
+
+    fn lacks(&self, api: Api) -> Option<String> {
+        let lack = match api {
+            Api::Egl | Api::Gles => self.graphics().err(),
+            Api::LevelZero => self.level_zero().err(),
+        };
+        lack.map(ToString::to_string)
+    }
+
+    /// Level Zero's loader sees to its own layers.
+    fn interceptor(&self) -> Option<Interceptor> {
+        self.graphics.get()?.as_ref().ok()?.interceptor
+    }
+}

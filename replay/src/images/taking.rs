@@ -1,0 +1,61 @@
+//! When pictures are taken: before a swap, and after a command.
+
+use gapii_protocol::trace::BlobName;
+
+use super::back_buffer;
+use super::picture::Picture;
+use super::wanted::Images;
+use crate::call::Call;
+use crate::skip::Skip;
+use crate::verify::{FramePixels, Verifier};
+
+/// What the surface shows that is current for drawing. The state of its context is as before.
+pub fn back_buffer(call: &mut Call<'_, '_>) -> Result<Picture, Skip> {
+    back_buffer::read(&call.parts.driver)
+}
+
+/// The back buffer is whole: the driver's swap comes next. The surface is the one that is current
+/// for drawing.
+pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call<'_, '_>) {
+    let (process, frame) = (call.command.process, call.command.frame);
+    // A swap that failed when it was recorded ended no frame.
+    if call.recorded_result() == Some(0) {
+        return;
+    }
+    let observed = call.command.observed_frame.filter(|_| verifier.is_on());
+    let is_wanted = images.wants(process, frame);
+    if !is_wanted && observed.is_none() {
+        return;
+    }
+    let picture = back_buffer(call);
+    if let Some(observed) = observed {
+        let (width, height) = (observed.width, observed.height);
+        let expected = FramePixels { width, height, name: observed.name };
+        let seen = picture.as_ref().ok().map(|picture| {
+            let name = BlobName::of(&picture.rgba).0;
+            FramePixels { width: picture.width, height: picture.height, name }
+        });
+        verifier.frame(call.command.seq, expected, seen);
+    }
+    match picture {
+        Ok(picture) if is_wanted => images.take(process, frame, picture),
+        Ok(_) => {}
+        Err(why) => {
+            let of = if process == 0 { String::new() } else { format!(" of process {process}") };
+            call.parts.tally.note(format!("no picture of frame {frame}{of}: {why}"));
+        }
+    }
+}
+
+/// A command has been played.
+pub fn after(images: &mut Images, call: &mut Call<'_, '_>) {
+    if images.at.as_ref().is_none_or(|at| call.command.seq != Some(at.seq)) {
+        return;
+    }
+    let Some(at) = images.at.take() else { return };
+    let taken = at.take(call).and_then(|()| at.folder.finish());
+    match taken {
+        Ok(files) => images.files = files,
+        Err(failure) => images.failure = Some(failure),
+    }
+}

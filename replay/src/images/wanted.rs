@@ -1,0 +1,146 @@
+//! What is to be made pictures of, and what came of it.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::at::At;
+use super::folder::Folder;
+use super::picture::{FrameOf, Picture};
+use super::sheet::Sheet;
+
+/// What is to be made pictures of, and what came of it.
+#[derive(Default)]
+pub struct Images {
+    frames: Option<Frames>,
+    /// Until it is taken.
+    pub(super) at: Option<At>,
+    /// Files that were written for it.
+    pub(super) files: u64,
+    /// What went wrong with writing; nothing more is played then.
+    pub(super) failure: Option<String>,
+    is_enough: bool,
+}
+
+/// Frames that are shown.
+struct Frames {
+    wanted: Wanted,
+    is_opaque: bool,
+    to: Target,
+}
+
+enum Wanted {
+    /// Of each process.
+    Range(Range<u64>),
+    These(BTreeSet<FrameOf>),
+}
+
+enum Target {
+    Folder(Folder),
+    Sheet(Sheet),
+    Taker(Taker),
+}
+
+/// Takes pictures as they come; false: it has enough, and nothing more is played.
+pub type Taker = Box<dyn FnMut(FrameOf, Picture) -> bool + Send>;
+
+/// What came of the pictures.
+#[derive(Clone, Debug, Default, serde::Serialize)]
+pub struct Taken {
+    /// Files that were written.
+    pub files: u64,
+    /// Small pictures of frames, where a sheet was asked for.
+    #[serde(skip)]
+    pub sheet: Option<Sheet>,
+    /// The command that was to be looked at, if it was not played.
+    #[serde(skip)]
+    pub missed: Option<u64>,
+}
+
+impl Images {
+    /// One PNG in `folder` for each frame that is wanted, named by its ordinal; opaque ones are
+    /// without alpha, as a window shows them.
+    pub fn of_frames(folder: Folder, wanted: Range<u64>, is_opaque: bool) -> Self {
+        Self::of(Wanted::Range(wanted), is_opaque, Target::Folder(folder))
+    }
+
+    /// A contact sheet of these frames.
+    pub fn of_sheet(sheet: Sheet, frames: impl IntoIterator<Item = FrameOf>) -> Self {
+        Self::of(Wanted::These(frames.into_iter().collect()), true, Target::Sheet(sheet))
+    }
+
+    /// Every frame, for somebody who takes it, without alpha.
+    pub fn for_taker(taker: Taker) -> Self {
+        Self::of(Wanted::Range(0..u64::MAX), true, Target::Taker(taker))
+    }
+
+    fn of(wanted: Wanted, is_opaque: bool, to: Target) -> Self {
+        Self { frames: Some(Frames { wanted, is_opaque, to }), ..Self::default() }
+    }
+
+    /// What one command has left behind, and nothing played after it.
+    pub fn of_command(at: At) -> Self {
+        Self { at: Some(at), ..Self::default() }
+    }
+
+    /// Whether there is no use in playing on.
+    pub fn is_over(&self) -> bool {
+        self.failure.is_some() || self.is_enough
+    }
+
+    /// Waits until all is written.
+    pub fn finish(self) -> Result<Taken, String> {
+        let mut taken =
+            Taken { files: self.files, missed: self.at.map(|at| at.seq), ..Taken::default() };
+        match self.frames.map(|frames| frames.to) {
+            None | Some(Target::Taker(_)) => {}
+            Some(Target::Folder(folder)) => taken.files += folder.finish()?,
+            Some(Target::Sheet(sheet)) => taken.sheet = Some(sheet),
+        }
+        self.failure.map_or(Ok(taken), Err)
+    }
+
+    pub(super) fn wants(&self, process: u32, frame: u64) -> bool {
+        !self.is_over()
+            && self.frames.as_ref().is_some_and(|frames| match &frames.wanted {
+                Wanted::Range(range) => range.contains(&frame),
+                Wanted::These(these) => these.contains(&(process, frame)),
+            })
+    }
+
+    pub(super) fn take(&mut self, process: u32, frame: u64, picture: Picture) {
+        let Some(frames) = &mut self.frames else { return };
+        let picture = if frames.is_opaque { picture.opaque() } else { picture };
+        match &mut frames.to {
+            Target::Sheet(sheet) => sheet.add((process, frame), &picture),
+            Target::Taker(take) => self.is_enough |= !take((process, frame), picture),
+            Target::Folder(folder) => {
+                let write = move |out: &mut dyn std::io::Write| picture.write_png(out);
+                if let Err(failure) =
+                    folder.write(format!("{}.png", name_of(process, frame)), write)
+                {
+                    self.failure = Some(failure);
+                }
+            }
+        }
+    }
+}
+
+/// What a frame's picture is called: the first frame, number 0 of the trace, is picture 1.
+pub fn name_of(process: u32, frame: u64) -> String {
+    let ordinal = frame.saturating_add(1);
+    match process {
+        0 => format!("frame-{ordinal:06}"),
+        process => format!("process-{process}-frame-{ordinal:06}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_is_named_by_the_ordinal_of_its_frame() {
+        assert_eq!(name_of(0, 0), "frame-000001");
+        assert_eq!(name_of(2, 1_234_567), "process-2-frame-1234568");
+    }
+}

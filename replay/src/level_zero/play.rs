@@ -1,0 +1,184 @@
+//! The player of all commands of Level Zero.
+
+use std::thread;
+use std::time::{Duration, Instant};
+
+use gapii_commands::{Api, CommandId};
+use gapii_protocol::trace::description::{Description, Function, Kind as Meaning, Repr};
+
+use super::pieces::Builder;
+use super::settle::{SETTLE_MAX, scopes};
+use super::words::{self, Words};
+use super::{answers, memory, refused};
+use crate::call::Call;
+use crate::names::Kind;
+use crate::objects::level_zero::Executor;
+use crate::skip::{Outcome, Skip};
+
+const SUCCESS: u64 = 0;
+const NOT_READY: u64 = 1;
+/// Results from here on say that the call was wrong.
+const FIRST_INVALID: u64 = 0x7800_0000;
+
+/// How long something is waited for that the program had waited for, until it was so in vain once.
+const WAIT_MAX: Duration = Duration::from_secs(60);
+const POLL: Duration = Duration::from_micros(50);
+
+/// Plays one command.
+pub fn play(call: &mut Call<'_, '_>) -> Outcome {
+    let known = call.command.known().filter(|known| known.api() == Api::LevelZero);
+    let command = known.ok_or("it is not described")?;
+    let function = Description::built_in().functions().get(command.index());
+    let function = function.ok_or("it is not described")?;
+    let recorded = call.recorded_result();
+    let is_answer = function.result.kind != Meaning::Handle;
+    if is_answer && recorded.is_some_and(|result| result >= FIRST_INVALID) {
+        // What drivers do with a wrong call is not said.
+        return Ok(());
+    }
+    refused::function(command)?;
+    // SAFETY: every function of Level Zero that is not refused is one of words.
+    let driver = unsafe { call.driver::<words::Function>(command.number()) }?;
+    memory::update(call)?;
+    let mut words = Builder::new(call, function).words()?;
+    memory::may_free(call)?;
+    let longest = match call.parts.level_zero.has_waited_in_vain {
+        true => SETTLE_MAX,
+        false => WAIT_MAX,
+    };
+    let deadline = wait_as_recorded(function, recorded, longest, &mut words);
+    let mut result;
+    loop {
+        // SAFETY: its arguments are the driver's objects, and memory of the player's or the driver's own.
+        result = unsafe { words::call(driver, &words) };
+        if function.result.repr == Some(Repr::U32) {
+            result &= u64::from(u32::MAX);
+        }
+        if result != NOT_READY || Instant::now() >= deadline || !is_answer {
+            break;
+        }
+        thread::sleep(POLL);
+    }
+    call.returned(Some(result));
+    call.parts.level_zero.has_waited_in_vain |=
+        is_answer && recorded == Some(SUCCESS) && result == NOT_READY;
+    if recorded == Some(SUCCESS) && result != SUCCESS && is_answer {
+        note_failure(call, function, result);
+    }
+    learn(call, function, result);
+    Ok(())
+}
+
+/// Says that a command fails which had not: others may be skipped because of it.
+fn note_failure(call: &mut Call<'_, '_>, function: &Function, result: u64) {
+    let name = match function.result.kind {
+        Meaning::Enum(group) => Description::built_in().enum_name(group, result),
+        _ => None,
+    };
+    let result = name.map_or_else(|| format!("{result:#x}"), str::to_owned);
+    let hint = match call.command.known() {
+        Some(CommandId::ZE_INIT | CommandId::ZE_INIT_DRIVERS) => ": Level Zero's loader finds no driver on this machine",
+        _ => "",
+    };
+    call.parts.tally.note(format!("{} fails here, {result}{hint}", function.name));
+}
+
+/// What the command changed is compared: now memory of both is what the program saw.
+pub fn after(call: &mut Call<'_, '_>) {
+    memory::completed(call);
+}
+
+/// Has a command that waits do so for as long as it takes where the program got what it waited for, and
+/// not at all where it did not; until when it is asked again.
+fn wait_as_recorded(
+    function: &Function,
+    recorded: Option<u64>,
+    longest: Duration,
+    words: &mut Words,
+) -> Instant {
+    /// Of all functions that wait, the second is the time in nanoseconds.
+    const TIMEOUT: usize = 1;
+    let now = Instant::now();
+    let has_timeout = function.params.get(TIMEOUT).is_some_and(|param| param.name == "timeout");
+    if recorded != Some(SUCCESS) {
+        if has_timeout {
+            words[TIMEOUT] = 0;
+        }
+        return now;
+    }
+    if has_timeout {
+        words[TIMEOUT] = longest.as_nanos() as u64;
+        return now;
+    }
+    now + longest
+}
+
+/// Takes note of objects and memory that the driver has made, and forgets what it has taken back.
+fn learn(call: &mut Call<'_, '_>, function: &Function, result: u64) {
+    let scopes = scopes(call);
+    if function.result.kind == Meaning::Handle {
+        if let Some(recorded) = call.recorded_result() {
+            call.parts.names.insert(scopes, Kind::LevelZero, recorded, result);
+        }
+        return;
+    }
+    answers::learn_handles(call, scopes);
+    if result == SUCCESS {
+        // Whether a list is immediate does not matter much.
+        let gives_work = ["Append", "Execute"].iter().any(|word| function.name.contains(word));
+        call.parts.level_zero.is_busy |= gives_work;
+        memory::learn(call);
+        if function.name.contains("Destroy") {
+            let gone = call.bits(0);
+            if let Some(real) = call.parts.names.find(scopes, Kind::LevelZero, gone) {
+                call.parts.level_zero.executors.remove(&real);
+            }
+            call.parts.names.remove(scopes, Kind::LevelZero, gone);
+        }
+        let (executor, made) = match call.command.known() {
+            Some(CommandId::ZE_COMMAND_QUEUE_CREATE) => (Executor::Queue, call.bits(3)),
+            Some(CommandId::ZE_COMMAND_LIST_CREATE_IMMEDIATE) => (Executor::List, call.bits(3)),
+            _ => return,
+        };
+        if let Some((_, real)) = answers::pointers(call, made) {
+            call.parts.level_zero.executors.insert(real, executor);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::words::WORDS_MAX;
+    use super::*;
+
+    #[test]
+    fn what_was_waited_for_is_waited_for() {
+        let timeout = |name: &str, recorded| {
+            let mut words = [5; WORDS_MAX];
+            let function = Description::built_in().named(name).expect("it is described");
+            let polls = wait_as_recorded(function, recorded, WAIT_MAX, &mut words) > Instant::now();
+            (words[1], polls)
+        };
+        let long = WAIT_MAX.as_nanos() as u64;
+        assert_eq!(timeout("zeFenceHostSynchronize", Some(SUCCESS)), (long, false));
+        assert_eq!(timeout("zeFenceHostSynchronize", Some(NOT_READY)), (0, false));
+        assert_eq!(timeout("zeEventQueryStatus", Some(SUCCESS)), (5, true));
+        assert_eq!(timeout("zeEventQueryStatus", Some(NOT_READY)), (5, false));
+    }
+
+    #[test]
+    fn arguments_of_every_function_fit() {
+        let functions = gapii_commands::descriptions().functions.iter();
+        for function in functions.filter(|function| function.api == Api::LevelZero) {
+            assert!(function.params.len() <= WORDS_MAX, "{}", function.name);
+        }
+    }
+
+    #[test]
+    fn functions_that_wait_have_their_time_second() {
+        let functions = Description::built_in().functions().iter();
+        let ours = functions.filter(|function| function.api == "level_zero");
+        let places = ours.filter_map(|it| it.params.iter().position(|it| it.name == "timeout"));
+        assert_eq!(places.collect::<Vec<_>>(), [1; 4]);
+    }
+}

@@ -1,0 +1,63 @@
+//! A reservation of addresses, of which parts can be read, parts written, and the end is a guard.
+
+use std::ffi::c_void;
+use std::ptr::NonNull;
+
+const GUARD_BYTES: usize = 1 << 20;
+
+/// A mapping that is given back when it is dropped.
+pub(crate) struct Region {
+    base: NonNull<u8>,
+    len: usize,
+}
+
+// SAFETY: a mapping belongs to the process; `Region` alone gives it back.
+unsafe impl Send for Region {}
+
+impl Region {
+    /// `before` bytes that are zero and can be read, `writable` bytes, `behind` bytes like the first
+    /// ones, and a guard. None of it is held before it is used.
+    pub(crate) fn new(before: usize, writable: usize, behind: usize) -> std::io::Result<Self> {
+        let len = before + writable + behind + GUARD_BYTES;
+        let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+        // SAFETY: a new mapping at an address of the kernel's choice touches no other memory.
+        let base = unsafe { libc::mmap(std::ptr::null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
+        if base == libc::MAP_FAILED {
+            return Err(std::io::Error::last_os_error());
+        }
+        let base = NonNull::new(base.cast::<u8>()).ok_or_else(std::io::Error::last_os_error)?;
+        let region = Self { base, len };
+        region.protect(0, before, libc::PROT_READ)?;
+        region.protect(before, writable, libc::PROT_READ | libc::PROT_WRITE)?;
+        region.protect(before + writable, behind, libc::PROT_READ)?;
+        Ok(region)
+    }
+
+    pub(crate) fn protect(&self, at: usize, len: usize, access: i32) -> std::io::Result<()> {
+        if len == 0 {
+            return Ok(());
+        }
+        // SAFETY: `new` adds up the mapping's length from the parts that it protects.
+        let rc = unsafe { libc::mprotect(self.at(at).cast::<c_void>(), len, access) };
+        if rc == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+    }
+
+    /// The address of byte `offset`, which is within the mapping.
+    pub(crate) fn at(&self, offset: usize) -> *mut u8 {
+        debug_assert!(offset <= self.len);
+        self.base.as_ptr().wrapping_add(offset)
+    }
+
+    /// Gives back what `len` bytes from `offset` on hold; they are zero then.
+    pub(crate) fn release(&self, offset: usize, len: usize) {
+        // SAFETY: private memory of the mapping; nobody has a reference into it between commands.
+        unsafe { libc::madvise(self.at(offset).cast::<c_void>(), len, libc::MADV_DONTNEED) };
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // SAFETY: the mapping of `new`, once.
+        unsafe { libc::munmap(self.base.as_ptr().cast::<c_void>(), self.len) };
+    }
+}

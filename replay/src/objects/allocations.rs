@@ -1,0 +1,176 @@
+//! Memory that a program allocated, or its own, by the recording's addresses.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Bytes that are compared at once.
+const STEP: usize = 4096;
+
+/// The allocations of a process, by the recording's addresses.
+#[derive(Default)]
+pub struct Allocations(BTreeMap<u64, Allocation>);
+
+pub struct Allocation {
+    pub bytes: u64,
+    /// Where it is here.
+    pub real: u64,
+    /// What the host of the recording saw in it last.
+    pub seen: Option<Arc<Vec<u8>>>,
+    /// The host may look into it.
+    pub is_visible: bool,
+}
+
+impl Allocations {
+    /// Where `address` is here, and how much of the allocation there is from it on.
+    pub fn find(&self, address: u64) -> Option<(u64, u64)> {
+        let (base, offset) = self.place(address, 1)?;
+        let allocation = &self.0[&base];
+        Some((allocation.real + offset, allocation.bytes - offset))
+    }
+
+    /// The allocation that has `bytes` from `address` on, by its own address, and where in it they are.
+    pub fn place(&self, address: u64, bytes: u64) -> Option<(u64, u64)> {
+        let (base, allocation) = self.0.range(..=address).next_back()?;
+        let offset = address - base;
+        (offset.checked_add(bytes)? <= allocation.bytes).then_some((*base, offset))
+    }
+
+    pub fn insert(&mut self, base: u64, allocation: Allocation) {
+        let end = base.saturating_add(allocation.bytes);
+        // What was there before has been freed, be it recorded or not.
+        let reaches_in = |(first, old): (&u64, &Allocation)| {
+            (first.saturating_add(old.bytes) > base).then_some(*first)
+        };
+        let before = self.0.range(..base).next_back().and_then(reaches_in);
+        let inside: Vec<u64> = self.0.range(base..end).map(|(first, _)| *first).collect();
+        for first in before.into_iter().chain(inside) {
+            self.0.remove(&first);
+        }
+        self.0.insert(base, allocation);
+    }
+
+    pub fn remove(&mut self, base: u64) {
+        self.0.remove(&base);
+    }
+
+    /// The visible allocation that has `len` bytes from `address` on, and where in it they are.
+    pub fn visible(&mut self, address: u64, len: usize) -> Option<(&mut Allocation, usize)> {
+        let (base, offset) = self.place(address, len as u64)?;
+        let found = self.0.get_mut(&base).filter(|allocation| allocation.is_visible)?;
+        Some((found, offset as usize))
+    }
+
+    /// `len` bytes at `address`, if the host may look at them.
+    pub fn bytes(&self, address: u64, len: usize) -> Option<&[u8]> {
+        let (base, offset) = self.place(address, len as u64)?;
+        let allocation = self.0.get(&base).filter(|allocation| allocation.is_visible)?;
+        let at = (allocation.real + offset) as usize as *const u8;
+        // SAFETY: the driver has allocated it for host and device, and not freed it; what a device
+        // still writes there is a program's mistake, and a wrong byte at worst.
+        Some(unsafe { std::slice::from_raw_parts(at, len) })
+    }
+}
+
+impl Allocation {
+    /// Whether the host has changed anything since it was seen last.
+    pub fn is_changed(&self, offset: usize, now: &[u8]) -> bool {
+        let before = self.seen.as_ref().and_then(|seen| seen.get(offset..offset + now.len()));
+        before != Some(now)
+    }
+
+    /// Puts into it what the host has changed.
+    pub fn update(&mut self, offset: usize, now: Arc<Vec<u8>>) {
+        if self.seen.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now)) {
+            return;
+        }
+        let to = self.real as usize as *mut u8;
+        let put = |at: usize, bytes: &[u8]| {
+            let to = to.wrapping_add(at);
+            // SAFETY: inside an allocation that the host may write to; see `Allocations::visible`.
+            unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), to, bytes.len()) };
+        };
+        let Some(before) = self.seen.as_ref().and_then(|it| it.get(offset..offset + now.len()))
+        else {
+            put(offset, &now);
+            if offset == 0 {
+                self.seen = Some(now);
+            }
+            return;
+        };
+        for (step, (old, new)) in before.chunks(STEP).zip(now.chunks(STEP)).enumerate() {
+            if old == new {
+                continue;
+            }
+            let pairs = old.iter().zip(new).enumerate();
+            for (at, (_, new)) in pairs.filter(|(_, (old, new))| old != new) {
+                put(offset + step * STEP + at, &[*new]);
+            }
+        }
+        match &mut self.seen {
+            Some(seen) if seen.len() > now.len() => {
+                Arc::make_mut(seen)[offset..offset + now.len()].copy_from_slice(&now);
+            }
+            seen => *seen = Some(now),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn allocation(bytes: u64, real: u64) -> Allocation {
+        Allocation { bytes, real, seen: None, is_visible: true }
+    }
+
+    #[test]
+    fn address_is_found_in_its_allocation_alone() {
+        let mut all = Allocations::default();
+        all.insert(0x1000, allocation(0x100, 0x9000));
+        all.insert(0x3000, allocation(0x100, 0x8000));
+        assert_eq!(all.find(0x1000), Some((0x9000, 0x100)));
+        assert_eq!(all.find(0x10ff), Some((0x90ff, 1)));
+        assert_eq!(all.find(0x1100), None);
+        assert_eq!(all.find(0xfff), None);
+        all.remove(0x1000);
+        assert_eq!(all.find(0x1000), None);
+    }
+
+    #[test]
+    fn memory_that_is_allocated_again_is_that_of_the_last() {
+        let mut all = Allocations::default();
+        all.insert(0x1000, allocation(0x100, 0x9000));
+        all.insert(0x1200, allocation(0x100, 0x9200));
+        all.insert(0x1080, allocation(0x200, 0x7000));
+        assert_eq!(all.find(0x1000), None);
+        assert_eq!(all.find(0x1200), Some((0x7180, 0x80)));
+        assert_eq!(all.find(0x12ff), None);
+    }
+
+    #[test]
+    fn only_what_the_host_has_changed_is_put() {
+        let mut here = vec![0u8; 3];
+        let mut allocation = allocation(3, here.as_mut_ptr() as u64);
+        allocation.update(0, Arc::new(vec![1, 2, 3]));
+        assert_eq!(here, [1, 2, 3]);
+        here[2] = 9;
+        assert!(allocation.is_changed(0, &[1, 5, 3]));
+        allocation.update(0, Arc::new(vec![1, 5, 3]));
+        assert_eq!(here, [1, 5, 9]);
+        assert!(!allocation.is_changed(1, &[5, 3]));
+        allocation.update(1, Arc::new(vec![6, 3]));
+        assert_eq!(here, [1, 6, 9]);
+        assert!(!allocation.is_changed(0, &[1, 6, 3]));
+    }
+
+    #[test]
+    fn memory_is_shown_where_the_host_may_look() {
+        let here = [1u8, 2, 3];
+        let mut all = Allocations::default();
+        all.insert(0x1000, allocation(3, here.as_ptr() as u64));
+        all.insert(0x2000, Allocation { is_visible: false, ..allocation(3, 0x10) });
+        assert_eq!(all.bytes(0x1001, 2), Some(&here[1..]));
+        assert_eq!(all.bytes(0x1001, 3), None);
+        assert_eq!(all.bytes(0x2000, 1), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! Contexts of the driver: made as the trace's are, and asked what they have.
+
+use std::collections::BTreeMap;
+
+use super::configs::Configs;
+use super::lacks::Lacks;
+use crate::driver::{EGL_HEIGHT, EGL_WIDTH, Handle, Offer, Real};
+use crate::skip::Skip;
+use crate::survey::{EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, Survey};
+
+/// Most sorts of contexts that are tried beforehand.
+const TRIED_MAX: usize = 256;
+
+/// The driver's configuration of a context, which may have none.
+pub fn real_config(real: &Real, configs: &Configs, key: (u32, u64)) -> Handle {
+    match key.1 == 0 && real.has_extension("EGL_KHR_no_config_context") {
+        true => 0,
+        false => configs.find(key),
+    }
+}
+
+pub fn make(
+    real: &Real,
+    config: Handle,
+    share: Handle,
+    list: Option<&[(i32, i32)]>,
+) -> Result<Handle, Skip> {
+    let mut attributes = list.unwrap_or_default().to_vec();
+    if !real.has_minor_versions() {
+        attributes.retain(|(name, _)| *name == EGL_CONTEXT_MAJOR_VERSION);
+    }
+    let made = real.create_context(config, share, list.map(|_| &*attributes));
+    made.ok_or_else(|| {
+        let value = |name| attributes.iter().find(|(known, _)| *known == name).map(|it| it.1);
+        let major = value(EGL_CONTEXT_MAJOR_VERSION).unwrap_or(1);
+        let minor = value(EGL_CONTEXT_MINOR_VERSION).unwrap_or(0);
+        format!("the driver made no context of OpenGL ES {major}.{minor}: {}", real.error()).into()
+    })
+}
+
+/// What contexts of the trace need and this driver has not, in sentences: contexts are made as they
+/// will be, and asked.
+pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Vec<String> {
+    let mut tried = BTreeMap::new();
+    let (mut unmade, mut lacks) = (Vec::new(), Lacks::default());
+    for facts in survey.contexts.iter().filter(|facts| !facts.is_desktop) {
+        let config = real_config(real, configs, (facts.process, facts.config));
+        let key = (config, &facts.attributes);
+        if tried.len() >= TRIED_MAX && !tried.contains_key(&key) {
+            continue;
+        }
+        match tried.entry(key).or_insert_with(|| try_context(real, config, &facts.attributes)) {
+            Err(why) if !unmade.contains(why) => unmade.push(why.clone()),
+            Ok(Some(offer)) => lacks.compare(&facts.needs, offer),
+            Err(_) | Ok(None) => {}
+        }
+    }
+    unmade.extend(lacks.sentences());
+    unmade
+}
+
+/// What a context with these attributes has, if the driver says so.
+fn try_context(
+    real: &Real,
+    config: Handle,
+    attributes: &[(i32, i32)],
+) -> Result<Option<Offer>, String> {
+    let real = &real.unheard();
+    let made = make(real, config, 0, Some(attributes)).map_err(|why| why.to_string())?;
+    let is_surfaceless = real.has_extension("EGL_KHR_surfaceless_context");
+    let surface = match is_surfaceless || config == 0 {
+        true => None,
+        false => real.create_pbuffer(config, &[(EGL_WIDTH, 1), (EGL_HEIGHT, 1)]),
+    };
+    let drawn = surface.unwrap_or(0);
+    let mut offer = None;
+    if (is_surfaceless || drawn != 0) && real.make_current(drawn, drawn, made) {
+        offer = real.offer();
+        real.make_current(0, 0, 0);
+    }
+    if let Some(surface) = surface {
+        real.destroy_surface(surface);
+    }
+    real.destroy_context(made);
+    Ok(offer)
+}

@@ -1,0 +1,69 @@
+//! What the trace does with objects that the driver's display does not have.
+
+use std::collections::BTreeSet;
+
+use crate::driver::Real;
+use crate::survey::Survey;
+
+/// Objects of displays that not every display has: what is done with one that was made, and the
+/// extensions that have them where EGL is older than 1.5.
+const OPTIONAL: [(&str, &[&str], &[&str]); 2] = [
+    (
+        "EGL syncs",
+        &["eglDestroySync", "eglClientWaitSync", "eglWaitSync"],
+        &["EGL_KHR_fence_sync", "EGL_KHR_reusable_sync"],
+    ),
+    ("EGL images", &["eglDestroyImage"], &["EGL_KHR_image_base", "EGL_KHR_image"]),
+];
+
+/// What a display has.
+struct Offer<'a> {
+    version: (i32, i32),
+    has_extension: &'a dyn Fn(&str) -> bool,
+}
+
+/// What the trace does with objects that the display does not have, in sentences.
+pub fn missing(real: &Real, survey: &Survey) -> Vec<String> {
+    let has_extension = |name: &str| real.has_extension(name);
+    lacks(&survey.functions, &Offer { version: real.version(), has_extension: &has_extension })
+}
+
+fn lacks(functions: &BTreeSet<String>, offer: &Offer<'_>) -> Vec<String> {
+    let is_used = |stems: &[&str]| {
+        stems.iter().any(|stem| functions.iter().any(|function| function.starts_with(stem)))
+    };
+    let is_there = |extensions: &[&str]| {
+        offer.version >= (1, 5) || extensions.iter().any(|name| (offer.has_extension)(name))
+    };
+    let missing = OPTIONAL.iter().filter(|(_, used, by)| is_used(used) && !is_there(by));
+    let sentence = |(what, _, extensions): &(&str, &[&str], &[&str])| {
+        let (major, minor) = offer.version;
+        let extensions = extensions.join(" or ");
+        format!(
+            "the trace has {what}, which take EGL 1.5 or {extensions}; the driver has {major}.{minor}"
+        )
+    };
+    missing.map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(functions: &[&str], version: (i32, i32), extension: &str, expected: &[&str]) {
+        let functions = functions.iter().map(|name| (*name).to_owned()).collect();
+        let has_extension = |name: &str| name == extension;
+        assert_eq!(lacks(&functions, &Offer { version, has_extension: &has_extension }), expected);
+    }
+
+    #[test]
+    fn objects_that_a_display_lacks_are_named() {
+        let images = "the trace has EGL images, which take EGL 1.5 or EGL_KHR_image_base or \
+                      EGL_KHR_image; the driver has 1.4";
+        check(&["eglDestroyImageKHR"], (1, 4), "", &[images]);
+        check(&["eglDestroyImageKHR"], (1, 4), "EGL_KHR_image_base", &[]);
+        check(&["eglDestroyImageKHR"], (1, 5), "", &[]);
+        // It may have been in vain.
+        check(&["eglCreateImageKHR", "eglCreateSync"], (1, 4), "", &[]);
+    }
+}

@@ -1,0 +1,19 @@
+//! What the player keeps of the objects of the trace, and what this machine has for them.
+
+pub(crate) mod allocations;
+mod configs;
+mod contexts;
+mod displays;
+pub(crate) mod egl;
+mod lacks;
+pub(crate) mod level_zero;
+mod mappings;
+mod places;
+pub(crate) mod rows;
+pub(crate) mod shapes;
+
+pub(crate) use contexts::{make as make_context, real_config};
+pub use egl::Egl;
+pub use level_zero::LevelZero;
+pub use mappings::{Mapping, Mappings};
+pub use places::Places;

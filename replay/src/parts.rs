@@ -1,0 +1,127 @@
+//! Everything that commands are played with.
+
+use std::collections::{HashMap, HashSet};
+use std::ffi::CStr;
+use std::sync::Arc;
+
+use gapii_commands::constants::{GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS, GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_VERSION};
+use gapii_commands::ids;
+use gapii_state::follow::Follower;
+
+use crate::driver::{Driver, version_of};
+use crate::limits::Limits;
+use crate::memory::{Memory, Output, Outputs};
+use crate::names::{Names, Scopes};
+use crate::objects::{Egl, LevelZero, Mappings, Places};
+use crate::survey::Survey;
+use crate::tally::Tally;
+use crate::threads::Threads;
+
+/// Everything that commands are played with.
+pub struct Parts {
+    pub driver: Arc<Driver>,
+    pub memory: Memory,
+    pub outputs: Outputs,
+    pub names: Names,
+    pub mappings: Mappings,
+    pub places: Places,
+    /// What the program had set up, as of the command that is played.
+    pub follower: Follower,
+    pub survey: Survey,
+    pub egl: Egl,
+    pub level_zero: LevelZero,
+    pub tally: Tally,
+    pub limits: Limits,
+    /// Surfaces are real windows.
+    pub window: bool,
+    pub threads: Threads,
+    pub(crate) call_outputs: Vec<Output>,
+    pub(crate) facts: HashMap<u32, Facts>,
+    /// Contexts in which an array in the program's memory was given a stride that is not bounded.
+    pub(crate) wide_arrays: HashSet<u32>,
+}
+
+/// What the driver said of one of its contexts.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    /// Client version: major, minor.
+    pub version: (u32, u32),
+    /// `GL_PIXEL_UNPACK_BUFFER` and `GL_PIXEL_PACK_BUFFER` are binding points.
+    pub has_pixel_buffers: bool,
+    /// Buffers can be mapped, in a version before 3.0.
+    pub has_map_buffer: bool,
+    /// Uploads may take a part of an image in memory.
+    pub has_unpack_subimage: bool,
+    /// The same of read-backs.
+    pub has_pack_subimage: bool,
+}
+
+const GET_INTEGER: u16 = ids::GL_GET_INTEGERV;
+const GET_STRING: u16 = ids::GL_GET_STRING;
+
+impl Parts {
+    /// What the driver says of the context that is current, which has these scopes.
+    pub fn facts(&mut self, scopes: Scopes) -> Facts {
+        if let Some(known) = self.facts.get(&scopes.context) {
+            return *known;
+        }
+        let version = self.driver_text(GL_VERSION).as_deref().and_then(version_of);
+        let version = version.unwrap_or((1, 0));
+        let extensions = self.driver_text(GL_EXTENSIONS).unwrap_or_default();
+        let has = |name: &str| extensions.split(' ').any(|extension| extension == name);
+        let has_pixel_buffers = version >= (3, 0) || has("GL_NV_pixel_buffer_object");
+        let has_map_buffer = has("GL_OES_mapbuffer");
+        let facts = Facts {
+            version,
+            has_pixel_buffers,
+            has_map_buffer,
+            has_unpack_subimage: version >= (3, 0) || has("GL_EXT_unpack_subimage"),
+            has_pack_subimage: version >= (3, 0) || has("GL_NV_pack_subimage"),
+        };
+        self.facts.insert(scopes.context, facts);
+        facts
+    }
+
+    fn driver_text(&self, name: u32) -> Option<String> {
+        // SAFETY: the type of glGetString.
+        let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32) -> *const u8>(GET_STRING) };
+        // SAFETY: takes an enum that every version has, and gives null or a text that stays.
+        let text = unsafe { (get.ok()?)(name) };
+        if text.is_null() {
+            return None;
+        }
+        // SAFETY: not null, and ends with zero.
+        Some(unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
+    }
+
+    /// The driver's name of the buffer that is bound to `binding` in the current context; 0 where its
+    /// version has no such binding.
+    pub fn bound(&mut self, scopes: Scopes, binding: u32) -> u32 {
+        let facts = self.facts(scopes);
+        let exists = match binding {
+            GL_PIXEL_PACK_BUFFER_BINDING | GL_PIXEL_UNPACK_BUFFER_BINDING => {
+                facts.has_pixel_buffers
+            }
+            GL_DRAW_INDIRECT_BUFFER_BINDING | GL_DISPATCH_INDIRECT_BUFFER_BINDING => {
+                facts.version >= (3, 1)
+            }
+            _ => facts.version >= (1, 1),
+        };
+        if !exists {
+            return 0;
+        }
+        self.integer(binding)
+    }
+
+    /// A number of the current context's state, by a name that its version has.
+    pub fn integer(&self, name: u32) -> u32 {
+        let mut values = [0i32; 16];
+        // SAFETY: the type of glGetIntegerv.
+        let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32, *mut i32)>(GET_INTEGER) };
+        if let Ok(get) = get {
+            // SAFETY: room for more values than any state that is asked for here has.
+            unsafe { get(name, values.as_mut_ptr()) };
+        }
+        values[0] as u32
+    }
+}

@@ -1,0 +1,89 @@
+//! How functions of a trace are played: by their names, if they have the parameters that this build knows.
+
+use gapii_commands::{Api, CommandId};
+use gapii_protocol::trace::description::{Description, Function, Type};
+
+use super::options::ReplayError;
+use crate::call::{ARGS_MAX, Entry, Play};
+use crate::{egl, generated, level_zero};
+
+/// How a function of the trace is played, and where its arguments are.
+pub(super) struct Known {
+    pub play: Option<Play>,
+    pub is_gl: bool,
+    pub is_level_zero: bool,
+    /// A picture may be taken of what the surface shows before the command is played.
+    pub is_swap: bool,
+    pub fixed_len: usize,
+    pub args: Box<[(Type, usize)]>,
+}
+
+/// What plays the functions of a trace, by their ids.
+pub(super) fn functions(description: &Description) -> Result<Vec<Option<Known>>, ReplayError> {
+    let mut table = Vec::new();
+    for of_trace in description.functions() {
+        let id = usize::from(of_trace.id);
+        if table.len() <= id {
+            table.resize_with(id + 1, || None);
+        }
+        table[id] = Some(known(of_trace)?);
+    }
+    Ok(table)
+}
+
+fn known(of_trace: &Function) -> Result<Known, ReplayError> {
+    let entry = find(&generated::table::COMMANDS, &of_trace.name)
+        .or_else(|| find(&egl::COMMANDS, &of_trace.name));
+    let api = CommandId::named(&of_trace.name).map(CommandId::api);
+    let is_level_zero = api == Some(Api::LevelZero);
+    let play = entry.map(|entry| entry.play).or(is_level_zero.then_some(level_zero::play));
+    if play.is_some() {
+        check_signature(of_trace)?;
+    }
+    let args = of_trace.params.iter().map(|param| (param.ty, param.offset as usize));
+    Ok(Known {
+        play,
+        is_gl: api == Some(Api::Gles),
+        is_level_zero,
+        is_swap: entry.is_some_and(|entry| entry.is_swap),
+        fixed_len: of_trace.fixed_len as usize,
+        args: args.collect(),
+    })
+}
+
+fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
+    let at = entries.binary_search_by_key(&name, |entry| entry.name).ok()?;
+    entries.get(at)
+}
+
+/// Arguments are played as this build knows them: so they must be those.
+fn check_signature(of_trace: &Function) -> Result<(), ReplayError> {
+    let built_in = Description::built_in().functions();
+    let ours = built_in.binary_search_by_key(&&*of_trace.name, |ours| &ours.name).ok();
+    let ours = ours.and_then(|at| built_in.get(at));
+    let differs = |why: String| ReplayError::Signature { name: of_trace.name.clone(), why };
+    let Some(ours) = ours else { return Err(differs("it is not described".to_owned())) };
+    if ours.params.len() != of_trace.params.len() || ours.params.len() > ARGS_MAX {
+        let (found, known) = (of_trace.params.len(), ours.params.len());
+        return Err(differs(format!("{found} of them, not {known}")));
+    }
+    for (ours, theirs) in ours.params.iter().zip(&of_trace.params) {
+        if ours.ty.repr != theirs.ty.repr || ours.observed != theirs.observed {
+            return Err(differs(format!("{} is recorded in another way", theirs.name)));
+        }
+    }
+    match ours.result.repr == of_trace.result.repr {
+        true => Ok(()),
+        false => Err(differs("its result is of another type".to_owned())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_function_of_this_build_has_the_parameters_that_it_plays() {
+        assert!(functions(Description::built_in()).is_ok());
+    }
+}

@@ -1,0 +1,269 @@
+//! Plays the commands of a trace, one after the other, in the order in which they took effect.
+//!
+//! All there is of a replay is one value, which the threads hand to each other: see `threads`.
+
+use std::collections::BTreeSet;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+
+use gapii_protocol::trace::reader::Commands;
+use gapii_protocol::trace::value::Value;
+use gapii_protocol::trace::{Bytes, Command};
+
+use super::known::Known;
+use crate::call::{self, ARGS_MAX, Call, Play};
+use crate::events::{Events, FrameEnd};
+use crate::images::Images;
+use crate::parts::Parts;
+use crate::skip::{Outcome, Skip};
+use crate::threads::{Plays, Threads, Turn};
+use crate::verify::{self, Verifier};
+use crate::{egl, gl, images, level_zero};
+
+/// A replay, as it is handed from thread to thread.
+pub(crate) struct Player<'r, 'e, R> {
+    commands: Commands<'r, R>,
+    pub(super) parts: Parts,
+    pub(super) observers: Observers,
+    table: Vec<Option<Known>>,
+    events: &'e mut dyn Events,
+    frames: Option<Range<u64>>,
+    /// Processes that are past those frames.
+    ended: BTreeSet<u32>,
+    stop_after: Option<u64>,
+    /// Commands of the trace; 0 where the trace does not say.
+    total: u64,
+    done: u64,
+    /// Frames that ended.
+    pub(super) frames_ended: u64,
+    /// A stop was asked for.
+    pub(super) is_cancelled: bool,
+    /// The current command has not been played yet.
+    is_pending: bool,
+    is_over: bool,
+    pub(super) failure: Option<io::Error>,
+}
+
+/// Look at each command that was played; they change nothing that is played.
+pub(super) struct Observers {
+    pub images: Images,
+    pub verify: Verifier,
+}
+
+impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
+    /// A player of `commands` that has played none of them.
+    pub(super) fn new(
+        commands: Commands<'r, R>,
+        table: Vec<Option<Known>>,
+        (parts, observers): (Parts, Observers),
+        events: &'e mut dyn Events,
+    ) -> Self {
+        Self {
+            commands,
+            parts,
+            observers,
+            table,
+            events,
+            frames: None,
+            ended: BTreeSet::new(),
+            stop_after: None,
+            total: 0,
+            done: 0,
+            frames_ended: 0,
+            is_cancelled: false,
+            is_pending: false,
+            is_over: false,
+            failure: None,
+        }
+    }
+
+    /// Limits what is played: to these frames of each process, and to commands up to `stop_after`.
+    /// `total` is the number of commands that progress is reported against.
+    pub(super) fn limited(
+        mut self,
+        frames: Option<Range<u64>>,
+        stop_after: Option<u64>,
+        total: u64,
+    ) -> Self {
+        (self.frames, self.stop_after, self.total) = (frames, stop_after, total);
+        self
+    }
+
+    /// Goes on to the next command that is wanted; false where playing ends.
+    fn advance(&mut self) -> bool {
+        loop {
+            if self.done.is_multiple_of(256) {
+                self.events.progress(self.done, self.total);
+                if self.events.is_cancelled() {
+                    self.is_cancelled = true;
+                    return false;
+                }
+            }
+            if self.observers.images.is_over() {
+                return false;
+            }
+            self.done += 1;
+            match self.commands.advance() {
+                Ok(true) if self.is_wanted() => return true,
+                Ok(true) if self.ended.len() < self.parts.survey.processes.len() => {}
+                Ok(_) => return false,
+                Err(error) => {
+                    self.failure = Some(error);
+                    return false;
+                }
+            }
+        }
+    }
+
+    /// Whether the command is of a frame that is played. Processes have frames of their own, and
+    /// nothing else in common.
+    fn is_wanted(&mut self) -> bool {
+        let Some(frames) = &self.frames else { return true };
+        let command = self.commands.command();
+        let is_wanted = command.frame < frames.end;
+        if !is_wanted {
+            self.ended.insert(command.process);
+        }
+        is_wanted
+    }
+}
+
+impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
+    fn threads(&mut self) -> &mut Threads {
+        &mut self.parts.threads
+    }
+
+    fn play(&mut self, thread: u32) -> Turn {
+        while !self.is_over {
+            if !self.is_pending && !self.advance() {
+                self.is_over = true;
+                break;
+            }
+            self.is_pending = true;
+            let command = self.commands.command();
+            let known = self.table.get(usize::from(command.id)).and_then(Option::as_ref);
+            match playable(&command, known) {
+                Err(why) => skip(&mut self.parts, &mut self.observers, &command, &why),
+                Ok(_) if command.thread != thread => {
+                    match self.parts.threads.admits(command.thread) {
+                        true => return Turn::Of(command.thread),
+                        false => {
+                            let why = Skip::from("the trace has more threads than replay takes");
+                            skip(&mut self.parts, &mut self.observers, &command, &why);
+                        }
+                    }
+                }
+                Ok((known, play)) => {
+                    play_one(&mut self.parts, &mut self.observers, &command, (known, play));
+                    if command.ends_frame
+                        && let Some(seq) = command.seq
+                    {
+                        let (process, frame) = (command.process, command.frame);
+                        self.frames_ended += 1;
+                        self.events.frame(&FrameEnd { process, frame, seq });
+                    }
+                }
+            }
+            self.is_over |= self.stop_after.is_some_and(|last| command.seq >= Some(last));
+            self.is_pending = false;
+        }
+        egl::end_thread(&mut self.parts, thread);
+        self.parts.threads.end(thread)
+    }
+
+    fn first_thread(&mut self) -> Option<u32> {
+        if !self.advance() {
+            return None;
+        }
+        self.is_pending = true;
+        Some(self.commands.command().thread)
+    }
+}
+
+/// Whether a command is played at all.
+fn playable<'k>(
+    command: &Command<'_>,
+    known: Option<&'k Known>,
+) -> Result<(&'k Known, Play), Skip> {
+    let Some(known) = known else {
+        return Err(Skip::from("the trace does not describe it"));
+    };
+    if command.in_flight {
+        return Err(Skip::from("it had not returned when the recording ended"));
+    }
+    if command.seq.is_none() {
+        return Err(Skip::from("it took no effect, or its record is lost"));
+    }
+    if command.enter_payload().is_none() {
+        return Err(Skip::from("it was entered before the recording began"));
+    }
+    let play = known.play.ok_or_else(|| Skip::from("this build can't play it"))?;
+    Ok((known, play))
+}
+
+fn play_one(
+    parts: &mut Parts,
+    observers: &mut Observers,
+    command: &Command<'_>,
+    (known, play): (&Known, Play),
+) {
+    parts.memory.reset();
+    parts.outputs.reset();
+    parts.level_zero.reset();
+    let payload = command.enter_payload().unwrap_or_default();
+    let mut args = [0; ARGS_MAX];
+    for (arg, (ty, offset)) in args.iter_mut().zip(&known.args) {
+        *arg = Value::read(*ty, payload, *offset).bits();
+    }
+    parts.follower.enter(command);
+    if let Err(why) = try_play(parts, observers, command, (known, play), args) {
+        skip(parts, observers, command, &why);
+    } else {
+        parts.tally.played += 1;
+    }
+    parts.follower.leave(command);
+}
+
+fn try_play(
+    parts: &mut Parts,
+    observers: &mut Observers,
+    command: &Command<'_>,
+    (known, play): (&Known, Play),
+    args: [u64; ARGS_MAX],
+) -> Outcome {
+    if known.is_gl && command.context == 0 {
+        // Without a current context drivers do nothing.
+        return Ok(());
+    }
+    if known.is_gl && parts.egl.current(command.thread) != Some(command.context) {
+        return Err(Skip::from("the context that it was called in is not current on its thread"));
+    }
+    let has_memory = command.enter_payload().is_some_and(|payload| payload.len() > known.fixed_len);
+    if has_memory && !known.is_level_zero {
+        let mut pieces: Vec<(u64, Bytes<'_>)> = Vec::new();
+        call::read_memory(command, &mut pieces);
+        parts.memory.load(&pieces)?;
+        if known.is_gl {
+            let scopes = parts.names.scopes(command.process, command.context);
+            gl::update_mappings(parts, scopes, command);
+        }
+    }
+    let mut call = Call::new(parts, command, args);
+    if known.is_swap {
+        images::before_swap(&mut observers.images, &mut observers.verify, &mut call);
+    }
+    play(&mut call)?;
+    verify::after(&mut observers.verify, &call);
+    if known.is_level_zero {
+        level_zero::after(&mut call);
+    }
+    images::after(&mut observers.images, &mut call);
+    Ok(())
+}
+
+/// A command was not played.
+fn skip(parts: &mut Parts, observers: &mut Observers, command: &Command<'_>, why: &Skip) {
+    let most = parts.limits.listed_skips;
+    parts.tally.skip(most, command.seq, command.name(), why.to_string());
+    observers.verify.skipped(command, why);
+}

@@ -1,0 +1,94 @@
+//! Plays a trace from its first command on.
+
+use std::collections::{HashMap, HashSet};
+use std::io::{Read, Seek};
+use std::sync::Arc;
+use std::time::Instant;
+
+use gapii_protocol::trace::TraceReader;
+use gapii_state::follow::Follower;
+
+use super::known::functions;
+use super::options::{Options, ReplayError};
+use super::playing::{Observers, Player};
+use crate::driver::{Driver, Loader};
+use crate::events::Events;
+use crate::memory::{Memory, Outputs};
+use crate::names::Names;
+use crate::objects::{Egl, LevelZero, Mappings, Places};
+use crate::parts::Parts;
+use crate::report::Report;
+use crate::survey::Survey;
+use crate::tally::Tally;
+use crate::threads::{self, Threads};
+
+/// Plays `reader`'s trace from its first command on.
+pub fn replay<R: Read + Seek + Send>(
+    reader: &mut TraceReader<R>,
+    loader: &dyn Loader,
+    options: Options,
+    events: &mut dyn Events,
+) -> Result<Report, ReplayError> {
+    let table = functions(&reader.header().description)?;
+    reader.keep_decoded(options.limits.kept_bytes);
+    let Some(survey) = Survey::of(reader, events)? else {
+        return Ok(Report { cancelled: true, ..Report::default() });
+    };
+    let apis = survey.apis();
+    if let Some(why) = apis.iter().find_map(|api| loader.lacks(*api)) {
+        return Err(ReplayError::Library(why));
+    }
+    let driver = Arc::new(Driver::load(loader, &apis));
+    let egl = Egl::open(&driver, &survey, options.window).map_err(|lacks| missing(&lacks))?;
+    let limits = options.limits;
+    let observers = Observers { images: options.images, verify: options.verify };
+    let parts = Parts {
+        driver,
+        memory: Memory::new(limits.input_bytes).map_err(ReplayError::Memory)?,
+        outputs: Outputs::new(limits.output_bytes).map_err(ReplayError::Memory)?,
+        names: Names::new(limits.names),
+        mappings: Mappings::default(),
+        places: Places::default(),
+        follower: Follower::default(),
+        survey,
+        egl,
+        level_zero: LevelZero::default(),
+        tally: Tally::default(),
+        limits,
+        window: options.window,
+        threads: Threads::new(limits.threads),
+        call_outputs: Vec::new(),
+        facts: HashMap::new(),
+        wide_arrays: HashSet::new(),
+    };
+    let total = reader.footer().map_or(0, |footer| footer.totals.calls);
+    let player = Player::new(reader.commands()?, table, (parts, observers), events);
+    let player = player.limited(options.frames, options.stop_after, total);
+    let begun = Instant::now();
+    let Some(mut player) = threads::play(player) else {
+        return Err(ReplayError::Missing("a thread of the replay ended early".to_owned()));
+    };
+    player.parts.egl.close();
+    if let Some(failure) = player.failure.take() {
+        return Err(failure.into());
+    }
+    let Player { parts, observers, frames_ended, is_cancelled, .. } = player;
+    Ok(Report {
+        frames: frames_ended,
+        cancelled: is_cancelled,
+        has_surfaces: parts.survey.uses_egl(),
+        verified: observers.verify.finish(),
+        seconds: begun.elapsed().as_secs_f64(),
+        threads: parts.threads.count(),
+        images: observers.images.finish().map_err(ReplayError::Images)?,
+        ..Report::of(parts.tally)
+    })
+}
+
+/// The error that names everything the driver lacks, a line for each if it lacks several things.
+fn missing(lacks: &[String]) -> ReplayError {
+    ReplayError::Missing(match lacks {
+        [only] => only.clone(),
+        many => many.iter().map(|lack| format!("\n  {lack}")).collect(),
+    })
+}

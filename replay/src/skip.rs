@@ -1,0 +1,29 @@
+//! Why a command is not played.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// Why a command was not played: a clause that says what is the matter.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Skip(Cow<'static, str>);
+
+impl From<&'static str> for Skip {
+    fn from(why: &'static str) -> Self {
+        Self(Cow::Borrowed(why))
+    }
+}
+
+impl From<String> for Skip {
+    fn from(why: String) -> Self {
+        Self(Cow::Owned(why))
+    }
+}
+
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// What came of playing a command.
+pub type Outcome = Result<(), Skip>;

@@ -1,0 +1,19 @@
+//! A first reading of the trace: what replay must know before it plays the first command.
+//!
+//! Calls no driver; what it keeps is bounded.
+
+mod facts;
+mod lists;
+mod look;
+mod needs;
+mod requirement;
+mod surfaces;
+mod surveyor;
+
+pub use facts::{ConfigFacts, Survey};
+pub use lists::{
+    EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, EGL_CONTEXT_OPENGL_NO_ERROR_KHR,
+    OF_CONTEXTS, attributes, only,
+};
+pub use needs::{Needs, find as requirement_of};
+pub use requirement::Requirement;

@@ -1,0 +1,46 @@
+//! Pixels of a read-back.
+
+/// A rectangle of pixels in memory.
+pub(super) struct Pixels {
+    /// Of the first pixel.
+    pub(super) x: i64,
+    pub(super) y: i64,
+    pub(super) texel: usize,
+    pub(super) row: usize,
+    pub(super) stride: usize,
+    /// Of what is read from, where it is known.
+    pub(super) size: Option<(i64, i64)>,
+}
+
+impl Pixels {
+    /// What the driver has to write of the first `len` bytes of memory that begins with a row: not
+    /// what is between rows, nor what would be outside of the framebuffer.
+    pub(super) fn written(&self, bytes: &[u8], len: usize) -> Vec<u8> {
+        let bytes = &bytes[..len.min(bytes.len())];
+        let mut written = Vec::with_capacity(bytes.len());
+        for (y, row) in (self.y..).zip(bytes.chunks(self.stride)) {
+            let texels = row[..self.row.min(row.len())].chunks(self.texel);
+            for (x, texel) in (self.x..).zip(texels) {
+                let ends_before = self.size.is_none_or(|(width, height)| x < width && y < height);
+                if x >= 0 && y >= 0 && ends_before {
+                    written.extend_from_slice(texel);
+                }
+            }
+        }
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pixels_between_rows_and_outside_of_the_framebuffer_do_not_count() {
+        let pixels = |x, y, size| Pixels { x, y, texel: 1, row: 3, stride: 4, size };
+        let bytes: Vec<u8> = (0..11).collect();
+        assert_eq!(pixels(0, 0, None).written(&bytes, 11), [0, 1, 2, 4, 5, 6, 8, 9, 10]);
+        assert_eq!(pixels(-1, -1, None).written(&bytes, 11), [5, 6, 9, 10]);
+        assert_eq!(pixels(0, 0, Some((1, 2))).written(&bytes, 11), [0, 4]);
+    }
+}
