@@ -4,7 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use std::sync::Arc;
 
-use gapii_commands::constants::{GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS, GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_VERSION};
+use gapii_commands::constants::{
+    GL_DISPATCH_INDIRECT_BUFFER_BINDING, GL_DRAW_INDIRECT_BUFFER_BINDING, GL_EXTENSIONS,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_VERSION,
+};
 use gapii_commands::ids;
 use gapii_state::follow::Follower;
 

@@ -4,13 +4,15 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use gapii_commands::constants::{EGL_PLATFORM_DEVICE_EXT, EGL_PLATFORM_SURFACELESS_MESA, EGL_PLATFORM_X11_KHR};
 use super::egl_functions::{
     EGL_EXTENSIONS, EGL_FALSE, EGL_NONE, Functions, GL_EXTENSIONS, GL_VERSION, Handle, call, owned,
     some,
 };
 use super::functions::Driver;
 use super::offer::{Offer, version_of};
+use gapii_commands::constants::{
+    EGL_PLATFORM_DEVICE_EXT, EGL_PLATFORM_SURFACELESS_MESA, EGL_PLATFORM_X11_KHR,
+};
 
 /// The function that a display is asked for with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

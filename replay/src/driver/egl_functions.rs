@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use super::functions::Driver;
 use gapii_commands::constants;
 pub(super) use gapii_commands::constants::{EGL_FALSE, GL_EXTENSIONS, GL_VERSION};
-use super::functions::Driver;
 
 /// A handle of the driver; 0 is none.
 pub type Handle = usize;

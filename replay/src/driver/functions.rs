@@ -8,7 +8,6 @@ use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use gapii_commands::ids;
 use gapii_commands::{Api, COUNT, CommandId};
 
 use super::libraries::Interceptor;
@@ -128,8 +127,10 @@ impl Intercepted {
 mod tests {
     use std::ffi::CStr;
 
+    use gapii_commands::ids;
+
     use super::*;
-    
+
     struct Nothing;
 
     // SAFETY: it finds nothing.

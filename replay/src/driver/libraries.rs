@@ -8,7 +8,6 @@ use std::ptr::NonNull;
 
 use gapii_commands::{Api, CommandId, NAMES};
 
-
 /// A libEGL and a libGLESv2.
 #[derive(Clone, Copy)]
 pub(super) struct Libraries {
@@ -39,7 +38,9 @@ impl Libraries {
     pub(super) fn open(open: impl Fn(&str) -> Result<Library, String>) -> Result<Self, LoadError> {
         let (name, what, package) = (EGL, "EGL library", "libegl1");
         let egl = open(EGL).map_err(|why| LoadError::Open { name, why, what, package })?;
-        let found = egl.find(NAMES[CommandId::EGL_GET_PROC_ADDRESS.index()]).ok_or(LoadError::NotEgl { name: EGL })?;
+        let found = egl
+            .find(NAMES[CommandId::EGL_GET_PROC_ADDRESS.index()])
+            .ok_or(LoadError::NotEgl { name: EGL })?;
         // SAFETY: eglGetProcAddress of EGL 1.5 has this signature.
         let get_proc_address =
             unsafe { std::mem::transmute::<NonNull<c_void>, GetProcAddress>(found) };
@@ -92,7 +93,9 @@ impl Library {
 
     /// Whether what it gives for a name of EGL is in the file of the interceptor.
     pub(super) fn is_interceptor(&self) -> bool {
-        let Some(found) = self.find(NAMES[CommandId::EGL_GET_PROC_ADDRESS.index()]) else { return false };
+        let Some(found) = self.find(NAMES[CommandId::EGL_GET_PROC_ADDRESS.index()]) else {
+            return false;
+        };
         let mut info = MaybeUninit::<libc::Dl_info>::uninit();
         // SAFETY: `info` is writable; any address may be asked about.
         if unsafe { libc::dladdr(found.as_ptr(), info.as_mut_ptr()) } == 0 {

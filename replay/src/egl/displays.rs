@@ -1,7 +1,7 @@
 //! Displays of the trace: which there are, and the end of all that is one's.
 
-use gapii_commands::constants;
 use gapii_commands::CommandId;
+use gapii_commands::constants;
 
 use super::arguments::{attributes_of, succeeded};
 use crate::call::Call;

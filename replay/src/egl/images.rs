@@ -1,10 +1,12 @@
 //! Images: those made from objects of OpenGL ES. The memory of others is not in a trace.
 
-use gapii_commands::constants::{EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z};
-use gapii_commands::constants;
 use crate::call::Call;
 use crate::names::Kind;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    EGL_GL_RENDERBUFFER, EGL_GL_TEXTURE_2D, EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
+};
 
 use super::arguments::{attributes_of, is_core, succeeded};
 use crate::objects::egl::{Image, OBJECTS_MAX};

@@ -5,10 +5,10 @@
 
 use std::ffi::CString;
 
-use gapii_commands::constants::EGL_OPENGL_ES_API;
-use gapii_commands::constants;
 use crate::call::Call;
 use crate::skip::Outcome;
+use gapii_commands::constants;
+use gapii_commands::constants::EGL_OPENGL_ES_API;
 
 use super::arguments::{attributes_of, succeeded};
 use crate::driver::{EGL_SURFACE_TYPE, Handle, Real};

@@ -1,8 +1,8 @@
 //! Surfaces: pbuffers, for windows and pixmaps too, unless windows are asked for.
 
-use gapii_commands::constants;
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants;
 
 use super::arguments::{attributes_of, succeeded};
 use crate::driver::Window;

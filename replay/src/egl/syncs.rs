@@ -1,9 +1,11 @@
 //! Sync objects. A wait that was over in the recording is waited for here, up to ten seconds.
 
-use gapii_commands::constants::{EGL_SYNC_FENCE, EGL_SYNC_NATIVE_FENCE_ANDROID, EGL_SYNC_REUSABLE_KHR};
-use gapii_commands::constants;
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    EGL_SYNC_FENCE, EGL_SYNC_NATIVE_FENCE_ANDROID, EGL_SYNC_REUSABLE_KHR,
+};
 
 use super::arguments::{is_core, succeeded};
 use crate::driver::{Handle, Real};

@@ -10,8 +10,8 @@
 )]
 
 use core::ffi::c_void;
+use gapii_commands::ids;
 
-use super::ids;
 use crate::call::Call;
 use crate::gl::array_pointer;
 use crate::skip::Outcome;

@@ -11,8 +11,8 @@
 
 use core::ffi::c_char;
 use core::ffi::c_void;
+use gapii_commands::ids;
 
-use super::ids;
 use crate::call::Call;
 use crate::gl::set_client_arrays;
 use crate::names::Kind;

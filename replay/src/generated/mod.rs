@@ -7,4 +7,3 @@ pub mod gl_shared_extensions;
 pub mod gl_vendor_extensions;
 pub mod requirements;
 pub mod table;
-pub use gapii_commands::ids;

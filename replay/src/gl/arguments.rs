@@ -5,10 +5,10 @@
 
 use std::ffi::{c_char, c_void};
 
-use gapii_commands::ids;
 use crate::call::Call;
 use crate::names::Kind;
 use crate::skip::Skip;
+use gapii_commands::ids;
 
 /// Texts that one command may have.
 const TEXTS_MAX: usize = 1 << 16;

@@ -6,12 +6,18 @@
 
 use std::ffi::c_void;
 
-use gapii_commands::constants::{GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_CLIENT_ACTIVE_TEXTURE, GL_MAX_TEXTURE_UNITS, GL_MAX_VERTEX_ATTRIBS, GL_TEXTURE0, GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING, GL_VERTEX_ATTRIB_ARRAY_ENABLED, GL_VERTEX_ATTRIB_ARRAY_INTEGER, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED, GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_SIZE, GL_VERTEX_ATTRIB_ARRAY_STRIDE, GL_VERTEX_ATTRIB_ARRAY_TYPE};
-use gapii_commands::{constants, ids};
 use crate::call::Call;
 use crate::driver::Driver;
 use crate::memory::Memory;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants::{
+    GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING, GL_CLIENT_ACTIVE_TEXTURE, GL_MAX_TEXTURE_UNITS,
+    GL_MAX_VERTEX_ATTRIBS, GL_TEXTURE0, GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING,
+    GL_VERTEX_ATTRIB_ARRAY_ENABLED, GL_VERTEX_ATTRIB_ARRAY_INTEGER,
+    GL_VERTEX_ATTRIB_ARRAY_NORMALIZED, GL_VERTEX_ATTRIB_ARRAY_POINTER, GL_VERTEX_ATTRIB_ARRAY_SIZE,
+    GL_VERTEX_ATTRIB_ARRAY_STRIDE, GL_VERTEX_ATTRIB_ARRAY_TYPE,
+};
+use gapii_commands::{constants, ids};
 
 /// The longest way from one vertex to the next: what index times stride can reach is readable.
 const STRIDE_MAX: i32 = 4095;
@@ -175,13 +181,76 @@ const fn fixed(slot: u32, names: [u32; 4], function: u16) -> Fixed {
 }
 
 const FIXED: [Fixed; 7] = [
-    fixed(32, [constants::GL_VERTEX_ARRAY_BUFFER_BINDING, constants::GL_VERTEX_ARRAY_SIZE, constants::GL_VERTEX_ARRAY_TYPE, constants::GL_VERTEX_ARRAY_STRIDE], ids::GL_VERTEX_POINTER),
-    fixed(33, [constants::GL_NORMAL_ARRAY_BUFFER_BINDING, 0, constants::GL_NORMAL_ARRAY_TYPE, constants::GL_NORMAL_ARRAY_STRIDE], ids::GL_NORMAL_POINTER),
-    fixed(34, [constants::GL_COLOR_ARRAY_BUFFER_BINDING, constants::GL_COLOR_ARRAY_SIZE, constants::GL_COLOR_ARRAY_TYPE, constants::GL_COLOR_ARRAY_STRIDE], ids::GL_COLOR_POINTER),
-    fixed(35, [constants::GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES, 0, constants::GL_POINT_SIZE_ARRAY_TYPE_OES, constants::GL_POINT_SIZE_ARRAY_STRIDE_OES], ids::GL_POINT_SIZE_POINTER_OES),
-    fixed(36, [constants::GL_MATRIX_INDEX_ARRAY_BUFFER_BINDING_OES, constants::GL_MATRIX_INDEX_ARRAY_SIZE_OES, constants::GL_MATRIX_INDEX_ARRAY_TYPE_OES, constants::GL_MATRIX_INDEX_ARRAY_STRIDE_OES], ids::GL_MATRIX_INDEX_POINTER_OES),
-    fixed(37, [constants::GL_WEIGHT_ARRAY_BUFFER_BINDING_OES, constants::GL_WEIGHT_ARRAY_SIZE_OES, constants::GL_WEIGHT_ARRAY_TYPE_OES, constants::GL_WEIGHT_ARRAY_STRIDE_OES], ids::GL_WEIGHT_POINTER_OES),
-    fixed(COORDINATES_SLOT, [constants::GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING, constants::GL_TEXTURE_COORD_ARRAY_SIZE, constants::GL_TEXTURE_COORD_ARRAY_TYPE, constants::GL_TEXTURE_COORD_ARRAY_STRIDE], ids::GL_TEX_COORD_POINTER),
+    fixed(
+        32,
+        [
+            constants::GL_VERTEX_ARRAY_BUFFER_BINDING,
+            constants::GL_VERTEX_ARRAY_SIZE,
+            constants::GL_VERTEX_ARRAY_TYPE,
+            constants::GL_VERTEX_ARRAY_STRIDE,
+        ],
+        ids::GL_VERTEX_POINTER,
+    ),
+    fixed(
+        33,
+        [
+            constants::GL_NORMAL_ARRAY_BUFFER_BINDING,
+            0,
+            constants::GL_NORMAL_ARRAY_TYPE,
+            constants::GL_NORMAL_ARRAY_STRIDE,
+        ],
+        ids::GL_NORMAL_POINTER,
+    ),
+    fixed(
+        34,
+        [
+            constants::GL_COLOR_ARRAY_BUFFER_BINDING,
+            constants::GL_COLOR_ARRAY_SIZE,
+            constants::GL_COLOR_ARRAY_TYPE,
+            constants::GL_COLOR_ARRAY_STRIDE,
+        ],
+        ids::GL_COLOR_POINTER,
+    ),
+    fixed(
+        35,
+        [
+            constants::GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES,
+            0,
+            constants::GL_POINT_SIZE_ARRAY_TYPE_OES,
+            constants::GL_POINT_SIZE_ARRAY_STRIDE_OES,
+        ],
+        ids::GL_POINT_SIZE_POINTER_OES,
+    ),
+    fixed(
+        36,
+        [
+            constants::GL_MATRIX_INDEX_ARRAY_BUFFER_BINDING_OES,
+            constants::GL_MATRIX_INDEX_ARRAY_SIZE_OES,
+            constants::GL_MATRIX_INDEX_ARRAY_TYPE_OES,
+            constants::GL_MATRIX_INDEX_ARRAY_STRIDE_OES,
+        ],
+        ids::GL_MATRIX_INDEX_POINTER_OES,
+    ),
+    fixed(
+        37,
+        [
+            constants::GL_WEIGHT_ARRAY_BUFFER_BINDING_OES,
+            constants::GL_WEIGHT_ARRAY_SIZE_OES,
+            constants::GL_WEIGHT_ARRAY_TYPE_OES,
+            constants::GL_WEIGHT_ARRAY_STRIDE_OES,
+        ],
+        ids::GL_WEIGHT_POINTER_OES,
+    ),
+    fixed(
+        COORDINATES_SLOT,
+        [
+            constants::GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING,
+            constants::GL_TEXTURE_COORD_ARRAY_SIZE,
+            constants::GL_TEXTURE_COORD_ARRAY_TYPE,
+            constants::GL_TEXTURE_COORD_ARRAY_STRIDE,
+        ],
+        ids::GL_TEX_COORD_POINTER,
+    ),
 ];
 
 fn set_fixed(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcome {

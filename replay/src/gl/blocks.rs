@@ -2,11 +2,11 @@
 
 use std::ffi::c_char;
 
-use gapii_commands::constants::{GL_INVALID_INDEX, GL_UNIFORM_BLOCK};
 use crate::call::Call;
-use gapii_commands::ids;
 use crate::names::Kind;
 use crate::skip::Outcome;
+use gapii_commands::constants::{GL_INVALID_INDEX, GL_UNIFORM_BLOCK};
+use gapii_commands::ids;
 
 pub fn glGetUniformBlockIndex(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);

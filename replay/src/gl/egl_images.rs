@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 
 use crate::call::Call;
-use gapii_commands::ids;
 use crate::names::Kind;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::ids;
 
 pub fn glEGLImageTargetTexture2DOES(call: &mut Call<'_, '_>) -> Outcome {
     let (target, image) = (call.u32(0), image(call, 1)?);

@@ -2,11 +2,11 @@
 
 use std::ffi::c_void;
 
-use gapii_commands::constants::GL_ELEMENT_ARRAY_BUFFER_BINDING;
 use super::arrays::set_client_arrays;
 use crate::call::Call;
-use gapii_commands::ids;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants::GL_ELEMENT_ARRAY_BUFFER_BINDING;
+use gapii_commands::ids;
 
 /// Draws that one command may have.
 const DRAWS_MAX: i32 = 1 << 16;

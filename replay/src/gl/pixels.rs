@@ -2,10 +2,15 @@
 
 use std::ffi::c_void;
 
-use gapii_commands::constants::{GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS, GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_UNPACK_ALIGNMENT, GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS, GL_UNPACK_SKIP_ROWS};
 use crate::call::Call;
-use gapii_commands::{constants, ids};
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants::{
+    GL_PACK_ALIGNMENT, GL_PACK_ROW_LENGTH, GL_PACK_SKIP_PIXELS, GL_PACK_SKIP_ROWS,
+    GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_UNPACK_ALIGNMENT,
+    GL_UNPACK_IMAGE_HEIGHT, GL_UNPACK_ROW_LENGTH, GL_UNPACK_SKIP_IMAGES, GL_UNPACK_SKIP_PIXELS,
+    GL_UNPACK_SKIP_ROWS,
+};
+use gapii_commands::{constants, ids};
 
 /// How pixels lie in memory, as the driver has it.
 #[derive(Clone, Copy, Default, Debug)]
@@ -70,9 +75,19 @@ impl Layout {
 fn pixel_bytes(ty: u32) -> u64 {
     match ty {
         constants::GL_BYTE | constants::GL_UNSIGNED_BYTE => 4,
-        constants::GL_SHORT | constants::GL_UNSIGNED_SHORT | constants::GL_HALF_FLOAT | constants::GL_HALF_FLOAT_OES => 8,
-        constants::GL_UNSIGNED_SHORT_4_4_4_4 | constants::GL_UNSIGNED_SHORT_5_5_5_1 | constants::GL_UNSIGNED_SHORT_5_6_5 | constants::GL_UNSIGNED_SHORT_4_4_4_4_REV_EXT | constants::GL_UNSIGNED_SHORT_1_5_5_5_REV_EXT => 2,
-        constants::GL_UNSIGNED_INT_2_10_10_10_REV | constants::GL_UNSIGNED_INT_10F_11F_11F_REV | constants::GL_UNSIGNED_INT_5_9_9_9_REV | constants::GL_UNSIGNED_INT_24_8 => 4,
+        constants::GL_SHORT
+        | constants::GL_UNSIGNED_SHORT
+        | constants::GL_HALF_FLOAT
+        | constants::GL_HALF_FLOAT_OES => 8,
+        constants::GL_UNSIGNED_SHORT_4_4_4_4
+        | constants::GL_UNSIGNED_SHORT_5_5_5_1
+        | constants::GL_UNSIGNED_SHORT_5_6_5
+        | constants::GL_UNSIGNED_SHORT_4_4_4_4_REV_EXT
+        | constants::GL_UNSIGNED_SHORT_1_5_5_5_REV_EXT => 2,
+        constants::GL_UNSIGNED_INT_2_10_10_10_REV
+        | constants::GL_UNSIGNED_INT_10F_11F_11F_REV
+        | constants::GL_UNSIGNED_INT_5_9_9_9_REV
+        | constants::GL_UNSIGNED_INT_24_8 => 4,
         constants::GL_FLOAT_32_UNSIGNED_INT_24_8_REV => 8,
         _ => 16,
     }

@@ -5,11 +5,11 @@
 
 use std::ffi::c_char;
 
-use gapii_commands::constants::GL_UNIFORM;
-use gapii_commands::ids;
 use crate::call::Call;
 use crate::names::Kind;
 use crate::skip::Outcome;
+use gapii_commands::constants::GL_UNIFORM;
+use gapii_commands::ids;
 
 /// Elements of an array that are looked up together with its first.
 const ARRAY_MAX: i32 = 4096;

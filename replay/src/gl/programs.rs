@@ -2,11 +2,11 @@
 
 use std::ffi::{CString, c_char, c_void};
 
-use gapii_commands::constants::{GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIBS};
-use gapii_commands::ids;
 use crate::call::Call;
 use crate::names::Kind;
 use crate::skip::{Outcome, Skip};
+use gapii_commands::constants::{GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIBS};
+use gapii_commands::ids;
 
 pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);

@@ -1,7 +1,7 @@
 //! The back buffer of the surface that is drawn to.
 
-use gapii_commands::constants::{GL_RGBA, GL_UNSIGNED_BYTE};
 use gapii_commands::constants;
+use gapii_commands::constants::{GL_RGBA, GL_UNSIGNED_BYTE};
 use gapii_state::read_back::Aside;
 
 use super::gl::Gl;

@@ -3,7 +3,10 @@
 use std::ffi::{CStr, c_char, c_void};
 
 use gapii_commands::constants::{GL_EXTENSIONS, GL_VERSION};
-pub use gapii_commands::constants::{GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY};
+pub use gapii_commands::constants::{
+    GL_TEXTURE_2D, GL_TEXTURE_2D_ARRAY, GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_2D_MULTISAMPLE_ARRAY,
+    GL_TEXTURE_3D, GL_TEXTURE_BUFFER, GL_TEXTURE_CUBE_MAP, GL_TEXTURE_CUBE_MAP_ARRAY,
+};
 use gapii_state::read_back;
 
 use crate::driver::Driver;

@@ -62,8 +62,7 @@ const LINES: &[Line] = &[
 /// at is an argument.
 pub fn of(call: &Call<'_, '_>, param: &Parameter) -> Result<Option<Extent>, Skip> {
     let known = call.command.known();
-    let is_it =
-        |(function, pointer, _): &&Line| Some(*function) == known && *pointer == param.name;
+    let is_it = |(function, pointer, _): &&Line| Some(*function) == known && *pointer == param.name;
     let Some((.., size)) = LINES.iter().find(is_it) else {
         return Ok(is_memory(param).then_some(Extent::Address));
     };
@@ -106,8 +105,7 @@ mod tests {
     #[test]
     fn every_name_in_the_table_is_one_of_the_description() {
         for (function, pointer, size) in LINES {
-            let found = descriptions().functions.iter().find(|known| known.name == *function);
-            let params = &found.unwrap_or_else(|| panic!("no {function}")).params;
+            let params = &descriptions().function(*function).params;
             let has = |name: &str| params.iter().any(|param| param.name == name);
             let is_known = match size {
                 Param(size) => has(size),

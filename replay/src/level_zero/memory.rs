@@ -150,7 +150,9 @@ pub fn learn(call: &mut Call<'_, '_>) {
         return call.parts.level_zero.allocations(command.process).remove(gone);
     }
     let at = |name: &str| command.args().find(|arg| arg.param.name == name);
-    let (Some(is_visible), Some(pointer)) = (command.known().and_then(gives), at("pptr")) else { return };
+    let (Some(is_visible), Some(pointer)) = (command.known().and_then(gives), at("pptr")) else {
+        return;
+    };
     let Some((recorded, real)) = answers::pointers(call, pointer.value.bits()) else { return };
     let bytes = match at("size") {
         Some(size) => size.value.bits(),

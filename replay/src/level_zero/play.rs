@@ -13,7 +13,7 @@ use super::{answers, memory, refused};
 use crate::call::Call;
 use crate::names::Kind;
 use crate::objects::level_zero::Executor;
-use crate::skip::{Outcome, Skip};
+use crate::skip::Outcome;
 
 const SUCCESS: u64 = 0;
 const NOT_READY: u64 = 1;
@@ -77,7 +77,9 @@ fn note_failure(call: &mut Call<'_, '_>, function: &Function, result: u64) {
     };
     let result = name.map_or_else(|| format!("{result:#x}"), str::to_owned);
     let hint = match call.command.known() {
-        Some(CommandId::ZE_INIT | CommandId::ZE_INIT_DRIVERS) => ": Level Zero's loader finds no driver on this machine",
+        Some(CommandId::ZE_INIT | CommandId::ZE_INIT_DRIVERS) => {
+            ": Level Zero's loader finds no driver on this machine"
+        }
         _ => "",
     };
     call.parts.tally.note(format!("{} fails here, {result}{hint}", function.name));

@@ -2,11 +2,10 @@
 
 use std::time::Duration;
 
-use gapii_commands::ids;
 use crate::call::Call;
-use crate::driver;
 use crate::names::Scopes;
 use crate::objects::level_zero::Executor;
+use gapii_commands::ids;
 
 /// The same from then on, and of what may be waiting for a command that is still to be played.
 pub const SETTLE_MAX: Duration = Duration::from_millis(100);

@@ -5,7 +5,6 @@
 
 use std::collections::HashMap;
 
-use gapii_commands::constants;
 use crate::driver::{
     EGL_ALPHA_SIZE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_BLUE_SIZE,
     EGL_COLOR_COMPONENT_TYPE_EXT, EGL_CONFIG_CAVEAT, EGL_DEPTH_SIZE, EGL_GREEN_SIZE, EGL_NONE,
@@ -13,6 +12,7 @@ use crate::driver::{
     Real,
 };
 use crate::survey::{ConfigFacts, Survey};
+use gapii_commands::constants;
 
 /// Process and handle in the trace.
 pub type Key = (u32, u64);
@@ -22,7 +22,8 @@ const EGL_WINDOW_BIT: i32 = constants::EGL_WINDOW_BIT as i32;
 const EGL_OPENGL_ES_BIT: i32 = constants::EGL_OPENGL_ES_BIT as i32;
 const EGL_OPENGL_ES2_BIT: i32 = constants::EGL_OPENGL_ES2_BIT as i32;
 const EGL_OPENGL_ES3_BIT: i32 = constants::EGL_OPENGL_ES3_BIT as i32;
-const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
+const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 =
+    constants::EGL_COLOR_COMPONENT_TYPE_FIXED_EXT as i32;
 
 /// The driver's configurations for those of the trace.
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gapii_commands::CommandId;
+use gapii_commands::{Api, CommandId};
 
 use crate::driver::{Driver, Offer};
 use crate::generated::requirements::REQUIREMENTS;

@@ -43,21 +43,34 @@ impl Look {
             CommandId::EGL_CREATE_WINDOW_SURFACE
             | CommandId::EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT
             | CommandId::EGL_CREATE_PIXMAP_SURFACE
-            | CommandId::EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT => Self::Surface { is_native: true, wide: false },
-            CommandId::EGL_CREATE_PLATFORM_WINDOW_SURFACE | CommandId::EGL_CREATE_PLATFORM_PIXMAP_SURFACE => {
+            | CommandId::EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT => {
+                Self::Surface { is_native: true, wide: false }
+            }
+            CommandId::EGL_CREATE_PLATFORM_WINDOW_SURFACE
+            | CommandId::EGL_CREATE_PLATFORM_PIXMAP_SURFACE => {
                 Self::Surface { is_native: true, wide: true }
             }
-            CommandId::EGL_CREATE_PBUFFER_SURFACE => Self::Surface { is_native: false, wide: false },
+            CommandId::EGL_CREATE_PBUFFER_SURFACE => {
+                Self::Surface { is_native: false, wide: false }
+            }
             CommandId::EGL_MAKE_CURRENT => Self::MakeCurrent,
             CommandId::EGL_RELEASE_THREAD => Self::ReleaseThread,
             CommandId::EGL_QUERY_SURFACE => Self::QuerySurface,
             CommandId::GL_VIEWPORT => Self::Viewport,
-            CommandId::GL_BIND_FRAMEBUFFER | CommandId::GL_BIND_FRAMEBUFFER_OES => Self::BindFramebuffer,
-            CommandId::GL_LINK_PROGRAM | CommandId::GL_PROGRAM_BINARY | CommandId::GL_PROGRAM_BINARY_OES => Self::Link,
+            CommandId::GL_BIND_FRAMEBUFFER | CommandId::GL_BIND_FRAMEBUFFER_OES => {
+                Self::BindFramebuffer
+            }
+            CommandId::GL_LINK_PROGRAM
+            | CommandId::GL_PROGRAM_BINARY
+            | CommandId::GL_PROGRAM_BINARY_OES => Self::Link,
             CommandId::GL_GET_PROGRAMIV => Self::LinkStatus,
             CommandId::GL_GET_ATTRIB_LOCATION => Self::Attribute,
             CommandId::GL_GET_PROGRAM_RESOURCE_LOCATION => Self::ResourceLocation,
-            CommandId::EGL_SWAP_BUFFERS | CommandId::EGL_SWAP_BUFFERS_REGION2_NOK | CommandId::EGL_SWAP_BUFFERS_REGION_NOK | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR => Self::Swap,
+            CommandId::EGL_SWAP_BUFFERS
+            | CommandId::EGL_SWAP_BUFFERS_REGION2_NOK
+            | CommandId::EGL_SWAP_BUFFERS_REGION_NOK
+            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT
+            | CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR => Self::Swap,
             _ => Self::Nothing,
         }
     }

@@ -2,9 +2,12 @@
 
 use std::fmt::Write;
 
-use gapii_commands::constants::{GL_ANY_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_PRIMITIVES_GENERATED, GL_TIMESTAMP_EXT, GL_TIME_ELAPSED_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN};
-use gapii_commands::constants;
 use gapii_commands::CommandId;
+use gapii_commands::constants;
+use gapii_commands::constants::{
+    GL_ANY_SAMPLES_PASSED, GL_ANY_SAMPLES_PASSED_CONSERVATIVE, GL_PRIMITIVES_GENERATED,
+    GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
+};
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Kind as Meaning, Repr, Type};
 use gapii_state::Context;
@@ -100,10 +103,7 @@ pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
 
 /// Whether a command waits for one command of all that may be under way.
 pub(super) fn waits_for_a_part(command: Option<CommandId>) -> bool {
-    matches!(
-        command,
-        Some(CommandId::ZE_EVENT_HOST_SYNCHRONIZE | CommandId::ZE_EVENT_QUERY_STATUS)
-    )
+    matches!(command, Some(CommandId::ZE_EVENT_HOST_SYNCHRONIZE | CommandId::ZE_EVENT_QUERY_STATUS))
 }
 
 /// Whether an answer of Level Zero says which driver it is.
@@ -118,7 +118,15 @@ pub(super) fn names_driver(command: Option<CommandId>, part: &str) -> bool {
 }
 
 pub(super) fn reads_pixels(command: &Command<'_>) -> bool {
-    matches!(command.known(), Some(CommandId::GL_READ_PIXELS | CommandId::GL_READN_PIXELS | CommandId::GL_READN_PIXELS_EXT | CommandId::GL_READN_PIXELS_KHR))
+    matches!(
+        command.known(),
+        Some(
+            CommandId::GL_READ_PIXELS
+                | CommandId::GL_READN_PIXELS
+                | CommandId::GL_READN_PIXELS_EXT
+                | CommandId::GL_READN_PIXELS_KHR
+        )
+    )
 }
 
 /// How a read-back has its pixels in memory.

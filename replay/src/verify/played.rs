@@ -40,7 +40,10 @@ impl Replayed for Played<'_, '_, '_> {
         if known.is_some_and(|known| known.api() == Api::LevelZero) {
             return level_zero::memory(call, address, len);
         }
-        if !matches!(known, Some(CommandId::GL_MAP_BUFFER_RANGE | CommandId::GL_MAP_BUFFER_RANGE_EXT)) {
+        if !matches!(
+            known,
+            Some(CommandId::GL_MAP_BUFFER_RANGE | CommandId::GL_MAP_BUFFER_RANGE_EXT)
+        ) {
             return None;
         }
         let mapped = call.result().filter(|mapped| *mapped != 0)?;
