@@ -30,6 +30,17 @@ pub struct Entry {
     pub is_swap: bool,
 }
 
+/// Defines a table of entries, one line for each: the command and the function that plays it.
+macro_rules! entries {
+    ($(#[$doc:meta])* $table:ident $len:literal; $($name:ident $play:path;)*) => {
+        $(#[$doc])*
+        pub static $table: [$crate::call::Entry; $len] = [$(
+            $crate::call::Entry { name: stringify!($name), play: $play, is_swap: false },
+        )*];
+    };
+}
+pub(crate) use entries;
+
 /// A command that is being played.
 pub struct Call<'p, 'c> {
     pub parts: &'p mut Parts,

@@ -4,6 +4,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use gapii_commands::constants;
+
 use super::egl_functions::{
     EGL_EXTENSIONS, EGL_FALSE, EGL_NONE, Functions, GL_EXTENSIONS, GL_VERSION, Handle, call, owned,
     some,
@@ -169,6 +171,7 @@ impl Real {
         self.version
     }
 
+    /// Whether the display has this extension.
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions.split(' ').any(|extension| extension == name)
     }
@@ -198,7 +201,7 @@ impl Real {
             "EGL_BAD_SURFACE",
             "EGL_CONTEXT_LOST",
         ];
-        let at = usize::try_from(error - 0x3000).ok();
+        let at = usize::try_from(error - constants::EGL_SUCCESS as i32).ok();
         at.and_then(|at| NAMES.get(at)).map_or_else(|| format!("{error:#x}"), |&it| it.to_owned())
     }
 }

@@ -7,6 +7,7 @@ use super::egl_functions::{EGL_FALSE, EGL_NONE, Handle, call, ended, some};
 const CONFIGS_MAX: i32 = 4096;
 
 impl Real {
+    /// Configurations of the display, up to 4096, in the order of `eglGetConfigs`.
     pub fn configs(&self) -> Vec<Handle> {
         let mut configs = vec![0; CONFIGS_MAX as usize];
         let mut count = 0;
@@ -20,6 +21,7 @@ impl Real {
         configs
     }
 
+    /// An attribute of a configuration; `None` if the driver does not know the attribute.
     pub fn config_attribute(&self, config: Handle, attribute: i32) -> Option<i32> {
         let mut value = 0;
         let done =
@@ -44,18 +46,22 @@ impl Real {
         some(call!(self.played.create_window(self.display, config, window, list.as_ptr())))
     }
 
+    /// `eglDestroySurface`: the driver keeps the surface while it is current.
     pub fn destroy_surface(&self, surface: Handle) {
         call!(self.played.destroy_surface(self.display, surface));
     }
 
+    /// `eglSurfaceAttrib`; false if the driver refused.
     pub fn set_surface_attribute(&self, surface: Handle, attribute: i32, value: i32) -> bool {
         call!(self.played.surface_attrib(self.display, surface, attribute, value)) != EGL_FALSE
     }
 
+    /// `eglBindTexImage`; false if the driver refused.
     pub fn bind_tex_image(&self, surface: Handle, buffer: i32) -> bool {
         call!(self.played.bind_tex_image(self.display, surface, buffer)) != EGL_FALSE
     }
 
+    /// `eglReleaseTexImage`; false if the driver refused.
     pub fn release_tex_image(&self, surface: Handle, buffer: i32) -> bool {
         call!(self.played.release_tex_image(self.display, surface, buffer)) != EGL_FALSE
     }
@@ -72,6 +78,7 @@ impl Real {
         some(call!(self.played.create_context(self.display, config, share, list)))
     }
 
+    /// `eglDestroyContext`: the driver keeps the context while it is current.
     pub fn destroy_context(&self, context: Handle) {
         call!(self.played.destroy_context(self.display, context));
     }
@@ -81,14 +88,17 @@ impl Real {
         call!(self.played.make_current(self.display, draw, read, context)) != EGL_FALSE
     }
 
+    /// `eglReleaseThread` on the calling thread.
     pub fn release_thread(&self) {
         call!(self.played.release_thread());
     }
 
+    /// `eglSwapBuffers`; false if the driver refused.
     pub fn swap(&self, surface: Handle) -> bool {
         call!(self.played.swap_buffers(self.display, surface)) != EGL_FALSE
     }
 
+    /// `eglSwapInterval` for the surface that is current for drawing.
     pub fn set_swap_interval(&self, interval: i32) {
         call!(self.played.swap_interval(self.display, interval));
     }
@@ -98,6 +108,7 @@ impl Real {
         call!(self.own.flush());
     }
 
+    /// `eglWaitClient`; false if the driver refused.
     pub fn wait_client(&self) -> bool {
         call!(self.played.wait_client()) != EGL_FALSE
     }
@@ -113,6 +124,8 @@ impl Real {
         if is_core { core().or_else(khr) } else { khr().or_else(core) }
     }
 
+    /// Destroys a sync, by the function of EGL 1.5 if `is_core` or if the driver lacks that of the
+    /// extension.
     pub fn destroy_sync(&self, sync: Handle, is_core: bool) {
         match self.played.destroy_sync_khr().filter(|_| !is_core) {
             Some(_) => call!(self.played.destroy_sync_khr(self.display, sync)),
@@ -128,6 +141,7 @@ impl Real {
         }
     }
 
+    /// Makes the driver wait for a sync before it executes later commands; false if it refused.
     pub fn wait_sync(&self, sync: Handle, is_core: bool) -> bool {
         let done = match self.played.wait_sync_khr().filter(|_| !is_core) {
             Some(_) => call!(self.played.wait_sync_khr(self.display, sync, 0)),
@@ -136,6 +150,7 @@ impl Real {
         done != 0
     }
 
+    /// `eglSignalSyncKHR`; false if the driver refused.
     pub fn signal_sync(&self, sync: Handle, mode: u32) -> bool {
         call!(self.played.signal_sync(self.display, sync, mode)) != EGL_FALSE
     }
@@ -161,6 +176,8 @@ impl Real {
         if is_core { core().or_else(khr) } else { khr().or_else(core) }
     }
 
+    /// Destroys an image, by the function of EGL 1.5 if `is_core` or if the driver lacks that of
+    /// the extension.
     pub fn destroy_image(&self, image: Handle, is_core: bool) {
         match self.played.destroy_image_khr().filter(|_| !is_core) {
             Some(_) => call!(self.played.destroy_image_khr(self.display, image)),

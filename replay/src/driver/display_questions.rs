@@ -32,26 +32,32 @@ impl Real {
         call!(self.played.initialize(self.display, major, minor));
     }
 
+    /// `eglBindAPI` on the calling thread.
     pub fn bind_api(&self, api: u32) {
         call!(self.played.bind_api(api));
     }
 
+    /// `eglQueryAPI`.
     pub fn query_api(&self) {
         call!(self.played.query_api());
     }
 
+    /// `eglGetError`.
     pub fn ask_error(&self) {
         call!(self.played.get_error());
     }
 
+    /// `eglGetCurrentContext`.
     pub fn ask_current_context(&self) {
         call!(self.played.get_current_context());
     }
 
+    /// `eglGetCurrentDisplay`.
     pub fn ask_current_display(&self) {
         call!(self.played.get_current_display());
     }
 
+    /// `eglGetCurrentSurface`.
     pub fn ask_current_surface(&self, end: i32) {
         call!(self.played.get_current_surface(end));
     }
@@ -87,16 +93,19 @@ impl Real {
         found
     }
 
+    /// `eglGetConfigAttrib`.
     pub fn ask_config_attribute(&self, config: Handle, attribute: i32) {
         let mut value = 0;
         call!(self.played.get_config_attrib(self.display, config, attribute, &raw mut value));
     }
 
+    /// `eglQuerySurface`.
     pub fn ask_surface(&self, surface: Handle, attribute: i32) {
         let mut value = 0;
         call!(self.played.query_surface(self.display, surface, attribute, &raw mut value));
     }
 
+    /// `eglQueryContext`.
     pub fn ask_context(&self, context: Handle, attribute: i32) {
         let mut value = 0;
         call!(self.played.query_context(self.display, context, attribute, &raw mut value));

@@ -9,24 +9,19 @@ pub(super) use gapii_commands::constants::{EGL_FALSE, GL_EXTENSIONS, GL_VERSION}
 /// A handle of the driver; 0 is none.
 pub type Handle = usize;
 
-pub const EGL_ALPHA_SIZE: i32 = constants::EGL_ALPHA_SIZE as i32;
-pub const EGL_BLUE_SIZE: i32 = constants::EGL_BLUE_SIZE as i32;
-pub const EGL_GREEN_SIZE: i32 = constants::EGL_GREEN_SIZE as i32;
-pub const EGL_RED_SIZE: i32 = constants::EGL_RED_SIZE as i32;
-pub const EGL_DEPTH_SIZE: i32 = constants::EGL_DEPTH_SIZE as i32;
-pub const EGL_STENCIL_SIZE: i32 = constants::EGL_STENCIL_SIZE as i32;
-pub const EGL_CONFIG_CAVEAT: i32 = constants::EGL_CONFIG_CAVEAT as i32;
-pub const EGL_NATIVE_VISUAL_ID: i32 = constants::EGL_NATIVE_VISUAL_ID as i32;
-pub const EGL_SAMPLES: i32 = constants::EGL_SAMPLES as i32;
-pub const EGL_SURFACE_TYPE: i32 = constants::EGL_SURFACE_TYPE as i32;
-pub const EGL_NONE: i32 = constants::EGL_NONE as i32;
-pub const EGL_BIND_TO_TEXTURE_RGB: i32 = constants::EGL_BIND_TO_TEXTURE_RGB as i32;
-pub const EGL_BIND_TO_TEXTURE_RGBA: i32 = constants::EGL_BIND_TO_TEXTURE_RGBA as i32;
-pub const EGL_RENDERABLE_TYPE: i32 = constants::EGL_RENDERABLE_TYPE as i32;
-pub const EGL_COLOR_COMPONENT_TYPE_EXT: i32 = constants::EGL_COLOR_COMPONENT_TYPE_EXT as i32;
+/// Attributes of EGL as its functions take them.
+macro_rules! attributes {
+    ($($name:ident),* $(,)?) => {$(
+        #[doc = concat!("`", stringify!($name), "`, as functions of EGL take it.")]
+        pub const $name: i32 = constants::$name as i32;
+    )*};
+}
+
+attributes! {
+    EGL_ALPHA_SIZE, EGL_BLUE_SIZE, EGL_GREEN_SIZE, EGL_RED_SIZE, EGL_DEPTH_SIZE, EGL_STENCIL_SIZE, EGL_CONFIG_CAVEAT, EGL_NATIVE_VISUAL_ID, EGL_SAMPLES, EGL_SURFACE_TYPE, EGL_NONE, EGL_BIND_TO_TEXTURE_RGB, EGL_BIND_TO_TEXTURE_RGBA, EGL_RENDERABLE_TYPE, EGL_COLOR_COMPONENT_TYPE_EXT, EGL_HEIGHT, EGL_WIDTH,
+}
+
 pub(super) const EGL_EXTENSIONS: i32 = constants::EGL_EXTENSIONS as i32;
-pub const EGL_HEIGHT: i32 = constants::EGL_HEIGHT as i32;
-pub const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
 
 /// Functions of the driver.
 #[derive(Clone)]

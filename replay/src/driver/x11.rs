@@ -130,6 +130,7 @@ impl Window {
 }
 
 impl Windows {
+    /// Opens libX11 and the X server that `DISPLAY` names; the error says what is missing.
     pub fn open() -> Result<Self, String> {
         let xlib = Xlib::open().ok_or("windows need libX11.so.6; install it (libx11-6)")?;
         // SAFETY: called before anything else of Xlib.
@@ -249,6 +250,7 @@ impl Windows {
         unsafe { (self.xlib.set_size_hints)(self.display, window.0, &raw mut hints) };
     }
 
+    /// Gives the window another size, in pixels.
     pub fn resize(&self, window: &Window, size: (u32, u32)) {
         self.fix_size(window, size);
         // SAFETY: our window.
@@ -256,6 +258,7 @@ impl Windows {
         self.sync();
     }
 
+    /// Destroys the window, after its surface.
     pub fn destroy(&self, window: &Window) {
         // SAFETY: our window, whose surface has gone.
         unsafe { (self.xlib.destroy_window)(self.display, window.0) };

@@ -10,860 +10,141 @@
 )]
 
 use core::ffi::c_void;
-use gapii_commands::ids;
 
-use crate::call::Call;
 use crate::gl::array_pointer;
-use crate::skip::Outcome;
-
-pub fn glAlphaFunc(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let r#ref = call.f32(1);
-    let driver: unsafe extern "C" fn(u32, f32) = unsafe { call.driver(ids::GL_ALPHA_FUNC) }?;
-    unsafe { driver(func, r#ref) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glAlphaFuncx(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let r#ref = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_ALPHA_FUNCX) }?;
-    unsafe { driver(func, r#ref) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearColorx(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.i32(0);
-    let green = call.i32(1);
-    let blue = call.i32(2);
-    let alpha = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_CLEAR_COLORX) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearDepthx(call: &mut Call<'_, '_>) -> Outcome {
-    let depth = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_CLEAR_DEPTHX) }?;
-    unsafe { driver(depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClientActiveTexture(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_CLIENT_ACTIVE_TEXTURE) }?;
-    unsafe { driver(texture) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipPlanef(call: &mut Call<'_, '_>) -> Outcome {
-    let p = call.u32(0);
-    let eqn = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_CLIP_PLANEF) }?;
-    unsafe { driver(p, eqn) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipPlanex(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_CLIP_PLANEX) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColor4f(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.f32(0);
-    let green = call.f32(1);
-    let blue = call.f32(2);
-    let alpha = call.f32(3);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32) = unsafe { call.driver(ids::GL_COLOR4F) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColor4ub(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.u8(0);
-    let green = call.u8(1);
-    let blue = call.u8(2);
-    let alpha = call.u8(3);
-    let driver: unsafe extern "C" fn(u8, u8, u8, u8) = unsafe { call.driver(ids::GL_COLOR4UB) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColor4x(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.i32(0);
-    let green = call.i32(1);
-    let blue = call.i32(2);
-    let alpha = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = unsafe { call.driver(ids::GL_COLOR4X) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColorPointer(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let r#type = call.u32(1);
-    let stride = call.i32(2);
-    let pointer = array_pointer(call, 3, 2)?;
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_COLOR_POINTER) }?;
-    unsafe { driver(size, r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangex(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let f = call.i32(1);
-    let driver: unsafe extern "C" fn(i32, i32) = unsafe { call.driver(ids::GL_DEPTH_RANGEX) }?;
-    unsafe { driver(n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisableClientState(call: &mut Call<'_, '_>) -> Outcome {
-    let array = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_DISABLE_CLIENT_STATE) }?;
-    unsafe { driver(array) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnableClientState(call: &mut Call<'_, '_>) -> Outcome {
-    let array = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_ENABLE_CLIENT_STATE) }?;
-    unsafe { driver(array) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFogf(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.f32(1);
-    let driver: unsafe extern "C" fn(u32, f32) = unsafe { call.driver(ids::GL_FOGF) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFogfv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) = unsafe { call.driver(ids::GL_FOGFV) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFogx(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_FOGX) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFogxv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) = unsafe { call.driver(ids::GL_FOGXV) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFrustumf(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.f32(0);
-    let r = call.f32(1);
-    let b = call.f32(2);
-    let t = call.f32(3);
-    let n = call.f32(4);
-    let f = call.f32(5);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_FRUSTUMF) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFrustumx(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.i32(0);
-    let r = call.i32(1);
-    let b = call.i32(2);
-    let t = call.i32(3);
-    let n = call.i32(4);
-    let f = call.i32(5);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRUSTUMX) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetClipPlanef(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_CLIP_PLANEF) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetClipPlanex(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_CLIP_PLANEX) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFixedv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i32) = unsafe { call.driver(ids::GL_GET_FIXEDV) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetLightfv(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_LIGHTFV) }?;
-    unsafe { driver(light, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetLightxv(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_LIGHTXV) }?;
-    unsafe { driver(light, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetMaterialfv(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_MATERIALFV) }?;
-    unsafe { driver(face, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetMaterialxv(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_MATERIALXV) }?;
-    unsafe { driver(face, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexEnvfv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_TEX_ENVFV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexEnviv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_ENVIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexEnvxv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_ENVXV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterxv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETERXV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightModelf(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.f32(1);
-    let driver: unsafe extern "C" fn(u32, f32) = unsafe { call.driver(ids::GL_LIGHT_MODELF) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightModelfv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_LIGHT_MODELFV) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightModelx(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_LIGHT_MODELX) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightModelxv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_LIGHT_MODELXV) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightf(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) = unsafe { call.driver(ids::GL_LIGHTF) }?;
-    unsafe { driver(light, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightfv(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_LIGHTFV) }?;
-    unsafe { driver(light, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightx(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_LIGHTX) }?;
-    unsafe { driver(light, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightxv(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_LIGHTXV) }?;
-    unsafe { driver(light, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLineWidthx(call: &mut Call<'_, '_>) -> Outcome {
-    let width = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_LINE_WIDTHX) }?;
-    unsafe { driver(width) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLoadIdentity(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_LOAD_IDENTITY) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLoadMatrixf(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const f32) = unsafe { call.driver(ids::GL_LOAD_MATRIXF) }?;
-    unsafe { driver(m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLoadMatrixx(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_LOAD_MATRIXX) }?;
-    unsafe { driver(m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLogicOp(call: &mut Call<'_, '_>) -> Outcome {
-    let opcode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_LOGIC_OP) }?;
-    unsafe { driver(opcode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaterialf(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) = unsafe { call.driver(ids::GL_MATERIALF) }?;
-    unsafe { driver(face, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaterialfv(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATERIALFV) }?;
-    unsafe { driver(face, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaterialx(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_MATERIALX) }?;
-    unsafe { driver(face, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaterialxv(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_MATERIALXV) }?;
-    unsafe { driver(face, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMode(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_MATRIX_MODE) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultMatrixf(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const f32) = unsafe { call.driver(ids::GL_MULT_MATRIXF) }?;
-    unsafe { driver(m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultMatrixx(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_MULT_MATRIXX) }?;
-    unsafe { driver(m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiTexCoord4f(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let s = call.f32(1);
-    let t = call.f32(2);
-    let r = call.f32(3);
-    let q = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_MULTI_TEX_COORD4F) }?;
-    unsafe { driver(target, s, t, r, q) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiTexCoord4x(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.u32(0);
-    let s = call.i32(1);
-    let t = call.i32(2);
-    let r = call.i32(3);
-    let q = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_TEX_COORD4X) }?;
-    unsafe { driver(texture, s, t, r, q) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNormal3f(call: &mut Call<'_, '_>) -> Outcome {
-    let nx = call.f32(0);
-    let ny = call.f32(1);
-    let nz = call.f32(2);
-    let driver: unsafe extern "C" fn(f32, f32, f32) = unsafe { call.driver(ids::GL_NORMAL3F) }?;
-    unsafe { driver(nx, ny, nz) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNormal3x(call: &mut Call<'_, '_>) -> Outcome {
-    let nx = call.i32(0);
-    let ny = call.i32(1);
-    let nz = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) = unsafe { call.driver(ids::GL_NORMAL3X) }?;
-    unsafe { driver(nx, ny, nz) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNormalPointer(call: &mut Call<'_, '_>) -> Outcome {
-    let r#type = call.u32(0);
-    let stride = call.i32(1);
-    let pointer = array_pointer(call, 2, 1)?;
-    let driver: unsafe extern "C" fn(u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_NORMAL_POINTER) }?;
-    unsafe { driver(r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glOrthof(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.f32(0);
-    let r = call.f32(1);
-    let b = call.f32(2);
-    let t = call.f32(3);
-    let n = call.f32(4);
-    let f = call.f32(5);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_ORTHOF) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glOrthox(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.i32(0);
-    let r = call.i32(1);
-    let b = call.i32(2);
-    let t = call.i32(3);
-    let n = call.i32(4);
-    let f = call.i32(5);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_ORTHOX) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointParameterf(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.f32(1);
-    let driver: unsafe extern "C" fn(u32, f32) = unsafe { call.driver(ids::GL_POINT_PARAMETERF) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointParameterfv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_POINT_PARAMETERFV) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointParameterx(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_POINT_PARAMETERX) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointParameterxv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_POINT_PARAMETERXV) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointSize(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.f32(0);
-    let driver: unsafe extern "C" fn(f32) = unsafe { call.driver(ids::GL_POINT_SIZE) }?;
-    unsafe { driver(size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointSizex(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_POINT_SIZEX) }?;
-    unsafe { driver(size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPolygonOffsetx(call: &mut Call<'_, '_>) -> Outcome {
-    let factor = call.i32(0);
-    let units = call.i32(1);
-    let driver: unsafe extern "C" fn(i32, i32) = unsafe { call.driver(ids::GL_POLYGON_OFFSETX) }?;
-    unsafe { driver(factor, units) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPopMatrix(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_POP_MATRIX) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPushMatrix(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_PUSH_MATRIX) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRotatef(call: &mut Call<'_, '_>) -> Outcome {
-    let angle = call.f32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let z = call.f32(3);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32) = unsafe { call.driver(ids::GL_ROTATEF) }?;
-    unsafe { driver(angle, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRotatex(call: &mut Call<'_, '_>) -> Outcome {
-    let angle = call.i32(0);
-    let x = call.i32(1);
-    let y = call.i32(2);
-    let z = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = unsafe { call.driver(ids::GL_ROTATEX) }?;
-    unsafe { driver(angle, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSampleCoveragex(call: &mut Call<'_, '_>) -> Outcome {
-    let value = call.i32(0);
-    let invert = call.u8(1);
-    let driver: unsafe extern "C" fn(i32, u8) = unsafe { call.driver(ids::GL_SAMPLE_COVERAGEX) }?;
-    unsafe { driver(value, invert) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScalef(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.f32(0);
-    let y = call.f32(1);
-    let z = call.f32(2);
-    let driver: unsafe extern "C" fn(f32, f32, f32) = unsafe { call.driver(ids::GL_SCALEF) }?;
-    unsafe { driver(x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScalex(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let z = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) = unsafe { call.driver(ids::GL_SCALEX) }?;
-    unsafe { driver(x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadeModel(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_SHADE_MODEL) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexCoordPointer(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let r#type = call.u32(1);
-    let stride = call.i32(2);
-    let pointer = array_pointer(call, 3, 2)?;
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_TEX_COORD_POINTER) }?;
-    unsafe { driver(size, r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvf(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) = unsafe { call.driver(ids::GL_TEX_ENVF) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvfv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_TEX_ENVFV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvi(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_TEX_ENVI) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnviv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_ENVIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvx(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_TEX_ENVX) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvxv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_ENVXV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterx(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERX) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterxv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERXV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTranslatef(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.f32(0);
-    let y = call.f32(1);
-    let z = call.f32(2);
-    let driver: unsafe extern "C" fn(f32, f32, f32) = unsafe { call.driver(ids::GL_TRANSLATEF) }?;
-    unsafe { driver(x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTranslatex(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let z = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) = unsafe { call.driver(ids::GL_TRANSLATEX) }?;
-    unsafe { driver(x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexPointer(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let r#type = call.u32(1);
-    let stride = call.i32(2);
-    let pointer = array_pointer(call, 3, 2)?;
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_VERTEX_POINTER) }?;
-    unsafe { driver(size, r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
+use crate::gl::play;
+
+play! {
+    call;
+    glAlphaFunc = GL_ALPHA_FUNC(func: u32 = call.u32(0), r#ref: f32 = call.f32(1));
+    glAlphaFuncx = GL_ALPHA_FUNCX(func: u32 = call.u32(0), r#ref: i32 = call.i32(1));
+    glClearColorx = GL_CLEAR_COLORX(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
+    glClearDepthx = GL_CLEAR_DEPTHX(depth: i32 = call.i32(0));
+    glClientActiveTexture = GL_CLIENT_ACTIVE_TEXTURE(texture: u32 = call.u32(0));
+    glClipPlanef = GL_CLIP_PLANEF(p: u32 = call.u32(0), eqn: *const f32 = call.input(1, 0)?);
+    glClipPlanex = GL_CLIP_PLANEX(plane: u32 = call.u32(0), equation: *const i32 = call.input(1, 0)?);
+    glColor4f = GL_COLOR4F(red: f32 = call.f32(0), green: f32 = call.f32(1),
+        blue: f32 = call.f32(2), alpha: f32 = call.f32(3));
+    glColor4ub = GL_COLOR4UB(red: u8 = call.u8(0), green: u8 = call.u8(1), blue: u8 = call.u8(2),
+        alpha: u8 = call.u8(3));
+    glColor4x = GL_COLOR4X(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
+    glColorPointer = GL_COLOR_POINTER(size: i32 = call.i32(0), r#type: u32 = call.u32(1),
+        stride: i32 = call.i32(2), pointer: *const c_void = array_pointer(call, 3, 2)?);
+    glDepthRangex = GL_DEPTH_RANGEX(n: i32 = call.i32(0), f: i32 = call.i32(1));
+    glDisableClientState = GL_DISABLE_CLIENT_STATE(array: u32 = call.u32(0));
+    glEnableClientState = GL_ENABLE_CLIENT_STATE(array: u32 = call.u32(0));
+    glFogf = GL_FOGF(pname: u32 = call.u32(0), param: f32 = call.f32(1));
+    glFogfv = GL_FOGFV(pname: u32 = call.u32(0), params: *const f32 = call.input(1, 0)?);
+    glFogx = GL_FOGX(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glFogxv = GL_FOGXV(pname: u32 = call.u32(0), param: *const i32 = call.input(1, 0)?);
+    glFrustumf = GL_FRUSTUMF(l: f32 = call.f32(0), r: f32 = call.f32(1), b: f32 = call.f32(2),
+        t: f32 = call.f32(3), n: f32 = call.f32(4), f: f32 = call.f32(5));
+    glFrustumx = GL_FRUSTUMX(l: i32 = call.i32(0), r: i32 = call.i32(1), b: i32 = call.i32(2),
+        t: i32 = call.i32(3), n: i32 = call.i32(4), f: i32 = call.i32(5));
+    glGetClipPlanef = GL_GET_CLIP_PLANEF(plane: u32 = call.u32(0),
+        equation: *mut f32 = call.room(1, 0)?);
+    glGetClipPlanex = GL_GET_CLIP_PLANEX(plane: u32 = call.u32(0),
+        equation: *mut i32 = call.room(1, 0)?);
+    glGetFixedv = GL_GET_FIXEDV(pname: u32 = call.u32(0), params: *mut i32 = call.room(1, 0)?);
+    glGetLightfv = GL_GET_LIGHTFV(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut f32 = call.room(2, 0)?);
+    glGetLightxv = GL_GET_LIGHTXV(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetMaterialfv = GL_GET_MATERIALFV(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut f32 = call.room(2, 0)?);
+    glGetMaterialxv = GL_GET_MATERIALXV(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetTexEnvfv = GL_GET_TEX_ENVFV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut f32 = call.room(2, 0)?);
+    glGetTexEnviv = GL_GET_TEX_ENVIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetTexEnvxv = GL_GET_TEX_ENVXV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetTexParameterxv = GL_GET_TEX_PARAMETERXV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glLightModelf = GL_LIGHT_MODELF(pname: u32 = call.u32(0), param: f32 = call.f32(1));
+    glLightModelfv = GL_LIGHT_MODELFV(pname: u32 = call.u32(0),
+        params: *const f32 = call.input(1, 0)?);
+    glLightModelx = GL_LIGHT_MODELX(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glLightModelxv = GL_LIGHT_MODELXV(pname: u32 = call.u32(0),
+        param: *const i32 = call.input(1, 0)?);
+    glLightf = GL_LIGHTF(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: f32 = call.f32(2));
+    glLightfv = GL_LIGHTFV(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const f32 = call.input(2, 0)?);
+    glLightx = GL_LIGHTX(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glLightxv = GL_LIGHTXV(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glLineWidthx = GL_LINE_WIDTHX(width: i32 = call.i32(0));
+    glLoadIdentity = GL_LOAD_IDENTITY();
+    glLoadMatrixf = GL_LOAD_MATRIXF(m: *const f32 = call.input(0, 0)?);
+    glLoadMatrixx = GL_LOAD_MATRIXX(m: *const i32 = call.input(0, 0)?);
+    glLogicOp = GL_LOGIC_OP(opcode: u32 = call.u32(0));
+    glMaterialf = GL_MATERIALF(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: f32 = call.f32(2));
+    glMaterialfv = GL_MATERIALFV(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const f32 = call.input(2, 0)?);
+    glMaterialx = GL_MATERIALX(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glMaterialxv = GL_MATERIALXV(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: *const i32 = call.input(2, 0)?);
+    glMatrixMode = GL_MATRIX_MODE(mode: u32 = call.u32(0));
+    glMultMatrixf = GL_MULT_MATRIXF(m: *const f32 = call.input(0, 0)?);
+    glMultMatrixx = GL_MULT_MATRIXX(m: *const i32 = call.input(0, 0)?);
+    glMultiTexCoord4f = GL_MULTI_TEX_COORD4F(target: u32 = call.u32(0), s: f32 = call.f32(1),
+        t: f32 = call.f32(2), r: f32 = call.f32(3), q: f32 = call.f32(4));
+    glMultiTexCoord4x = GL_MULTI_TEX_COORD4X(texture: u32 = call.u32(0), s: i32 = call.i32(1),
+        t: i32 = call.i32(2), r: i32 = call.i32(3), q: i32 = call.i32(4));
+    glNormal3f = GL_NORMAL3F(nx: f32 = call.f32(0), ny: f32 = call.f32(1), nz: f32 = call.f32(2));
+    glNormal3x = GL_NORMAL3X(nx: i32 = call.i32(0), ny: i32 = call.i32(1), nz: i32 = call.i32(2));
+    glNormalPointer = GL_NORMAL_POINTER(r#type: u32 = call.u32(0), stride: i32 = call.i32(1),
+        pointer: *const c_void = array_pointer(call, 2, 1)?);
+    glOrthof = GL_ORTHOF(l: f32 = call.f32(0), r: f32 = call.f32(1), b: f32 = call.f32(2),
+        t: f32 = call.f32(3), n: f32 = call.f32(4), f: f32 = call.f32(5));
+    glOrthox = GL_ORTHOX(l: i32 = call.i32(0), r: i32 = call.i32(1), b: i32 = call.i32(2),
+        t: i32 = call.i32(3), n: i32 = call.i32(4), f: i32 = call.i32(5));
+    glPointParameterf = GL_POINT_PARAMETERF(pname: u32 = call.u32(0), param: f32 = call.f32(1));
+    glPointParameterfv = GL_POINT_PARAMETERFV(pname: u32 = call.u32(0),
+        params: *const f32 = call.input(1, 0)?);
+    glPointParameterx = GL_POINT_PARAMETERX(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glPointParameterxv = GL_POINT_PARAMETERXV(pname: u32 = call.u32(0),
+        params: *const i32 = call.input(1, 0)?);
+    glPointSize = GL_POINT_SIZE(size: f32 = call.f32(0));
+    glPointSizex = GL_POINT_SIZEX(size: i32 = call.i32(0));
+    glPolygonOffsetx = GL_POLYGON_OFFSETX(factor: i32 = call.i32(0), units: i32 = call.i32(1));
+    glPopMatrix = GL_POP_MATRIX();
+    glPushMatrix = GL_PUSH_MATRIX();
+    glRotatef = GL_ROTATEF(angle: f32 = call.f32(0), x: f32 = call.f32(1), y: f32 = call.f32(2),
+        z: f32 = call.f32(3));
+    glRotatex = GL_ROTATEX(angle: i32 = call.i32(0), x: i32 = call.i32(1), y: i32 = call.i32(2),
+        z: i32 = call.i32(3));
+    glSampleCoveragex = GL_SAMPLE_COVERAGEX(value: i32 = call.i32(0), invert: u8 = call.u8(1));
+    glScalef = GL_SCALEF(x: f32 = call.f32(0), y: f32 = call.f32(1), z: f32 = call.f32(2));
+    glScalex = GL_SCALEX(x: i32 = call.i32(0), y: i32 = call.i32(1), z: i32 = call.i32(2));
+    glShadeModel = GL_SHADE_MODEL(mode: u32 = call.u32(0));
+    glTexCoordPointer = GL_TEX_COORD_POINTER(size: i32 = call.i32(0), r#type: u32 = call.u32(1),
+        stride: i32 = call.i32(2), pointer: *const c_void = array_pointer(call, 3, 2)?);
+    glTexEnvf = GL_TEX_ENVF(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: f32 = call.f32(2));
+    glTexEnvfv = GL_TEX_ENVFV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const f32 = call.input(2, 0)?);
+    glTexEnvi = GL_TEX_ENVI(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexEnviv = GL_TEX_ENVIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTexEnvx = GL_TEX_ENVX(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexEnvxv = GL_TEX_ENVXV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTexParameterx = GL_TEX_PARAMETERX(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexParameterxv = GL_TEX_PARAMETERXV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTranslatef = GL_TRANSLATEF(x: f32 = call.f32(0), y: f32 = call.f32(1), z: f32 = call.f32(2));
+    glTranslatex = GL_TRANSLATEX(x: i32 = call.i32(0), y: i32 = call.i32(1), z: i32 = call.i32(2));
+    glVertexPointer = GL_VERTEX_POINTER(size: i32 = call.i32(0), r#type: u32 = call.u32(1),
+        stride: i32 = call.i32(2), pointer: *const c_void = array_pointer(call, 3, 2)?);
 }

@@ -11,1428 +11,286 @@
 
 use core::ffi::c_char;
 use core::ffi::c_void;
-use gapii_commands::ids;
 
-use crate::call::Call;
 use crate::gl::array_pointer;
+use crate::gl::play;
 use crate::gl::set_client_arrays;
 use crate::names::Kind;
-use crate::skip::Outcome;
 
-pub fn glActiveTexture(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_ACTIVE_TEXTURE) }?;
-    unsafe { driver(texture) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glAttachShader(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let shader = call.name(Kind::Program, 1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_ATTACH_SHADER) }?;
-    unsafe { driver(program, shader) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindAttribLocation(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let index = call.u32(1);
-    let name = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) =
-        unsafe { call.driver(ids::GL_BIND_ATTRIB_LOCATION) }?;
-    unsafe { driver(program, index, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindBuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let buffer = call.bound_name(Kind::Buffer, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BIND_BUFFER) }?;
-    unsafe { driver(target, buffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindFramebuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let framebuffer = call.bound_name(Kind::Framebuffer, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BIND_FRAMEBUFFER) }?;
-    unsafe { driver(target, framebuffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindRenderbuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let renderbuffer = call.bound_name(Kind::Renderbuffer, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BIND_RENDERBUFFER) }?;
-    unsafe { driver(target, renderbuffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindTexture(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let texture = call.bound_name(Kind::Texture, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BIND_TEXTURE) }?;
-    unsafe { driver(target, texture) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendColor(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.f32(0);
-    let green = call.f32(1);
-    let blue = call.f32(2);
-    let alpha = call.f32(3);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_BLEND_COLOR) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquation(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_BLEND_EQUATION) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationSeparate(call: &mut Call<'_, '_>) -> Outcome {
-    let modeRGB = call.u32(0);
-    let modeAlpha = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATION_SEPARATE) }?;
-    unsafe { driver(modeRGB, modeAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFunc(call: &mut Call<'_, '_>) -> Outcome {
-    let sfactor = call.u32(0);
-    let dfactor = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BLEND_FUNC) }?;
-    unsafe { driver(sfactor, dfactor) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFuncSeparate(call: &mut Call<'_, '_>) -> Outcome {
-    let sfactorRGB = call.u32(0);
-    let dfactorRGB = call.u32(1);
-    let sfactorAlpha = call.u32(2);
-    let dfactorAlpha = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNC_SEPARATE) }?;
-    unsafe { driver(sfactorRGB, dfactorRGB, sfactorAlpha, dfactorAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBufferData(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let size = call.isize(1);
-    let usage = call.u32(3);
-    let data = call.input_or_null(2, call.i64(1))?;
-    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
-        unsafe { call.driver(ids::GL_BUFFER_DATA) }?;
-    unsafe { driver(target, size, data, usage) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBufferSubData(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let offset = call.isize(1);
-    let size = call.isize(2);
-    let data = call.input(3, call.i64(2))?;
-    let driver: unsafe extern "C" fn(u32, isize, isize, *const c_void) =
-        unsafe { call.driver(ids::GL_BUFFER_SUB_DATA) }?;
-    unsafe { driver(target, offset, size, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCheckFramebufferStatus(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> u32 =
-        unsafe { call.driver(ids::GL_CHECK_FRAMEBUFFER_STATUS) }?;
-    let result = unsafe { driver(target) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glClear(call: &mut Call<'_, '_>) -> Outcome {
-    let mask = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_CLEAR) }?;
-    unsafe { driver(mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearColor(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.f32(0);
-    let green = call.f32(1);
-    let blue = call.f32(2);
-    let alpha = call.f32(3);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_CLEAR_COLOR) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearDepthf(call: &mut Call<'_, '_>) -> Outcome {
-    let d = call.f32(0);
-    let driver: unsafe extern "C" fn(f32) = unsafe { call.driver(ids::GL_CLEAR_DEPTHF) }?;
-    unsafe { driver(d) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearStencil(call: &mut Call<'_, '_>) -> Outcome {
-    let s = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_CLEAR_STENCIL) }?;
-    unsafe { driver(s) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColorMask(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.u8(0);
-    let green = call.u8(1);
-    let blue = call.u8(2);
-    let alpha = call.u8(3);
-    let driver: unsafe extern "C" fn(u8, u8, u8, u8) = unsafe { call.driver(ids::GL_COLOR_MASK) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompileShader(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_COMPILE_SHADER) }?;
-    unsafe { driver(shader) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompressedTexImage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let border = call.i32(5);
-    let imageSize = call.i32(6);
-    let data = call.pointer_or_offset(7, 0x88ef)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_COMPRESSED_TEX_IMAGE2D) }?;
-    unsafe { driver(target, level, internalformat, width, height, border, imageSize, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompressedTexSubImage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let width = call.i32(4);
-    let height = call.i32(5);
-    let format = call.u32(6);
-    let imageSize = call.i32(7);
-    let data = call.pointer_or_offset(8, 0x88ef)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_COMPRESSED_TEX_SUB_IMAGE2D) }?;
-    unsafe { driver(target, level, xoffset, yoffset, width, height, format, imageSize, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyTexImage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let internalformat = call.u32(2);
-    let x = call.i32(3);
-    let y = call.i32(4);
-    let width = call.i32(5);
-    let height = call.i32(6);
-    let border = call.i32(7);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_COPY_TEX_IMAGE2D) }?;
-    unsafe { driver(target, level, internalformat, x, y, width, height, border) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyTexSubImage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let x = call.i32(4);
-    let y = call.i32(5);
-    let width = call.i32(6);
-    let height = call.i32(7);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_COPY_TEX_SUB_IMAGE2D) }?;
-    unsafe { driver(target, level, xoffset, yoffset, x, y, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCreateProgram(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() -> u32 = unsafe { call.driver(ids::GL_CREATE_PROGRAM) }?;
-    let result = unsafe { driver() };
-    call.made_result(Kind::Program, u64::from(result));
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glCreateShader(call: &mut Call<'_, '_>) -> Outcome {
-    let r#type = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> u32 = unsafe { call.driver(ids::GL_CREATE_SHADER) }?;
-    let result = unsafe { driver(r#type) };
-    call.made_result(Kind::Program, u64::from(result));
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glCullFace(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_CULL_FACE) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteBuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let buffers = call.names(Kind::Buffer, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_BUFFERS) }?;
-    unsafe { driver(n, buffers) };
-    call.unmade(Kind::Buffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteFramebuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let framebuffers = call.names(Kind::Framebuffer, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_FRAMEBUFFERS) }?;
-    unsafe { driver(n, framebuffers) };
-    call.unmade(Kind::Framebuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteProgram(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_DELETE_PROGRAM) }?;
-    unsafe { driver(program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteRenderbuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let renderbuffers = call.names(Kind::Renderbuffer, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_RENDERBUFFERS) }?;
-    unsafe { driver(n, renderbuffers) };
-    call.unmade(Kind::Renderbuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteShader(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_DELETE_SHADER) }?;
-    unsafe { driver(shader) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteTextures(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let textures = call.names(Kind::Texture, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_TEXTURES) }?;
-    unsafe { driver(n, textures) };
-    call.unmade(Kind::Texture, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthFunc(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_DEPTH_FUNC) }?;
-    unsafe { driver(func) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthMask(call: &mut Call<'_, '_>) -> Outcome {
-    let flag = call.u8(0);
-    let driver: unsafe extern "C" fn(u8) = unsafe { call.driver(ids::GL_DEPTH_MASK) }?;
-    unsafe { driver(flag) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangef(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.f32(0);
-    let f = call.f32(1);
-    let driver: unsafe extern "C" fn(f32, f32) = unsafe { call.driver(ids::GL_DEPTH_RANGEF) }?;
-    unsafe { driver(n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDetachShader(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let shader = call.name(Kind::Program, 1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_DETACH_SHADER) }?;
-    unsafe { driver(program, shader) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisable(call: &mut Call<'_, '_>) -> Outcome {
-    let cap = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_DISABLE) }?;
-    unsafe { driver(cap) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisableVertexAttribArray(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_DISABLE_VERTEX_ATTRIB_ARRAY) }?;
-    unsafe { driver(index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArrays(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let first = call.i32(1);
-    let count = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, i32, i32) = unsafe { call.driver(ids::GL_DRAW_ARRAYS) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, first, count) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElements(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnable(call: &mut Call<'_, '_>) -> Outcome {
-    let cap = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_ENABLE) }?;
-    unsafe { driver(cap) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnableVertexAttribArray(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_ENABLE_VERTEX_ATTRIB_ARRAY) }?;
-    unsafe { driver(index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFinish(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_FINISH) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFlush(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_FLUSH) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferRenderbuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let renderbuffertarget = call.u32(2);
-    let renderbuffer = call.name(Kind::Renderbuffer, 3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_RENDERBUFFER) }?;
-    unsafe { driver(target, attachment, renderbuffertarget, renderbuffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture2D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let textarget = call.u32(2);
-    let texture = call.name(Kind::Texture, 3);
-    let level = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE2D) }?;
-    unsafe { driver(target, attachment, textarget, texture, level) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFrontFace(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_FRONT_FACE) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenBuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let buffers = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) = unsafe { call.driver(ids::GL_GEN_BUFFERS) }?;
-    unsafe { driver(n, buffers) };
-    call.made(Kind::Buffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenFramebuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let framebuffers = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_FRAMEBUFFERS) }?;
-    unsafe { driver(n, framebuffers) };
-    call.made(Kind::Framebuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenRenderbuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let renderbuffers = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_RENDERBUFFERS) }?;
-    unsafe { driver(n, renderbuffers) };
-    call.made(Kind::Renderbuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenTextures(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let textures = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) = unsafe { call.driver(ids::GL_GEN_TEXTURES) }?;
-    unsafe { driver(n, textures) };
-    call.made(Kind::Texture, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenerateMipmap(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_GENERATE_MIPMAP) }?;
-    unsafe { driver(target) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetActiveAttrib(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let index = call.u32(1);
-    let bufSize = call.i32(2);
-    let length = call.room_or_null(3, 0)?;
-    let size = call.room(4, 0)?;
-    let r#type = call.room(5, 0)?;
-    let name = call.room(6, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_ACTIVE_ATTRIB) }?;
-    unsafe { driver(program, index, bufSize, length, size, r#type, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetActiveUniform(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let index = call.u32(1);
-    let bufSize = call.i32(2);
-    let length = call.room_or_null(3, 0)?;
-    let size = call.room(4, 0)?;
-    let r#type = call.room(5, 0)?;
-    let name = call.room(6, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM) }?;
-    unsafe { driver(program, index, bufSize, length, size, r#type, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetAttachedShaders(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let maxCount = call.i32(1);
-    let count = call.room_or_null(2, 0)?;
-    let shaders = call.room(3, i64::from(maxCount).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_ATTACHED_SHADERS) }?;
-    unsafe { driver(program, maxCount, count, shaders) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetAttribLocation(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let name = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        unsafe { call.driver(ids::GL_GET_ATTRIB_LOCATION) }?;
-    let result = unsafe { driver(program, name) };
-    call.returned(Some(i64::from(result) as u64));
-    Ok(())
-}
-
-pub fn glGetBooleanv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let data = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut u8) = unsafe { call.driver(ids::GL_GET_BOOLEANV) }?;
-    unsafe { driver(pname, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetBufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_BUFFER_PARAMETERIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetError(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() -> u32 = unsafe { call.driver(ids::GL_GET_ERROR) }?;
-    let result = unsafe { driver() };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetFloatv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let data = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut f32) = unsafe { call.driver(ids::GL_GET_FLOATV) }?;
-    unsafe { driver(pname, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFramebufferAttachmentParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let pname = call.u32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) }?;
-    unsafe { driver(target, attachment, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetIntegerv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let data = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i32) = unsafe { call.driver(ids::GL_GET_INTEGERV) }?;
-    unsafe { driver(pname, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramInfoLog(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let infoLog = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_INFO_LOG) }?;
-    unsafe { driver(program, bufSize, length, infoLog) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_PROGRAMIV) }?;
-    unsafe { driver(program, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetRenderbufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_RENDERBUFFER_PARAMETERIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetShaderInfoLog(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let infoLog = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_SHADER_INFO_LOG) }?;
-    unsafe { driver(shader, bufSize, length, infoLog) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetShaderPrecisionFormat(call: &mut Call<'_, '_>) -> Outcome {
-    let shadertype = call.u32(0);
-    let precisiontype = call.u32(1);
-    let range = call.room(2, 0)?;
-    let precision = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SHADER_PRECISION_FORMAT) }?;
-    unsafe { driver(shadertype, precisiontype, range, precision) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetShaderSource(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let source = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_SHADER_SOURCE) }?;
-    unsafe { driver(shader, bufSize, length, source) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetShaderiv(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SHADERIV) }?;
-    unsafe { driver(shader, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetString(call: &mut Call<'_, '_>) -> Outcome {
-    let name = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> *const u8 =
-        unsafe { call.driver(ids::GL_GET_STRING) }?;
-    let result = unsafe { driver(name) };
-    call.returned(Some(result as u64));
-    Ok(())
-}
-
-pub fn glGetTexParameterfv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETERFV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETERIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUniformfv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_UNIFORMFV) }?;
-    unsafe { driver(program, location, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUniformiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_UNIFORMIV) }?;
-    unsafe { driver(program, location, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetVertexAttribPointerv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let pname = call.u32(1);
-    let pointer = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIB_POINTERV) }?;
-    unsafe { driver(index, pname, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetVertexAttribfv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIBFV) }?;
-    unsafe { driver(index, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetVertexAttribiv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIBIV) }?;
-    unsafe { driver(index, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glHint(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let mode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_HINT) }?;
-    unsafe { driver(target, mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glIsBuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.name(Kind::Buffer, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_BUFFER) }?;
-    let result = unsafe { driver(buffer) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsEnabled(call: &mut Call<'_, '_>) -> Outcome {
-    let cap = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_ENABLED) }?;
-    let result = unsafe { driver(cap) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsFramebuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let framebuffer = call.name(Kind::Framebuffer, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_FRAMEBUFFER) }?;
-    let result = unsafe { driver(framebuffer) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsProgram(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_PROGRAM) }?;
-    let result = unsafe { driver(program) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsRenderbuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let renderbuffer = call.name(Kind::Renderbuffer, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_RENDERBUFFER) }?;
-    let result = unsafe { driver(renderbuffer) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsShader(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_SHADER) }?;
-    let result = unsafe { driver(shader) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsTexture(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_TEXTURE) }?;
-    let result = unsafe { driver(texture) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glLineWidth(call: &mut Call<'_, '_>) -> Outcome {
-    let width = call.f32(0);
-    let driver: unsafe extern "C" fn(f32) = unsafe { call.driver(ids::GL_LINE_WIDTH) }?;
-    unsafe { driver(width) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPixelStorei(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_PIXEL_STOREI) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPolygonOffset(call: &mut Call<'_, '_>) -> Outcome {
-    let factor = call.f32(0);
-    let units = call.f32(1);
-    let driver: unsafe extern "C" fn(f32, f32) = unsafe { call.driver(ids::GL_POLYGON_OFFSET) }?;
-    unsafe { driver(factor, units) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glReleaseShaderCompiler(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_RELEASE_SHADER_COMPILER) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorage(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let width = call.i32(2);
-    let height = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE) }?;
-    unsafe { driver(target, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSampleCoverage(call: &mut Call<'_, '_>) -> Outcome {
-    let value = call.f32(0);
-    let invert = call.u8(1);
-    let driver: unsafe extern "C" fn(f32, u8) = unsafe { call.driver(ids::GL_SAMPLE_COVERAGE) }?;
-    unsafe { driver(value, invert) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissor(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let width = call.i32(2);
-    let height = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) = unsafe { call.driver(ids::GL_SCISSOR) }?;
-    unsafe { driver(x, y, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShaderBinary(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.i32(0);
-    let binaryFormat = call.u32(2);
-    let length = call.i32(4);
-    let shaders = call.names(Kind::Program, 1, i64::from(count))?;
-    let binary = call.input(3, i64::from(length))?;
-    let driver: unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_SHADER_BINARY) }?;
-    unsafe { driver(count, shaders, binaryFormat, binary, length) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShaderSource(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let count = call.i32(1);
-    let string = call.text_array_or_null(2, i64::from(count))?;
-    let length = call.input_or_null(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) =
-        unsafe { call.driver(ids::GL_SHADER_SOURCE) }?;
-    unsafe { driver(shader, count, string, length) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilFunc(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let r#ref = call.i32(1);
-    let mask = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, i32, u32) = unsafe { call.driver(ids::GL_STENCIL_FUNC) }?;
-    unsafe { driver(func, r#ref, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilFuncSeparate(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let func = call.u32(1);
-    let r#ref = call.i32(2);
-    let mask = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_FUNC_SEPARATE) }?;
-    unsafe { driver(face, func, r#ref, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilMask(call: &mut Call<'_, '_>) -> Outcome {
-    let mask = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_STENCIL_MASK) }?;
-    unsafe { driver(mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilMaskSeparate(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let mask = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_MASK_SEPARATE) }?;
-    unsafe { driver(face, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilOp(call: &mut Call<'_, '_>) -> Outcome {
-    let fail = call.u32(0);
-    let zfail = call.u32(1);
-    let zpass = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) = unsafe { call.driver(ids::GL_STENCIL_OP) }?;
-    unsafe { driver(fail, zfail, zpass) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilOpSeparate(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let sfail = call.u32(1);
-    let dpfail = call.u32(2);
-    let dppass = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_OP_SEPARATE) }?;
-    unsafe { driver(face, sfail, dpfail, dppass) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterf(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERF) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterfv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERFV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameteri(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERI) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1f(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.f32(1);
-    let driver: unsafe extern "C" fn(i32, f32) = unsafe { call.driver(ids::GL_UNIFORM1F) }?;
-    unsafe { driver(location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM1FV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1i(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.i32(1);
-    let driver: unsafe extern "C" fn(i32, i32) = unsafe { call.driver(ids::GL_UNIFORM1I) }?;
-    unsafe { driver(location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1iv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_UNIFORM1IV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2f(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.f32(1);
-    let v1 = call.f32(2);
-    let driver: unsafe extern "C" fn(i32, f32, f32) = unsafe { call.driver(ids::GL_UNIFORM2F) }?;
-    unsafe { driver(location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM2FV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2i(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.i32(1);
-    let v1 = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) = unsafe { call.driver(ids::GL_UNIFORM2I) }?;
-    unsafe { driver(location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2iv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_UNIFORM2IV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3f(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.f32(1);
-    let v1 = call.f32(2);
-    let v2 = call.f32(3);
-    let driver: unsafe extern "C" fn(i32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_UNIFORM3F) }?;
-    unsafe { driver(location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM3FV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3i(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.i32(1);
-    let v1 = call.i32(2);
-    let v2 = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_UNIFORM3I) }?;
-    unsafe { driver(location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3iv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_UNIFORM3IV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4f(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.f32(1);
-    let v1 = call.f32(2);
-    let v2 = call.f32(3);
-    let v3 = call.f32(4);
-    let driver: unsafe extern "C" fn(i32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_UNIFORM4F) }?;
-    unsafe { driver(location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM4FV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4i(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.i32(1);
-    let v1 = call.i32(2);
-    let v2 = call.i32(3);
-    let v3 = call.i32(4);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_UNIFORM4I) }?;
-    unsafe { driver(location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4iv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_UNIFORM4IV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX2FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(9).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX3FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(16).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX4FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUseProgram(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_USE_PROGRAM) }?;
-    unsafe { driver(program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glValidateProgram(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_VALIDATE_PROGRAM) }?;
-    unsafe { driver(program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib1f(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.f32(1);
-    let driver: unsafe extern "C" fn(u32, f32) = unsafe { call.driver(ids::GL_VERTEX_ATTRIB1F) }?;
-    unsafe { driver(index, x) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib1fv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB1FV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib2f(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, f32, f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB2F) }?;
-    unsafe { driver(index, x, y) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB2FV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib3f(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let z = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB3F) }?;
-    unsafe { driver(index, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB3FV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib4f(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let z = call.f32(3);
-    let w = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB4F) }?;
-    unsafe { driver(index, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttrib4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB4FV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribPointer(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let size = call.i32(1);
-    let r#type = call.u32(2);
-    let normalized = call.u8(3);
-    let stride = call.i32(4);
-    let pointer = array_pointer(call, 5, 4)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_POINTER) }?;
-    unsafe { driver(index, size, r#type, normalized, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewport(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let width = call.i32(2);
-    let height = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_VIEWPORT) }?;
-    unsafe { driver(x, y, width, height) };
-    call.returned(None);
-    Ok(())
+play! {
+    call;
+    glActiveTexture = GL_ACTIVE_TEXTURE(texture: u32 = call.u32(0));
+    glAttachShader = GL_ATTACH_SHADER(program: u32 = call.name(Kind::Program, 0),
+        shader: u32 = call.name(Kind::Program, 1));
+    glBindAttribLocation = GL_BIND_ATTRIB_LOCATION(program: u32 = call.name(Kind::Program, 0),
+        index: u32 = call.u32(1), name: *const c_char = call.input(2, 0)?);
+    glBindBuffer = GL_BIND_BUFFER(target: u32 = call.u32(0),
+        buffer: u32 = call.bound_name(Kind::Buffer, 1)?);
+    glBindFramebuffer = GL_BIND_FRAMEBUFFER(target: u32 = call.u32(0),
+        framebuffer: u32 = call.bound_name(Kind::Framebuffer, 1)?);
+    glBindRenderbuffer = GL_BIND_RENDERBUFFER(target: u32 = call.u32(0),
+        renderbuffer: u32 = call.bound_name(Kind::Renderbuffer, 1)?);
+    glBindTexture = GL_BIND_TEXTURE(target: u32 = call.u32(0),
+        texture: u32 = call.bound_name(Kind::Texture, 1)?);
+    glBlendColor = GL_BLEND_COLOR(red: f32 = call.f32(0), green: f32 = call.f32(1),
+        blue: f32 = call.f32(2), alpha: f32 = call.f32(3));
+    glBlendEquation = GL_BLEND_EQUATION(mode: u32 = call.u32(0));
+    glBlendEquationSeparate = GL_BLEND_EQUATION_SEPARATE(modeRGB: u32 = call.u32(0),
+        modeAlpha: u32 = call.u32(1));
+    glBlendFunc = GL_BLEND_FUNC(sfactor: u32 = call.u32(0), dfactor: u32 = call.u32(1));
+    glBlendFuncSeparate = GL_BLEND_FUNC_SEPARATE(sfactorRGB: u32 = call.u32(0),
+        dfactorRGB: u32 = call.u32(1), sfactorAlpha: u32 = call.u32(2),
+        dfactorAlpha: u32 = call.u32(3));
+    glBufferData = GL_BUFFER_DATA(target: u32 = call.u32(0), size: isize = call.isize(1),
+        data: *const c_void = call.input_or_null(2, call.i64(1))?, usage: u32 = call.u32(3));
+    glBufferSubData = GL_BUFFER_SUB_DATA(target: u32 = call.u32(0), offset: isize = call.isize(1),
+        size: isize = call.isize(2), data: *const c_void = call.input(3, call.i64(2))?);
+    glCheckFramebufferStatus = GL_CHECK_FRAMEBUFFER_STATUS(target: u32 = call.u32(0)
+    ) -> result: u32 = u64::from(result);
+    glClear = GL_CLEAR(mask: u32 = call.u32(0));
+    glClearColor = GL_CLEAR_COLOR(red: f32 = call.f32(0), green: f32 = call.f32(1),
+        blue: f32 = call.f32(2), alpha: f32 = call.f32(3));
+    glClearDepthf = GL_CLEAR_DEPTHF(d: f32 = call.f32(0));
+    glClearStencil = GL_CLEAR_STENCIL(s: i32 = call.i32(0));
+    glColorMask = GL_COLOR_MASK(red: u8 = call.u8(0), green: u8 = call.u8(1), blue: u8 = call.u8(2),
+        alpha: u8 = call.u8(3));
+    glCompileShader = GL_COMPILE_SHADER(shader: u32 = call.name(Kind::Program, 0));
+    glCompressedTexImage2D = GL_COMPRESSED_TEX_IMAGE2D(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), border: i32 = call.i32(5), imageSize: i32 = call.i32(6),
+        data: *const c_void = call.pointer_or_offset(7, 0x88ef)?);
+    glCompressedTexSubImage2D = GL_COMPRESSED_TEX_SUB_IMAGE2D(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        width: i32 = call.i32(4), height: i32 = call.i32(5), format: u32 = call.u32(6),
+        imageSize: i32 = call.i32(7), data: *const c_void = call.pointer_or_offset(8, 0x88ef)?);
+    glCopyTexImage2D = GL_COPY_TEX_IMAGE2D(target: u32 = call.u32(0), level: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), x: i32 = call.i32(3), y: i32 = call.i32(4),
+        width: i32 = call.i32(5), height: i32 = call.i32(6), border: i32 = call.i32(7));
+    glCopyTexSubImage2D = GL_COPY_TEX_SUB_IMAGE2D(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        x: i32 = call.i32(4), y: i32 = call.i32(5), width: i32 = call.i32(6),
+        height: i32 = call.i32(7));
+    glCreateProgram = GL_CREATE_PROGRAM(
+    ) after { call.made_result(Kind::Program, u64::from(result)); } -> result: u32 = u64::from(result);
+    glCreateShader = GL_CREATE_SHADER(r#type: u32 = call.u32(0)
+    ) after { call.made_result(Kind::Program, u64::from(result)); } -> result: u32 = u64::from(result);
+    glCullFace = GL_CULL_FACE(mode: u32 = call.u32(0));
+    glDeleteBuffers = GL_DELETE_BUFFERS(n: i32 = call.i32(0),
+        buffers: *const u32 = call.names(Kind::Buffer, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Buffer, 1, i64::from(n)); };
+    glDeleteFramebuffers = GL_DELETE_FRAMEBUFFERS(n: i32 = call.i32(0),
+        framebuffers: *const u32 = call.names(Kind::Framebuffer, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Framebuffer, 1, i64::from(n)); };
+    glDeleteProgram = GL_DELETE_PROGRAM(program: u32 = call.name(Kind::Program, 0));
+    glDeleteRenderbuffers = GL_DELETE_RENDERBUFFERS(n: i32 = call.i32(0),
+        renderbuffers: *const u32 = call.names(Kind::Renderbuffer, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Renderbuffer, 1, i64::from(n)); };
+    glDeleteShader = GL_DELETE_SHADER(shader: u32 = call.name(Kind::Program, 0));
+    glDeleteTextures = GL_DELETE_TEXTURES(n: i32 = call.i32(0),
+        textures: *const u32 = call.names(Kind::Texture, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Texture, 1, i64::from(n)); };
+    glDepthFunc = GL_DEPTH_FUNC(func: u32 = call.u32(0));
+    glDepthMask = GL_DEPTH_MASK(flag: u8 = call.u8(0));
+    glDepthRangef = GL_DEPTH_RANGEF(n: f32 = call.f32(0), f: f32 = call.f32(1));
+    glDetachShader = GL_DETACH_SHADER(program: u32 = call.name(Kind::Program, 0),
+        shader: u32 = call.name(Kind::Program, 1));
+    glDisable = GL_DISABLE(cap: u32 = call.u32(0));
+    glDisableVertexAttribArray = GL_DISABLE_VERTEX_ATTRIB_ARRAY(index: u32 = call.u32(0));
+    glDrawArrays = GL_DRAW_ARRAYS(mode: u32 = call.u32(0), first: i32 = call.i32(1),
+        count: i32 = call.i32(2)) before { set_client_arrays(call)?; };
+    glDrawElements = GL_DRAW_ELEMENTS(mode: u32 = call.u32(0), count: i32 = call.i32(1),
+        r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?
+    ) before { set_client_arrays(call)?; };
+    glEnable = GL_ENABLE(cap: u32 = call.u32(0));
+    glEnableVertexAttribArray = GL_ENABLE_VERTEX_ATTRIB_ARRAY(index: u32 = call.u32(0));
+    glFinish = GL_FINISH();
+    glFlush = GL_FLUSH();
+    glFramebufferRenderbuffer = GL_FRAMEBUFFER_RENDERBUFFER(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), renderbuffertarget: u32 = call.u32(2),
+        renderbuffer: u32 = call.name(Kind::Renderbuffer, 3));
+    glFramebufferTexture2D = GL_FRAMEBUFFER_TEXTURE2D(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), textarget: u32 = call.u32(2),
+        texture: u32 = call.name(Kind::Texture, 3), level: i32 = call.i32(4));
+    glFrontFace = GL_FRONT_FACE(mode: u32 = call.u32(0));
+    glGenBuffers = GL_GEN_BUFFERS(n: i32 = call.i32(0),
+        buffers: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Buffer, 1, i64::from(n)); };
+    glGenFramebuffers = GL_GEN_FRAMEBUFFERS(n: i32 = call.i32(0),
+        framebuffers: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Framebuffer, 1, i64::from(n)); };
+    glGenRenderbuffers = GL_GEN_RENDERBUFFERS(n: i32 = call.i32(0),
+        renderbuffers: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Renderbuffer, 1, i64::from(n)); };
+    glGenTextures = GL_GEN_TEXTURES(n: i32 = call.i32(0),
+        textures: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Texture, 1, i64::from(n)); };
+    glGenerateMipmap = GL_GENERATE_MIPMAP(target: u32 = call.u32(0));
+    glGetActiveAttrib = GL_GET_ACTIVE_ATTRIB(program: u32 = call.name(Kind::Program, 0),
+        index: u32 = call.u32(1), bufSize: i32 = call.i32(2),
+        length: *mut i32 = call.room_or_null(3, 0)?, size: *mut i32 = call.room(4, 0)?,
+        r#type: *mut u32 = call.room(5, 0)?, name: *mut c_char = call.room(6, i64::from(bufSize))?);
+    glGetActiveUniform = GL_GET_ACTIVE_UNIFORM(program: u32 = call.name(Kind::Program, 0),
+        index: u32 = call.u32(1), bufSize: i32 = call.i32(2),
+        length: *mut i32 = call.room_or_null(3, 0)?, size: *mut i32 = call.room(4, 0)?,
+        r#type: *mut u32 = call.room(5, 0)?, name: *mut c_char = call.room(6, i64::from(bufSize))?);
+    glGetAttachedShaders = GL_GET_ATTACHED_SHADERS(program: u32 = call.name(Kind::Program, 0),
+        maxCount: i32 = call.i32(1), count: *mut i32 = call.room_or_null(2, 0)?,
+        shaders: *mut u32 = call.room(3, i64::from(maxCount).saturating_mul(4))?);
+    glGetAttribLocation = GL_GET_ATTRIB_LOCATION(program: u32 = call.name(Kind::Program, 0),
+        name: *const c_char = call.input(1, 0)?) -> result: i32 = i64::from(result) as u64;
+    glGetBooleanv = GL_GET_BOOLEANV(pname: u32 = call.u32(0), data: *mut u8 = call.room(1, 0)?);
+    glGetBufferParameteriv = GL_GET_BUFFER_PARAMETERIV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetError = GL_GET_ERROR() -> result: u32 = u64::from(result);
+    glGetFloatv = GL_GET_FLOATV(pname: u32 = call.u32(0), data: *mut f32 = call.room(1, 0)?);
+    glGetFramebufferAttachmentParameteriv = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1), pname: u32 = call.u32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetIntegerv = GL_GET_INTEGERV(pname: u32 = call.u32(0), data: *mut i32 = call.room(1, 0)?);
+    glGetProgramInfoLog = GL_GET_PROGRAM_INFO_LOG(program: u32 = call.name(Kind::Program, 0),
+        bufSize: i32 = call.i32(1), length: *mut i32 = call.room_or_null(2, 0)?,
+        infoLog: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetProgramiv = GL_GET_PROGRAMIV(program: u32 = call.name(Kind::Program, 0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetRenderbufferParameteriv = GL_GET_RENDERBUFFER_PARAMETERIV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetShaderInfoLog = GL_GET_SHADER_INFO_LOG(shader: u32 = call.name(Kind::Program, 0),
+        bufSize: i32 = call.i32(1), length: *mut i32 = call.room_or_null(2, 0)?,
+        infoLog: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetShaderPrecisionFormat = GL_GET_SHADER_PRECISION_FORMAT(shadertype: u32 = call.u32(0),
+        precisiontype: u32 = call.u32(1), range: *mut i32 = call.room(2, 0)?,
+        precision: *mut i32 = call.room(3, 0)?);
+    glGetShaderSource = GL_GET_SHADER_SOURCE(shader: u32 = call.name(Kind::Program, 0),
+        bufSize: i32 = call.i32(1), length: *mut i32 = call.room_or_null(2, 0)?,
+        source: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetShaderiv = GL_GET_SHADERIV(shader: u32 = call.name(Kind::Program, 0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetString = GL_GET_STRING(name: u32 = call.u32(0)) -> result: *const u8 = result as u64;
+    glGetTexParameterfv = GL_GET_TEX_PARAMETERFV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut f32 = call.room(2, 0)?);
+    glGetTexParameteriv = GL_GET_TEX_PARAMETERIV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetUniformfv = GL_GET_UNIFORMFV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), params: *mut f32 = call.room(2, 0)?);
+    glGetUniformiv = GL_GET_UNIFORMIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), params: *mut i32 = call.room(2, 0)?);
+    glGetVertexAttribPointerv = GL_GET_VERTEX_ATTRIB_POINTERV(index: u32 = call.u32(0),
+        pname: u32 = call.u32(1), pointer: *mut *mut c_void = call.room(2, 0)?);
+    glGetVertexAttribfv = GL_GET_VERTEX_ATTRIBFV(index: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut f32 = call.room(2, 0)?);
+    glGetVertexAttribiv = GL_GET_VERTEX_ATTRIBIV(index: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glHint = GL_HINT(target: u32 = call.u32(0), mode: u32 = call.u32(1));
+    glIsBuffer = GL_IS_BUFFER(buffer: u32 = call.name(Kind::Buffer, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsEnabled = GL_IS_ENABLED(cap: u32 = call.u32(0)) -> result: u8 = u64::from(result);
+    glIsFramebuffer = GL_IS_FRAMEBUFFER(framebuffer: u32 = call.name(Kind::Framebuffer, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsProgram = GL_IS_PROGRAM(program: u32 = call.name(Kind::Program, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsRenderbuffer = GL_IS_RENDERBUFFER(renderbuffer: u32 = call.name(Kind::Renderbuffer, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsShader = GL_IS_SHADER(shader: u32 = call.name(Kind::Program, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsTexture = GL_IS_TEXTURE(texture: u32 = call.name(Kind::Texture, 0)
+    ) -> result: u8 = u64::from(result);
+    glLineWidth = GL_LINE_WIDTH(width: f32 = call.f32(0));
+    glPixelStorei = GL_PIXEL_STOREI(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glPolygonOffset = GL_POLYGON_OFFSET(factor: f32 = call.f32(0), units: f32 = call.f32(1));
+    glReleaseShaderCompiler = GL_RELEASE_SHADER_COMPILER();
+    glRenderbufferStorage = GL_RENDERBUFFER_STORAGE(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), width: i32 = call.i32(2), height: i32 = call.i32(3));
+    glSampleCoverage = GL_SAMPLE_COVERAGE(value: f32 = call.f32(0), invert: u8 = call.u8(1));
+    glScissor = GL_SCISSOR(x: i32 = call.i32(0), y: i32 = call.i32(1), width: i32 = call.i32(2),
+        height: i32 = call.i32(3));
+    glShaderBinary = GL_SHADER_BINARY(count: i32 = call.i32(0),
+        shaders: *const u32 = call.names(Kind::Program, 1, i64::from(count))?,
+        binaryFormat: u32 = call.u32(2),
+        binary: *const c_void = { let length = call.i32(4); call.input(3, i64::from(length))? },
+        length: i32 = call.i32(4));
+    glShaderSource = GL_SHADER_SOURCE(shader: u32 = call.name(Kind::Program, 0),
+        count: i32 = call.i32(1),
+        string: *const *const c_char = call.text_array_or_null(2, i64::from(count))?,
+        length: *const i32 = call.input_or_null(3, i64::from(count).saturating_mul(4))?);
+    glStencilFunc = GL_STENCIL_FUNC(func: u32 = call.u32(0), r#ref: i32 = call.i32(1),
+        mask: u32 = call.u32(2));
+    glStencilFuncSeparate = GL_STENCIL_FUNC_SEPARATE(face: u32 = call.u32(0),
+        func: u32 = call.u32(1), r#ref: i32 = call.i32(2), mask: u32 = call.u32(3));
+    glStencilMask = GL_STENCIL_MASK(mask: u32 = call.u32(0));
+    glStencilMaskSeparate = GL_STENCIL_MASK_SEPARATE(face: u32 = call.u32(0),
+        mask: u32 = call.u32(1));
+    glStencilOp = GL_STENCIL_OP(fail: u32 = call.u32(0), zfail: u32 = call.u32(1),
+        zpass: u32 = call.u32(2));
+    glStencilOpSeparate = GL_STENCIL_OP_SEPARATE(face: u32 = call.u32(0), sfail: u32 = call.u32(1),
+        dpfail: u32 = call.u32(2), dppass: u32 = call.u32(3));
+    glTexParameterf = GL_TEX_PARAMETERF(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: f32 = call.f32(2));
+    glTexParameterfv = GL_TEX_PARAMETERFV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const f32 = call.input(2, 0)?);
+    glTexParameteri = GL_TEX_PARAMETERI(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexParameteriv = GL_TEX_PARAMETERIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glUniform1f = GL_UNIFORM1F(location: i32 = call.location(0), v0: f32 = call.f32(1));
+    glUniform1fv = GL_UNIFORM1FV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const f32 = call.input(2, i64::from(count).saturating_mul(4))?);
+    glUniform1i = GL_UNIFORM1I(location: i32 = call.location(0), v0: i32 = call.i32(1));
+    glUniform1iv = GL_UNIFORM1IV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const i32 = call.input(2, i64::from(count).saturating_mul(4))?);
+    glUniform2f = GL_UNIFORM2F(location: i32 = call.location(0), v0: f32 = call.f32(1),
+        v1: f32 = call.f32(2));
+    glUniform2fv = GL_UNIFORM2FV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const f32 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glUniform2i = GL_UNIFORM2I(location: i32 = call.location(0), v0: i32 = call.i32(1),
+        v1: i32 = call.i32(2));
+    glUniform2iv = GL_UNIFORM2IV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const i32 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glUniform3f = GL_UNIFORM3F(location: i32 = call.location(0), v0: f32 = call.f32(1),
+        v1: f32 = call.f32(2), v2: f32 = call.f32(3));
+    glUniform3fv = GL_UNIFORM3FV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const f32 = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glUniform3i = GL_UNIFORM3I(location: i32 = call.location(0), v0: i32 = call.i32(1),
+        v1: i32 = call.i32(2), v2: i32 = call.i32(3));
+    glUniform3iv = GL_UNIFORM3IV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const i32 = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glUniform4f = GL_UNIFORM4F(location: i32 = call.location(0), v0: f32 = call.f32(1),
+        v1: f32 = call.f32(2), v2: f32 = call.f32(3), v3: f32 = call.f32(4));
+    glUniform4fv = GL_UNIFORM4FV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const f32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glUniform4i = GL_UNIFORM4I(location: i32 = call.location(0), v0: i32 = call.i32(1),
+        v1: i32 = call.i32(2), v2: i32 = call.i32(3), v3: i32 = call.i32(4));
+    glUniform4iv = GL_UNIFORM4IV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const i32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glUniformMatrix2fv = GL_UNIFORM_MATRIX2FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glUniformMatrix3fv = GL_UNIFORM_MATRIX3FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(9).saturating_mul(4))?);
+    glUniformMatrix4fv = GL_UNIFORM_MATRIX4FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(16).saturating_mul(4))?);
+    glUseProgram = GL_USE_PROGRAM(program: u32 = call.name(Kind::Program, 0));
+    glValidateProgram = GL_VALIDATE_PROGRAM(program: u32 = call.name(Kind::Program, 0));
+    glVertexAttrib1f = GL_VERTEX_ATTRIB1F(index: u32 = call.u32(0), x: f32 = call.f32(1));
+    glVertexAttrib1fv = GL_VERTEX_ATTRIB1FV(index: u32 = call.u32(0),
+        v: *const f32 = call.input(1, 0)?);
+    glVertexAttrib2f = GL_VERTEX_ATTRIB2F(index: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2));
+    glVertexAttrib2fv = GL_VERTEX_ATTRIB2FV(index: u32 = call.u32(0),
+        v: *const f32 = call.input(1, 0)?);
+    glVertexAttrib3f = GL_VERTEX_ATTRIB3F(index: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2), z: f32 = call.f32(3));
+    glVertexAttrib3fv = GL_VERTEX_ATTRIB3FV(index: u32 = call.u32(0),
+        v: *const f32 = call.input(1, 0)?);
+    glVertexAttrib4f = GL_VERTEX_ATTRIB4F(index: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2), z: f32 = call.f32(3), w: f32 = call.f32(4));
+    glVertexAttrib4fv = GL_VERTEX_ATTRIB4FV(index: u32 = call.u32(0),
+        v: *const f32 = call.input(1, 0)?);
+    glVertexAttribPointer = GL_VERTEX_ATTRIB_POINTER(index: u32 = call.u32(0),
+        size: i32 = call.i32(1), r#type: u32 = call.u32(2), normalized: u8 = call.u8(3),
+        stride: i32 = call.i32(4), pointer: *const c_void = array_pointer(call, 5, 4)?);
+    glViewport = GL_VIEWPORT(x: i32 = call.i32(0), y: i32 = call.i32(1), width: i32 = call.i32(2),
+        height: i32 = call.i32(3));
 }

@@ -11,2309 +11,524 @@
 
 use core::ffi::c_char;
 use core::ffi::c_void;
-use gapii_commands::ids;
 
-use crate::call::Call;
 use crate::gl::array_pointer;
+use crate::gl::play;
 use crate::gl::set_client_arrays;
 use crate::names::Kind;
-use crate::skip::Outcome;
 
-pub fn glActiveShaderProgram(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let program = call.name(Kind::Program, 1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_ACTIVE_SHADER_PROGRAM) }?;
-    unsafe { driver(pipeline, program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBeginQuery(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let id = call.bound_name(Kind::Query, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BEGIN_QUERY) }?;
-    unsafe { driver(target, id) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBeginTransformFeedback(call: &mut Call<'_, '_>) -> Outcome {
-    let primitiveMode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_BEGIN_TRANSFORM_FEEDBACK) }?;
-    unsafe { driver(primitiveMode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindBufferBase(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let buffer = call.bound_name(Kind::Buffer, 2)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BIND_BUFFER_BASE) }?;
-    unsafe { driver(target, index, buffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindBufferRange(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let buffer = call.bound_name(Kind::Buffer, 2)?;
-    let offset = call.isize(3);
-    let size = call.isize(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        unsafe { call.driver(ids::GL_BIND_BUFFER_RANGE) }?;
-    unsafe { driver(target, index, buffer, offset, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindImageTexture(call: &mut Call<'_, '_>) -> Outcome {
-    let unit = call.u32(0);
-    let texture = call.name(Kind::Texture, 1);
-    let level = call.i32(2);
-    let layered = call.u8(3);
-    let layer = call.i32(4);
-    let access = call.u32(5);
-    let format = call.u32(6);
-    let driver: unsafe extern "C" fn(u32, u32, i32, u8, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_BIND_IMAGE_TEXTURE) }?;
-    unsafe { driver(unit, texture, level, layered, layer, access, format) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindProgramPipeline(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_BIND_PROGRAM_PIPELINE) }?;
-    unsafe { driver(pipeline) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindSampler(call: &mut Call<'_, '_>) -> Outcome {
-    let unit = call.u32(0);
-    let sampler = call.name(Kind::Sampler, 1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BIND_SAMPLER) }?;
-    unsafe { driver(unit, sampler) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindTransformFeedback(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let id = call.name(Kind::TransformFeedback, 1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BIND_TRANSFORM_FEEDBACK) }?;
-    unsafe { driver(target, id) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindVertexArray(call: &mut Call<'_, '_>) -> Outcome {
-    let array = call.name(Kind::VertexArray, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_BIND_VERTEX_ARRAY) }?;
-    unsafe { driver(array) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindVertexBuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let bindingindex = call.u32(0);
-    let buffer = call.bound_name(Kind::Buffer, 1)?;
-    let offset = call.isize(2);
-    let stride = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, isize, i32) =
-        unsafe { call.driver(ids::GL_BIND_VERTEX_BUFFER) }?;
-    unsafe { driver(bindingindex, buffer, offset, stride) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendBarrier(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_BLEND_BARRIER) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationSeparatei(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let modeRGB = call.u32(1);
-    let modeAlpha = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATION_SEPARATEI) }?;
-    unsafe { driver(buf, modeRGB, modeAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationi(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let mode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BLEND_EQUATIONI) }?;
-    unsafe { driver(buf, mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFuncSeparatei(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let srcRGB = call.u32(1);
-    let dstRGB = call.u32(2);
-    let srcAlpha = call.u32(3);
-    let dstAlpha = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNC_SEPARATEI) }?;
-    unsafe { driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFunci(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let src = call.u32(1);
-    let dst = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) = unsafe { call.driver(ids::GL_BLEND_FUNCI) }?;
-    unsafe { driver(buf, src, dst) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlitFramebuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let srcX0 = call.i32(0);
-    let srcY0 = call.i32(1);
-    let srcX1 = call.i32(2);
-    let srcY1 = call.i32(3);
-    let dstX0 = call.i32(4);
-    let dstY0 = call.i32(5);
-    let dstX1 = call.i32(6);
-    let dstY1 = call.i32(7);
-    let mask = call.u32(8);
-    let filter = call.u32(9);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLIT_FRAMEBUFFER) }?;
-    unsafe { driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearBufferfi(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.u32(0);
-    let drawbuffer = call.i32(1);
-    let depth = call.f32(2);
-    let stencil = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, f32, i32) =
-        unsafe { call.driver(ids::GL_CLEAR_BUFFERFI) }?;
-    unsafe { driver(buffer, drawbuffer, depth, stencil) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearBufferfv(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.u32(0);
-    let drawbuffer = call.i32(1);
-    let value = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_CLEAR_BUFFERFV) }?;
-    unsafe { driver(buffer, drawbuffer, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearBufferiv(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.u32(0);
-    let drawbuffer = call.i32(1);
-    let value = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_CLEAR_BUFFERIV) }?;
-    unsafe { driver(buffer, drawbuffer, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearBufferuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.u32(0);
-    let drawbuffer = call.i32(1);
-    let value = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_CLEAR_BUFFERUIV) }?;
-    unsafe { driver(buffer, drawbuffer, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColorMaski(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let r = call.u8(1);
-    let g = call.u8(2);
-    let b = call.u8(3);
-    let a = call.u8(4);
-    let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) =
-        unsafe { call.driver(ids::GL_COLOR_MASKI) }?;
-    unsafe { driver(index, r, g, b, a) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompressedTexImage3D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let border = call.i32(6);
-    let imageSize = call.i32(7);
-    let data = call.pointer_or_offset(8, 0x88ef)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_COMPRESSED_TEX_IMAGE3D) }?;
-    unsafe { driver(target, level, internalformat, width, height, depth, border, imageSize, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompressedTexSubImage3D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let zoffset = call.i32(4);
-    let width = call.i32(5);
-    let height = call.i32(6);
-    let depth = call.i32(7);
-    let format = call.u32(8);
-    let imageSize = call.i32(9);
-    let data = call.pointer_or_offset(10, 0x88ef)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        i32,
-        *const c_void,
-    ) = unsafe { call.driver(ids::GL_COMPRESSED_TEX_SUB_IMAGE3D) }?;
-    unsafe {
-        driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyBufferSubData(call: &mut Call<'_, '_>) -> Outcome {
-    let readTarget = call.u32(0);
-    let writeTarget = call.u32(1);
-    let readOffset = call.isize(2);
-    let writeOffset = call.isize(3);
-    let size = call.isize(4);
-    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
-        unsafe { call.driver(ids::GL_COPY_BUFFER_SUB_DATA) }?;
-    unsafe { driver(readTarget, writeTarget, readOffset, writeOffset, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyTexSubImage3D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let zoffset = call.i32(4);
-    let x = call.i32(5);
-    let y = call.i32(6);
-    let width = call.i32(7);
-    let height = call.i32(8);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_COPY_TEX_SUB_IMAGE3D) }?;
-    unsafe { driver(target, level, xoffset, yoffset, zoffset, x, y, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCreateShaderProgramv(call: &mut Call<'_, '_>) -> Outcome {
-    let r#type = call.u32(0);
-    let count = call.i32(1);
-    let strings = call.text_array(2, i64::from(count))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
-        unsafe { call.driver(ids::GL_CREATE_SHADER_PROGRAMV) }?;
-    let result = unsafe { driver(r#type, count, strings) };
-    call.made_result(Kind::Program, u64::from(result));
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glDebugMessageControl(call: &mut Call<'_, '_>) -> Outcome {
-    let source = call.u32(0);
-    let r#type = call.u32(1);
-    let severity = call.u32(2);
-    let count = call.i32(3);
-    let enabled = call.u8(5);
-    let ids = call.input(4, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
-        unsafe { call.driver(ids::GL_DEBUG_MESSAGE_CONTROL) }?;
-    unsafe { driver(source, r#type, severity, count, ids, enabled) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDebugMessageInsert(call: &mut Call<'_, '_>) -> Outcome {
-    let source = call.u32(0);
-    let r#type = call.u32(1);
-    let id = call.u32(2);
-    let severity = call.u32(3);
-    let length = call.i32(4);
-    let buf = call.input(5, i64::from(length))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
-        unsafe { call.driver(ids::GL_DEBUG_MESSAGE_INSERT) }?;
-    unsafe { driver(source, r#type, id, severity, length, buf) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteProgramPipelines(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let pipelines = call.names(Kind::ProgramPipeline, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_PROGRAM_PIPELINES) }?;
-    unsafe { driver(n, pipelines) };
-    call.unmade(Kind::ProgramPipeline, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteQueries(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let ids = call.names(Kind::Query, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_QUERIES) }?;
-    unsafe { driver(n, ids) };
-    call.unmade(Kind::Query, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteSamplers(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.i32(0);
-    let samplers = call.names(Kind::Sampler, 1, i64::from(count))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_SAMPLERS) }?;
-    unsafe { driver(count, samplers) };
-    call.unmade(Kind::Sampler, 1, i64::from(count));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteSync(call: &mut Call<'_, '_>) -> Outcome {
-    let sync = call.handle(Kind::Sync, 0);
-    let driver: unsafe extern "C" fn(*mut c_void) = unsafe { call.driver(ids::GL_DELETE_SYNC) }?;
-    unsafe { driver(sync) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteTransformFeedbacks(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let ids = call.names(Kind::TransformFeedback, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_TRANSFORM_FEEDBACKS) }?;
-    unsafe { driver(n, ids) };
-    call.unmade(Kind::TransformFeedback, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteVertexArrays(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let arrays = call.names(Kind::VertexArray, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_VERTEX_ARRAYS) }?;
-    unsafe { driver(n, arrays) };
-    call.unmade(Kind::VertexArray, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisablei(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_DISABLEI) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDispatchCompute(call: &mut Call<'_, '_>) -> Outcome {
-    let num_groups_x = call.u32(0);
-    let num_groups_y = call.u32(1);
-    let num_groups_z = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_DISPATCH_COMPUTE) }?;
-    unsafe { driver(num_groups_x, num_groups_y, num_groups_z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDispatchComputeIndirect(call: &mut Call<'_, '_>) -> Outcome {
-    let indirect = call.isize(0);
-    let driver: unsafe extern "C" fn(isize) =
-        unsafe { call.driver(ids::GL_DISPATCH_COMPUTE_INDIRECT) }?;
-    unsafe { driver(indirect) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArraysIndirect(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let indirect = call.pointer_or_offset(1, 0x8f43)?;
-    let driver: unsafe extern "C" fn(u32, *const c_void) =
-        unsafe { call.driver(ids::GL_DRAW_ARRAYS_INDIRECT) }?;
-    unsafe { driver(mode, indirect) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArraysInstanced(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let first = call.i32(1);
-    let count = call.i32(2);
-    let instancecount = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ARRAYS_INSTANCED) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, first, count, instancecount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawBuffers(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let bufs = call.input(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DRAW_BUFFERS) }?;
-    unsafe { driver(n, bufs) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsBaseVertex(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let basevertex = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_BASE_VERTEX) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsIndirect(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let r#type = call.u32(1);
-    let indirect = call.pointer_or_offset(2, 0x8f43)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INDIRECT) }?;
-    unsafe { driver(mode, r#type, indirect) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstanced(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let instancecount = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, instancecount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedBaseVertex(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let instancecount = call.i32(4);
-    let basevertex = call.i32(5);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, instancecount, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawRangeElements(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let start = call.u32(1);
-    let end = call.u32(2);
-    let count = call.i32(3);
-    let r#type = call.u32(4);
-    let indices = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_DRAW_RANGE_ELEMENTS) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, start, end, count, r#type, indices) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawRangeElementsBaseVertex(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let start = call.u32(1);
-    let end = call.u32(2);
-    let count = call.i32(3);
-    let r#type = call.u32(4);
-    let basevertex = call.i32(6);
-    let indices = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, start, end, count, r#type, indices, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnablei(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_ENABLEI) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEndQuery(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_END_QUERY) }?;
-    unsafe { driver(target) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEndTransformFeedback(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_END_TRANSFORM_FEEDBACK) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFenceSync(call: &mut Call<'_, '_>) -> Outcome {
-    let condition = call.u32(0);
-    let flags = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void =
-        unsafe { call.driver(ids::GL_FENCE_SYNC) }?;
-    let result = unsafe { driver(condition, flags) };
-    call.made_result(Kind::Sync, result as u64);
-    call.returned(Some(result as u64));
-    Ok(())
-}
-
-pub fn glFramebufferParameteri(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_PARAMETERI) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE) }?;
-    unsafe { driver(target, attachment, texture, level) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTextureLayer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let layer = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE_LAYER) }?;
-    unsafe { driver(target, attachment, texture, level, layer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenProgramPipelines(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let pipelines = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_PROGRAM_PIPELINES) }?;
-    unsafe { driver(n, pipelines) };
-    call.made(Kind::ProgramPipeline, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenQueries(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let ids = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) = unsafe { call.driver(ids::GL_GEN_QUERIES) }?;
-    unsafe { driver(n, ids) };
-    call.made(Kind::Query, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenSamplers(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.i32(0);
-    let samplers = call.room(1, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) = unsafe { call.driver(ids::GL_GEN_SAMPLERS) }?;
-    unsafe { driver(count, samplers) };
-    call.made(Kind::Sampler, 1, i64::from(count));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenTransformFeedbacks(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let ids = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_TRANSFORM_FEEDBACKS) }?;
-    unsafe { driver(n, ids) };
-    call.made(Kind::TransformFeedback, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenVertexArrays(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let arrays = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_VERTEX_ARRAYS) }?;
-    unsafe { driver(n, arrays) };
-    call.made(Kind::VertexArray, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetActiveUniformBlockName(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let uniformBlockIndex = call.uniform_block(0, 1);
-    let bufSize = call.i32(2);
-    let length = call.room_or_null(3, 0)?;
-    let uniformBlockName = call.room(4, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) }?;
-    unsafe { driver(program, uniformBlockIndex, bufSize, length, uniformBlockName) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetActiveUniformBlockiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let uniformBlockIndex = call.uniform_block(0, 1);
-    let pname = call.u32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORM_BLOCKIV) }?;
-    unsafe { driver(program, uniformBlockIndex, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetActiveUniformsiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let uniformCount = call.i32(1);
-    let pname = call.u32(3);
-    let uniformIndices = call.input(2, i64::from(uniformCount).saturating_mul(4))?;
-    let params = call.room(4, 16i64.saturating_mul(i64::from(uniformCount)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_ACTIVE_UNIFORMSIV) }?;
-    unsafe { driver(program, uniformCount, uniformIndices, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetBooleani_v(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u8) =
-        unsafe { call.driver(ids::GL_GET_BOOLEANI_V) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetBufferParameteri64v(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_BUFFER_PARAMETERI64V) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetBufferPointerv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_BUFFER_POINTERV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetDebugMessageLog(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.u32(0);
-    let bufSize = call.i32(1);
-    let sources = call.room(2, 0)?;
-    let types = call.room(3, 0)?;
-    let ids = call.room(4, 0)?;
-    let severities = call.room(5, 0)?;
-    let lengths = call.room(6, 0)?;
-    let messageLog = call.room_or_null(7, 0)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut i32,
-        *mut c_char,
-    ) -> u32 = unsafe { call.driver(ids::GL_GET_DEBUG_MESSAGE_LOG) }?;
-    let result =
-        unsafe { driver(count, bufSize, sources, types, ids, severities, lengths, messageLog) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetFragDataLocation(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let name = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        unsafe { call.driver(ids::GL_GET_FRAG_DATA_LOCATION) }?;
-    let result = unsafe { driver(program, name) };
-    call.returned(Some(i64::from(result) as u64));
-    Ok(())
-}
-
-pub fn glGetFramebufferParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_PARAMETERIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetGraphicsResetStatus(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() -> u32 =
-        unsafe { call.driver(ids::GL_GET_GRAPHICS_RESET_STATUS) }?;
-    let result = unsafe { driver() };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetInteger64i_v(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_INTEGER64I_V) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetInteger64v(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let data = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_INTEGER64V) }?;
-    unsafe { driver(pname, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetIntegeri_v(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_INTEGERI_V) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetInternalformativ(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let pname = call.u32(2);
-    let count = call.i32(3);
-    let params = call.room(4, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_INTERNALFORMATIV) }?;
-    unsafe { driver(target, internalformat, pname, count, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetMultisamplefv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let index = call.u32(1);
-    let val = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_MULTISAMPLEFV) }?;
-    unsafe { driver(pname, index, val) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPointerv(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_POINTERV) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let binaryFormat = call.room(3, 0)?;
-    let binary = call.room(4, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_BINARY) }?;
-    unsafe { driver(program, bufSize, length, binaryFormat, binary) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramInterfaceiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let programInterface = call.u32(1);
-    let pname = call.u32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_INTERFACEIV) }?;
-    unsafe { driver(program, programInterface, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramPipelineInfoLog(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let infoLog = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINE_INFO_LOG) }?;
-    unsafe { driver(pipeline, bufSize, length, infoLog) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramPipelineiv(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINEIV) }?;
-    unsafe { driver(pipeline, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramResourceName(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let programInterface = call.u32(1);
-    let index = call.u32(2);
-    let bufSize = call.i32(3);
-    let length = call.room_or_null(4, 0)?;
-    let name = call.room(5, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCE_NAME) }?;
-    unsafe { driver(program, programInterface, index, bufSize, length, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramResourceiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let programInterface = call.u32(1);
-    let index = call.u32(2);
-    let propCount = call.i32(3);
-    let count = call.i32(5);
-    let props = call.input(4, i64::from(propCount).saturating_mul(4))?;
-    let length = call.room_or_null(6, 0)?;
-    let params = call.room(7, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCEIV) }?;
-    unsafe { driver(program, programInterface, index, propCount, props, count, length, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetQueryObjectuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_QUERY_OBJECTUIV) }?;
-    unsafe { driver(id, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetQueryiv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_QUERYIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IIV) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IUIV) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterfv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETERFV) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETERIV) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetStringi(call: &mut Call<'_, '_>) -> Outcome {
-    let name = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> *const u8 =
-        unsafe { call.driver(ids::GL_GET_STRINGI) }?;
-    let result = unsafe { driver(name, index) };
-    call.returned(Some(result as u64));
-    Ok(())
-}
-
-pub fn glGetSynciv(call: &mut Call<'_, '_>) -> Outcome {
-    let sync = call.handle(Kind::Sync, 0);
-    let pname = call.u32(1);
-    let count = call.i32(2);
-    let length = call.room_or_null(3, 0)?;
-    let values = call.room(4, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SYNCIV) }?;
-    unsafe { driver(sync, pname, count, length, values) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexLevelParameterfv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let pname = call.u32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_TEX_LEVEL_PARAMETERFV) }?;
-    unsafe { driver(target, level, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexLevelParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let pname = call.u32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_LEVEL_PARAMETERIV) }?;
-    unsafe { driver(target, level, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IUIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTransformFeedbackVarying(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let index = call.u32(1);
-    let bufSize = call.i32(2);
-    let length = call.room_or_null(3, 0)?;
-    let size = call.room(4, 0)?;
-    let r#type = call.room(5, 0)?;
-    let name = call.room(6, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_TRANSFORM_FEEDBACK_VARYING) }?;
-    unsafe { driver(program, index, bufSize, length, size, r#type, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUniformIndices(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let uniformCount = call.i32(1);
-    let uniformNames = call.text_array(2, i64::from(uniformCount))?;
-    let uniformIndices = call.room(3, i64::from(uniformCount).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_UNIFORM_INDICES) }?;
-    unsafe { driver(program, uniformCount, uniformNames, uniformIndices) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUniformuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_UNIFORMUIV) }?;
-    unsafe { driver(program, location, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetVertexAttribIiv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIB_IIV) }?;
-    unsafe { driver(index, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetVertexAttribIuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_VERTEX_ATTRIB_IUIV) }?;
-    unsafe { driver(index, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformfv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMFV) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMIV) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMUIV) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glInvalidateFramebuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let numAttachments = call.i32(1);
-    let attachments = call.input(2, i64::from(numAttachments).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_INVALIDATE_FRAMEBUFFER) }?;
-    unsafe { driver(target, numAttachments, attachments) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glInvalidateSubFramebuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let numAttachments = call.i32(1);
-    let x = call.i32(3);
-    let y = call.i32(4);
-    let width = call.i32(5);
-    let height = call.i32(6);
-    let attachments = call.input(2, i64::from(numAttachments).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_INVALIDATE_SUB_FRAMEBUFFER) }?;
-    unsafe { driver(target, numAttachments, attachments, x, y, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glIsEnabledi(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 = unsafe { call.driver(ids::GL_IS_ENABLEDI) }?;
-    let result = unsafe { driver(target, index) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsProgramPipeline(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_PROGRAM_PIPELINE) }?;
-    let result = unsafe { driver(pipeline) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsQuery(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_QUERY) }?;
-    let result = unsafe { driver(id) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsSampler(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_SAMPLER) }?;
-    let result = unsafe { driver(sampler) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsSync(call: &mut Call<'_, '_>) -> Outcome {
-    let sync = call.handle(Kind::Sync, 0);
-    let driver: unsafe extern "C" fn(*mut c_void) -> u8 = unsafe { call.driver(ids::GL_IS_SYNC) }?;
-    let result = unsafe { driver(sync) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsTransformFeedback(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::TransformFeedback, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_TRANSFORM_FEEDBACK) }?;
-    let result = unsafe { driver(id) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsVertexArray(call: &mut Call<'_, '_>) -> Outcome {
-    let array = call.name(Kind::VertexArray, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_VERTEX_ARRAY) }?;
-    let result = unsafe { driver(array) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glMemoryBarrier(call: &mut Call<'_, '_>) -> Outcome {
-    let barriers = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_MEMORY_BARRIER) }?;
-    unsafe { driver(barriers) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMemoryBarrierByRegion(call: &mut Call<'_, '_>) -> Outcome {
-    let barriers = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_MEMORY_BARRIER_BY_REGION) }?;
-    unsafe { driver(barriers) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMinSampleShading(call: &mut Call<'_, '_>) -> Outcome {
-    let value = call.f32(0);
-    let driver: unsafe extern "C" fn(f32) = unsafe { call.driver(ids::GL_MIN_SAMPLE_SHADING) }?;
-    unsafe { driver(value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPatchParameteri(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let value = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_PATCH_PARAMETERI) }?;
-    unsafe { driver(pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPauseTransformFeedback(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_PAUSE_TRANSFORM_FEEDBACK) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPopDebugGroup(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_POP_DEBUG_GROUP) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPrimitiveBoundingBox(call: &mut Call<'_, '_>) -> Outcome {
-    let minX = call.f32(0);
-    let minY = call.f32(1);
-    let minZ = call.f32(2);
-    let minW = call.f32(3);
-    let maxX = call.f32(4);
-    let maxY = call.f32(5);
-    let maxZ = call.f32(6);
-    let maxW = call.f32(7);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PRIMITIVE_BOUNDING_BOX) }?;
-    unsafe { driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramParameteri(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let pname = call.u32(1);
-    let value = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_PARAMETERI) }?;
-    unsafe { driver(program, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1f(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, i32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1F) }?;
-    unsafe { driver(program, location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1FV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1i(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1I) }?;
-    unsafe { driver(program, location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1iv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1IV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1ui(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, i32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1UI) }?;
-    unsafe { driver(program, location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1UIV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2f(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let v1 = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2F) }?;
-    unsafe { driver(program, location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2FV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2i(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let v1 = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2I) }?;
-    unsafe { driver(program, location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2iv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2IV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2ui(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let v1 = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2UI) }?;
-    unsafe { driver(program, location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2UIV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3f(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let v1 = call.f32(3);
-    let v2 = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3F) }?;
-    unsafe { driver(program, location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3FV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3i(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let v1 = call.i32(3);
-    let v2 = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3I) }?;
-    unsafe { driver(program, location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3iv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3IV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3ui(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let v1 = call.u32(3);
-    let v2 = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3UI) }?;
-    unsafe { driver(program, location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3UIV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4f(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let v1 = call.f32(3);
-    let v2 = call.f32(4);
-    let v3 = call.f32(5);
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4F) }?;
-    unsafe { driver(program, location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4FV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4i(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let v1 = call.i32(3);
-    let v2 = call.i32(4);
-    let v3 = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4I) }?;
-    unsafe { driver(program, location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4iv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4IV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4ui(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let v1 = call.u32(3);
-    let v2 = call.u32(4);
-    let v3 = call.u32(5);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4UI) }?;
-    unsafe { driver(program, location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4UIV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX2FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix2x3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX2X3FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix2x4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX2X4FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(9).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX3FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix3x2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX3X2FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix3x4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX3X4FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(16).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX4FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix4x2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX4X2FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix4x3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX4X3FV) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPushDebugGroup(call: &mut Call<'_, '_>) -> Outcome {
-    let source = call.u32(0);
-    let id = call.u32(1);
-    let length = call.i32(2);
-    let message = call.input(3, i64::from(length))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
-        unsafe { call.driver(ids::GL_PUSH_DEBUG_GROUP) }?;
-    unsafe { driver(source, id, length, message) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glReadBuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let src = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_READ_BUFFER) }?;
-    unsafe { driver(src) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisample(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE) }?;
-    unsafe { driver(target, samples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glResumeTransformFeedback(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_RESUME_TRANSFORM_FEEDBACK) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSampleMaski(call: &mut Call<'_, '_>) -> Outcome {
-    let maskNumber = call.u32(0);
-    let mask = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_SAMPLE_MASKI) }?;
-    unsafe { driver(maskNumber, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IIV) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IUIV) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterf(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETERF) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterfv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETERFV) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameteri(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETERI) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameteriv(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETERIV) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexBuffer(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let buffer = call.name(Kind::Buffer, 2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) = unsafe { call.driver(ids::GL_TEX_BUFFER) }?;
-    unsafe { driver(target, internalformat, buffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexBufferRange(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let buffer = call.name(Kind::Buffer, 2);
-    let offset = call.isize(3);
-    let size = call.isize(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        unsafe { call.driver(ids::GL_TEX_BUFFER_RANGE) }?;
-    unsafe { driver(target, internalformat, buffer, offset, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterIiv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETER_IIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterIuiv(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETER_IUIV) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage2D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE2D) }?;
-    unsafe { driver(target, levels, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage2DMultisample(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let fixedsamplelocations = call.u8(5);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE2D_MULTISAMPLE) }?;
-    unsafe { driver(target, samples, internalformat, width, height, fixedsamplelocations) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage3D(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE3D) }?;
-    unsafe { driver(target, levels, internalformat, width, height, depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage3DMultisample(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let fixedsamplelocations = call.u8(6);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE3D_MULTISAMPLE) }?;
-    unsafe { driver(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTransformFeedbackVaryings(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let count = call.i32(1);
-    let bufferMode = call.u32(3);
-    let varyings = call.text_array(2, i64::from(count))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char, u32) =
-        unsafe { call.driver(ids::GL_TRANSFORM_FEEDBACK_VARYINGS) }?;
-    unsafe { driver(program, count, varyings, bufferMode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1ui(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.u32(1);
-    let driver: unsafe extern "C" fn(i32, u32) = unsafe { call.driver(ids::GL_UNIFORM1UI) }?;
-    unsafe { driver(location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_UNIFORM1UIV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2ui(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.u32(1);
-    let v1 = call.u32(2);
-    let driver: unsafe extern "C" fn(i32, u32, u32) = unsafe { call.driver(ids::GL_UNIFORM2UI) }?;
-    unsafe { driver(location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_UNIFORM2UIV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3ui(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.u32(1);
-    let v1 = call.u32(2);
-    let v2 = call.u32(3);
-    let driver: unsafe extern "C" fn(i32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_UNIFORM3UI) }?;
-    unsafe { driver(location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_UNIFORM3UIV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4ui(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let v0 = call.u32(1);
-    let v1 = call.u32(2);
-    let v2 = call.u32(3);
-    let v3 = call.u32(4);
-    let driver: unsafe extern "C" fn(i32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_UNIFORM4UI) }?;
-    unsafe { driver(location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_UNIFORM4UIV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformBlockBinding(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let uniformBlockIndex = call.uniform_block(0, 1);
-    let uniformBlockBinding = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_UNIFORM_BLOCK_BINDING) }?;
-    unsafe { driver(program, uniformBlockIndex, uniformBlockBinding) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix2x3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX2X3FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix2x4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX2X4FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix3x2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX3X2FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix3x4fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX3X4FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix4x2fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX4X2FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix4x3fv(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX4X3FV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUseProgramStages(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let stages = call.u32(1);
-    let program = call.name(Kind::Program, 2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_USE_PROGRAM_STAGES) }?;
-    unsafe { driver(pipeline, stages, program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glValidateProgramPipeline(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_VALIDATE_PROGRAM_PIPELINE) }?;
-    unsafe { driver(pipeline) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribBinding(call: &mut Call<'_, '_>) -> Outcome {
-    let attribindex = call.u32(0);
-    let bindingindex = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_BINDING) }?;
-    unsafe { driver(attribindex, bindingindex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribDivisor(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let divisor = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_DIVISOR) }?;
-    unsafe { driver(index, divisor) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribFormat(call: &mut Call<'_, '_>) -> Outcome {
-    let attribindex = call.u32(0);
-    let size = call.i32(1);
-    let r#type = call.u32(2);
-    let normalized = call.u8(3);
-    let relativeoffset = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u8, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_FORMAT) }?;
-    unsafe { driver(attribindex, size, r#type, normalized, relativeoffset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribI4i(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.i32(1);
-    let y = call.i32(2);
-    let z = call.i32(3);
-    let w = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I4I) }?;
-    unsafe { driver(index, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribI4iv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I4IV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribI4ui(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.u32(1);
-    let y = call.u32(2);
-    let z = call.u32(3);
-    let w = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I4UI) }?;
-    unsafe { driver(index, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribI4uiv(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I4UIV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribIFormat(call: &mut Call<'_, '_>) -> Outcome {
-    let attribindex = call.u32(0);
-    let size = call.i32(1);
-    let r#type = call.u32(2);
-    let relativeoffset = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I_FORMAT) }?;
-    unsafe { driver(attribindex, size, r#type, relativeoffset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribIPointer(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let size = call.i32(1);
-    let r#type = call.u32(2);
-    let stride = call.i32(3);
-    let pointer = array_pointer(call, 4, 3)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_I_POINTER) }?;
-    unsafe { driver(index, size, r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexBindingDivisor(call: &mut Call<'_, '_>) -> Outcome {
-    let bindingindex = call.u32(0);
-    let divisor = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_BINDING_DIVISOR) }?;
-    unsafe { driver(bindingindex, divisor) };
-    call.returned(None);
-    Ok(())
+play! {
+    call;
+    glActiveShaderProgram = GL_ACTIVE_SHADER_PROGRAM(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0),
+        program: u32 = call.name(Kind::Program, 1));
+    glBeginQuery = GL_BEGIN_QUERY(target: u32 = call.u32(0),
+        id: u32 = call.bound_name(Kind::Query, 1)?);
+    glBeginTransformFeedback = GL_BEGIN_TRANSFORM_FEEDBACK(primitiveMode: u32 = call.u32(0));
+    glBindBufferBase = GL_BIND_BUFFER_BASE(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        buffer: u32 = call.bound_name(Kind::Buffer, 2)?);
+    glBindBufferRange = GL_BIND_BUFFER_RANGE(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        buffer: u32 = call.bound_name(Kind::Buffer, 2)?, offset: isize = call.isize(3),
+        size: isize = call.isize(4));
+    glBindImageTexture = GL_BIND_IMAGE_TEXTURE(unit: u32 = call.u32(0),
+        texture: u32 = call.name(Kind::Texture, 1), level: i32 = call.i32(2),
+        layered: u8 = call.u8(3), layer: i32 = call.i32(4), access: u32 = call.u32(5),
+        format: u32 = call.u32(6));
+    glBindProgramPipeline = GL_BIND_PROGRAM_PIPELINE(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0));
+    glBindSampler = GL_BIND_SAMPLER(unit: u32 = call.u32(0),
+        sampler: u32 = call.name(Kind::Sampler, 1));
+    glBindTransformFeedback = GL_BIND_TRANSFORM_FEEDBACK(target: u32 = call.u32(0),
+        id: u32 = call.name(Kind::TransformFeedback, 1));
+    glBindVertexArray = GL_BIND_VERTEX_ARRAY(array: u32 = call.name(Kind::VertexArray, 0));
+    glBindVertexBuffer = GL_BIND_VERTEX_BUFFER(bindingindex: u32 = call.u32(0),
+        buffer: u32 = call.bound_name(Kind::Buffer, 1)?, offset: isize = call.isize(2),
+        stride: i32 = call.i32(3));
+    glBlendBarrier = GL_BLEND_BARRIER();
+    glBlendEquationSeparatei = GL_BLEND_EQUATION_SEPARATEI(buf: u32 = call.u32(0),
+        modeRGB: u32 = call.u32(1), modeAlpha: u32 = call.u32(2));
+    glBlendEquationi = GL_BLEND_EQUATIONI(buf: u32 = call.u32(0), mode: u32 = call.u32(1));
+    glBlendFuncSeparatei = GL_BLEND_FUNC_SEPARATEI(buf: u32 = call.u32(0),
+        srcRGB: u32 = call.u32(1), dstRGB: u32 = call.u32(2), srcAlpha: u32 = call.u32(3),
+        dstAlpha: u32 = call.u32(4));
+    glBlendFunci = GL_BLEND_FUNCI(buf: u32 = call.u32(0), src: u32 = call.u32(1),
+        dst: u32 = call.u32(2));
+    glBlitFramebuffer = GL_BLIT_FRAMEBUFFER(srcX0: i32 = call.i32(0), srcY0: i32 = call.i32(1),
+        srcX1: i32 = call.i32(2), srcY1: i32 = call.i32(3), dstX0: i32 = call.i32(4),
+        dstY0: i32 = call.i32(5), dstX1: i32 = call.i32(6), dstY1: i32 = call.i32(7),
+        mask: u32 = call.u32(8), filter: u32 = call.u32(9));
+    glClearBufferfi = GL_CLEAR_BUFFERFI(buffer: u32 = call.u32(0), drawbuffer: i32 = call.i32(1),
+        depth: f32 = call.f32(2), stencil: i32 = call.i32(3));
+    glClearBufferfv = GL_CLEAR_BUFFERFV(buffer: u32 = call.u32(0), drawbuffer: i32 = call.i32(1),
+        value: *const f32 = call.input(2, 0)?);
+    glClearBufferiv = GL_CLEAR_BUFFERIV(buffer: u32 = call.u32(0), drawbuffer: i32 = call.i32(1),
+        value: *const i32 = call.input(2, 0)?);
+    glClearBufferuiv = GL_CLEAR_BUFFERUIV(buffer: u32 = call.u32(0), drawbuffer: i32 = call.i32(1),
+        value: *const u32 = call.input(2, 0)?);
+    glColorMaski = GL_COLOR_MASKI(index: u32 = call.u32(0), r: u8 = call.u8(1), g: u8 = call.u8(2),
+        b: u8 = call.u8(3), a: u8 = call.u8(4));
+    glCompressedTexImage3D = GL_COMPRESSED_TEX_IMAGE3D(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), depth: i32 = call.i32(5), border: i32 = call.i32(6),
+        imageSize: i32 = call.i32(7), data: *const c_void = call.pointer_or_offset(8, 0x88ef)?);
+    glCompressedTexSubImage3D = GL_COMPRESSED_TEX_SUB_IMAGE3D(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
+        depth: i32 = call.i32(7), format: u32 = call.u32(8), imageSize: i32 = call.i32(9),
+        data: *const c_void = call.pointer_or_offset(10, 0x88ef)?);
+    glCopyBufferSubData = GL_COPY_BUFFER_SUB_DATA(readTarget: u32 = call.u32(0),
+        writeTarget: u32 = call.u32(1), readOffset: isize = call.isize(2),
+        writeOffset: isize = call.isize(3), size: isize = call.isize(4));
+    glCopyTexSubImage3D = GL_COPY_TEX_SUB_IMAGE3D(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        zoffset: i32 = call.i32(4), x: i32 = call.i32(5), y: i32 = call.i32(6),
+        width: i32 = call.i32(7), height: i32 = call.i32(8));
+    glCreateShaderProgramv = GL_CREATE_SHADER_PROGRAMV(r#type: u32 = call.u32(0),
+        count: i32 = call.i32(1),
+        strings: *const *const c_char = call.text_array(2, i64::from(count))?
+    ) after { call.made_result(Kind::Program, u64::from(result)); } -> result: u32 = u64::from(result);
+    glDebugMessageControl = GL_DEBUG_MESSAGE_CONTROL(source: u32 = call.u32(0),
+        r#type: u32 = call.u32(1), severity: u32 = call.u32(2), count: i32 = call.i32(3),
+        ids: *const u32 = call.input(4, i64::from(count).saturating_mul(4))?,
+        enabled: u8 = call.u8(5));
+    glDebugMessageInsert = GL_DEBUG_MESSAGE_INSERT(source: u32 = call.u32(0),
+        r#type: u32 = call.u32(1), id: u32 = call.u32(2), severity: u32 = call.u32(3),
+        length: i32 = call.i32(4), buf: *const c_char = call.input(5, i64::from(length))?);
+    glDeleteProgramPipelines = GL_DELETE_PROGRAM_PIPELINES(n: i32 = call.i32(0),
+        pipelines: *const u32 = call.names(Kind::ProgramPipeline, 1, i64::from(n))?
+    ) after { call.unmade(Kind::ProgramPipeline, 1, i64::from(n)); };
+    glDeleteQueries = GL_DELETE_QUERIES(n: i32 = call.i32(0),
+        ids: *const u32 = call.names(Kind::Query, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Query, 1, i64::from(n)); };
+    glDeleteSamplers = GL_DELETE_SAMPLERS(count: i32 = call.i32(0),
+        samplers: *const u32 = call.names(Kind::Sampler, 1, i64::from(count))?
+    ) after { call.unmade(Kind::Sampler, 1, i64::from(count)); };
+    glDeleteSync = GL_DELETE_SYNC(sync: *mut c_void = call.handle(Kind::Sync, 0));
+    glDeleteTransformFeedbacks = GL_DELETE_TRANSFORM_FEEDBACKS(n: i32 = call.i32(0),
+        ids: *const u32 = call.names(Kind::TransformFeedback, 1, i64::from(n))?
+    ) after { call.unmade(Kind::TransformFeedback, 1, i64::from(n)); };
+    glDeleteVertexArrays = GL_DELETE_VERTEX_ARRAYS(n: i32 = call.i32(0),
+        arrays: *const u32 = call.names(Kind::VertexArray, 1, i64::from(n))?
+    ) after { call.unmade(Kind::VertexArray, 1, i64::from(n)); };
+    glDisablei = GL_DISABLEI(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glDispatchCompute = GL_DISPATCH_COMPUTE(num_groups_x: u32 = call.u32(0),
+        num_groups_y: u32 = call.u32(1), num_groups_z: u32 = call.u32(2));
+    glDispatchComputeIndirect = GL_DISPATCH_COMPUTE_INDIRECT(indirect: isize = call.isize(0));
+    glDrawArraysIndirect = GL_DRAW_ARRAYS_INDIRECT(mode: u32 = call.u32(0),
+        indirect: *const c_void = call.pointer_or_offset(1, 0x8f43)?);
+    glDrawArraysInstanced = GL_DRAW_ARRAYS_INSTANCED(mode: u32 = call.u32(0),
+        first: i32 = call.i32(1), count: i32 = call.i32(2), instancecount: i32 = call.i32(3)
+    ) before { set_client_arrays(call)?; };
+    glDrawBuffers = GL_DRAW_BUFFERS(n: i32 = call.i32(0),
+        bufs: *const u32 = call.input(1, i64::from(n).saturating_mul(4))?);
+    glDrawElementsBaseVertex = GL_DRAW_ELEMENTS_BASE_VERTEX(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        basevertex: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawElementsIndirect = GL_DRAW_ELEMENTS_INDIRECT(mode: u32 = call.u32(0),
+        r#type: u32 = call.u32(1), indirect: *const c_void = call.pointer_or_offset(2, 0x8f43)?);
+    glDrawElementsInstanced = GL_DRAW_ELEMENTS_INSTANCED(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        instancecount: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedBaseVertex = GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX(
+        mode: u32 = call.u32(0), count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        instancecount: i32 = call.i32(4), basevertex: i32 = call.i32(5)
+    ) before { set_client_arrays(call)?; };
+    glDrawRangeElements = GL_DRAW_RANGE_ELEMENTS(mode: u32 = call.u32(0), start: u32 = call.u32(1),
+        end: u32 = call.u32(2), count: i32 = call.i32(3), r#type: u32 = call.u32(4),
+        indices: *const c_void = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?
+    ) before { set_client_arrays(call)?; };
+    glDrawRangeElementsBaseVertex = GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX(mode: u32 = call.u32(0),
+        start: u32 = call.u32(1), end: u32 = call.u32(2), count: i32 = call.i32(3),
+        r#type: u32 = call.u32(4),
+        indices: *const c_void = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?,
+        basevertex: i32 = call.i32(6)) before { set_client_arrays(call)?; };
+    glEnablei = GL_ENABLEI(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glEndQuery = GL_END_QUERY(target: u32 = call.u32(0));
+    glEndTransformFeedback = GL_END_TRANSFORM_FEEDBACK();
+    glFenceSync = GL_FENCE_SYNC(condition: u32 = call.u32(0), flags: u32 = call.u32(1)
+    ) after { call.made_result(Kind::Sync, result as u64); } -> result: *mut c_void = result as u64;
+    glFramebufferParameteri = GL_FRAMEBUFFER_PARAMETERI(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), param: i32 = call.i32(2));
+    glFramebufferTexture = GL_FRAMEBUFFER_TEXTURE(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), texture: u32 = call.name(Kind::Texture, 2),
+        level: i32 = call.i32(3));
+    glFramebufferTextureLayer = GL_FRAMEBUFFER_TEXTURE_LAYER(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), texture: u32 = call.name(Kind::Texture, 2),
+        level: i32 = call.i32(3), layer: i32 = call.i32(4));
+    glGenProgramPipelines = GL_GEN_PROGRAM_PIPELINES(n: i32 = call.i32(0),
+        pipelines: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::ProgramPipeline, 1, i64::from(n)); };
+    glGenQueries = GL_GEN_QUERIES(n: i32 = call.i32(0),
+        ids: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Query, 1, i64::from(n)); };
+    glGenSamplers = GL_GEN_SAMPLERS(count: i32 = call.i32(0),
+        samplers: *mut u32 = call.room(1, i64::from(count).saturating_mul(4))?
+    ) after { call.made(Kind::Sampler, 1, i64::from(count)); };
+    glGenTransformFeedbacks = GL_GEN_TRANSFORM_FEEDBACKS(n: i32 = call.i32(0),
+        ids: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::TransformFeedback, 1, i64::from(n)); };
+    glGenVertexArrays = GL_GEN_VERTEX_ARRAYS(n: i32 = call.i32(0),
+        arrays: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::VertexArray, 1, i64::from(n)); };
+    glGetActiveUniformBlockName = GL_GET_ACTIVE_UNIFORM_BLOCK_NAME(
+        program: u32 = call.name(Kind::Program, 0),
+        uniformBlockIndex: u32 = call.uniform_block(0, 1), bufSize: i32 = call.i32(2),
+        length: *mut i32 = call.room_or_null(3, 0)?,
+        uniformBlockName: *mut c_char = call.room(4, i64::from(bufSize))?);
+    glGetActiveUniformBlockiv = GL_GET_ACTIVE_UNIFORM_BLOCKIV(
+        program: u32 = call.name(Kind::Program, 0),
+        uniformBlockIndex: u32 = call.uniform_block(0, 1), pname: u32 = call.u32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetActiveUniformsiv = GL_GET_ACTIVE_UNIFORMSIV(program: u32 = call.name(Kind::Program, 0),
+        uniformCount: i32 = call.i32(1),
+        uniformIndices: *const u32 = call.input(2, i64::from(uniformCount).saturating_mul(4))?,
+        pname: u32 = call.u32(3),
+        params: *mut i32 = call.room(4, 16i64.saturating_mul(i64::from(uniformCount)).saturating_mul(4))?);
+    glGetBooleani_v = GL_GET_BOOLEANI_V(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        data: *mut u8 = call.room(2, 0)?);
+    glGetBufferParameteri64v = GL_GET_BUFFER_PARAMETERI64V(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i64 = call.room(2, 0)?);
+    glGetBufferPointerv = GL_GET_BUFFER_POINTERV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut *mut c_void = call.room(2, 0)?);
+    glGetDebugMessageLog = GL_GET_DEBUG_MESSAGE_LOG(count: u32 = call.u32(0),
+        bufSize: i32 = call.i32(1), sources: *mut u32 = call.room(2, 0)?,
+        types: *mut u32 = call.room(3, 0)?, ids: *mut u32 = call.room(4, 0)?,
+        severities: *mut u32 = call.room(5, 0)?, lengths: *mut i32 = call.room(6, 0)?,
+        messageLog: *mut c_char = call.room_or_null(7, 0)?) -> result: u32 = u64::from(result);
+    glGetFragDataLocation = GL_GET_FRAG_DATA_LOCATION(program: u32 = call.name(Kind::Program, 0),
+        name: *const c_char = call.input(1, 0)?) -> result: i32 = i64::from(result) as u64;
+    glGetFramebufferParameteriv = GL_GET_FRAMEBUFFER_PARAMETERIV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetGraphicsResetStatus = GL_GET_GRAPHICS_RESET_STATUS() -> result: u32 = u64::from(result);
+    glGetInteger64i_v = GL_GET_INTEGER64I_V(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        data: *mut i64 = call.room(2, 0)?);
+    glGetInteger64v = GL_GET_INTEGER64V(pname: u32 = call.u32(0), data: *mut i64 = call.room(1, 0)?);
+    glGetIntegeri_v = GL_GET_INTEGERI_V(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        data: *mut i32 = call.room(2, 0)?);
+    glGetInternalformativ = GL_GET_INTERNALFORMATIV(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), pname: u32 = call.u32(2), count: i32 = call.i32(3),
+        params: *mut i32 = call.room(4, 0)?);
+    glGetMultisamplefv = GL_GET_MULTISAMPLEFV(pname: u32 = call.u32(0), index: u32 = call.u32(1),
+        val: *mut f32 = call.room(2, 0)?);
+    glGetPointerv = GL_GET_POINTERV(pname: u32 = call.u32(0),
+        params: *mut *mut c_void = call.room(1, 0)?);
+    glGetProgramBinary = GL_GET_PROGRAM_BINARY(program: u32 = call.name(Kind::Program, 0),
+        bufSize: i32 = call.i32(1), length: *mut i32 = call.room_or_null(2, 0)?,
+        binaryFormat: *mut u32 = call.room(3, 0)?,
+        binary: *mut c_void = call.room(4, i64::from(bufSize))?);
+    glGetProgramInterfaceiv = GL_GET_PROGRAM_INTERFACEIV(program: u32 = call.name(Kind::Program, 0),
+        programInterface: u32 = call.u32(1), pname: u32 = call.u32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetProgramPipelineInfoLog = GL_GET_PROGRAM_PIPELINE_INFO_LOG(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0), bufSize: i32 = call.i32(1),
+        length: *mut i32 = call.room_or_null(2, 0)?,
+        infoLog: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetProgramPipelineiv = GL_GET_PROGRAM_PIPELINEIV(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetProgramResourceName = GL_GET_PROGRAM_RESOURCE_NAME(
+        program: u32 = call.name(Kind::Program, 0), programInterface: u32 = call.u32(1),
+        index: u32 = call.u32(2), bufSize: i32 = call.i32(3),
+        length: *mut i32 = call.room_or_null(4, 0)?,
+        name: *mut c_char = call.room(5, i64::from(bufSize))?);
+    glGetProgramResourceiv = GL_GET_PROGRAM_RESOURCEIV(program: u32 = call.name(Kind::Program, 0),
+        programInterface: u32 = call.u32(1), index: u32 = call.u32(2), propCount: i32 = call.i32(3),
+        props: *const u32 = call.input(4, i64::from(propCount).saturating_mul(4))?,
+        count: i32 = call.i32(5), length: *mut i32 = call.room_or_null(6, 0)?,
+        params: *mut i32 = call.room(7, i64::from(count).saturating_mul(4))?);
+    glGetQueryObjectuiv = GL_GET_QUERY_OBJECTUIV(id: u32 = call.name(Kind::Query, 0),
+        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+    glGetQueryiv = GL_GET_QUERYIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetSamplerParameterIiv = GL_GET_SAMPLER_PARAMETER_IIV(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetSamplerParameterIuiv = GL_GET_SAMPLER_PARAMETER_IUIV(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        params: *mut u32 = call.room(2, 0)?);
+    glGetSamplerParameterfv = GL_GET_SAMPLER_PARAMETERFV(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), params: *mut f32 = call.room(2, 0)?);
+    glGetSamplerParameteriv = GL_GET_SAMPLER_PARAMETERIV(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetStringi = GL_GET_STRINGI(name: u32 = call.u32(0), index: u32 = call.u32(1)
+    ) -> result: *const u8 = result as u64;
+    glGetSynciv = GL_GET_SYNCIV(sync: *mut c_void = call.handle(Kind::Sync, 0),
+        pname: u32 = call.u32(1), count: i32 = call.i32(2),
+        length: *mut i32 = call.room_or_null(3, 0)?,
+        values: *mut i32 = call.room(4, i64::from(count).saturating_mul(4))?);
+    glGetTexLevelParameterfv = GL_GET_TEX_LEVEL_PARAMETERFV(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), pname: u32 = call.u32(2), params: *mut f32 = call.room(3, 0)?);
+    glGetTexLevelParameteriv = GL_GET_TEX_LEVEL_PARAMETERIV(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), pname: u32 = call.u32(2), params: *mut i32 = call.room(3, 0)?);
+    glGetTexParameterIiv = GL_GET_TEX_PARAMETER_IIV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetTexParameterIuiv = GL_GET_TEX_PARAMETER_IUIV(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+    glGetTransformFeedbackVarying = GL_GET_TRANSFORM_FEEDBACK_VARYING(
+        program: u32 = call.name(Kind::Program, 0), index: u32 = call.u32(1),
+        bufSize: i32 = call.i32(2), length: *mut i32 = call.room_or_null(3, 0)?,
+        size: *mut i32 = call.room(4, 0)?, r#type: *mut u32 = call.room(5, 0)?,
+        name: *mut c_char = call.room(6, i64::from(bufSize))?);
+    glGetUniformIndices = GL_GET_UNIFORM_INDICES(program: u32 = call.name(Kind::Program, 0),
+        uniformCount: i32 = call.i32(1),
+        uniformNames: *const *const c_char = call.text_array(2, i64::from(uniformCount))?,
+        uniformIndices: *mut u32 = call.room(3, i64::from(uniformCount).saturating_mul(4))?);
+    glGetUniformuiv = GL_GET_UNIFORMUIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), params: *mut u32 = call.room(2, 0)?);
+    glGetVertexAttribIiv = GL_GET_VERTEX_ATTRIB_IIV(index: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetVertexAttribIuiv = GL_GET_VERTEX_ATTRIB_IUIV(index: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+    glGetnUniformfv = GL_GETN_UNIFORMFV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut f32 = call.room(3, 0)?);
+    glGetnUniformiv = GL_GETN_UNIFORMIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetnUniformuiv = GL_GETN_UNIFORMUIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut u32 = call.room(3, 0)?);
+    glInvalidateFramebuffer = GL_INVALIDATE_FRAMEBUFFER(target: u32 = call.u32(0),
+        numAttachments: i32 = call.i32(1),
+        attachments: *const u32 = call.input(2, i64::from(numAttachments).saturating_mul(4))?);
+    glInvalidateSubFramebuffer = GL_INVALIDATE_SUB_FRAMEBUFFER(target: u32 = call.u32(0),
+        numAttachments: i32 = call.i32(1),
+        attachments: *const u32 = call.input(2, i64::from(numAttachments).saturating_mul(4))?,
+        x: i32 = call.i32(3), y: i32 = call.i32(4), width: i32 = call.i32(5),
+        height: i32 = call.i32(6));
+    glIsEnabledi = GL_IS_ENABLEDI(target: u32 = call.u32(0), index: u32 = call.u32(1)
+    ) -> result: u8 = u64::from(result);
+    glIsProgramPipeline = GL_IS_PROGRAM_PIPELINE(pipeline: u32 = call.name(Kind::ProgramPipeline, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsQuery = GL_IS_QUERY(id: u32 = call.name(Kind::Query, 0)) -> result: u8 = u64::from(result);
+    glIsSampler = GL_IS_SAMPLER(sampler: u32 = call.name(Kind::Sampler, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsSync = GL_IS_SYNC(sync: *mut c_void = call.handle(Kind::Sync, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsTransformFeedback = GL_IS_TRANSFORM_FEEDBACK(id: u32 = call.name(Kind::TransformFeedback, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsVertexArray = GL_IS_VERTEX_ARRAY(array: u32 = call.name(Kind::VertexArray, 0)
+    ) -> result: u8 = u64::from(result);
+    glMemoryBarrier = GL_MEMORY_BARRIER(barriers: u32 = call.u32(0));
+    glMemoryBarrierByRegion = GL_MEMORY_BARRIER_BY_REGION(barriers: u32 = call.u32(0));
+    glMinSampleShading = GL_MIN_SAMPLE_SHADING(value: f32 = call.f32(0));
+    glPatchParameteri = GL_PATCH_PARAMETERI(pname: u32 = call.u32(0), value: i32 = call.i32(1));
+    glPauseTransformFeedback = GL_PAUSE_TRANSFORM_FEEDBACK();
+    glPopDebugGroup = GL_POP_DEBUG_GROUP();
+    glPrimitiveBoundingBox = GL_PRIMITIVE_BOUNDING_BOX(minX: f32 = call.f32(0),
+        minY: f32 = call.f32(1), minZ: f32 = call.f32(2), minW: f32 = call.f32(3),
+        maxX: f32 = call.f32(4), maxY: f32 = call.f32(5), maxZ: f32 = call.f32(6),
+        maxW: f32 = call.f32(7));
+    glProgramParameteri = GL_PROGRAM_PARAMETERI(program: u32 = call.name(Kind::Program, 0),
+        pname: u32 = call.u32(1), value: i32 = call.i32(2));
+    glProgramUniform1f = GL_PROGRAM_UNIFORM1F(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2));
+    glProgramUniform1fv = GL_PROGRAM_UNIFORM1FV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glProgramUniform1i = GL_PROGRAM_UNIFORM1I(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2));
+    glProgramUniform1iv = GL_PROGRAM_UNIFORM1IV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glProgramUniform1ui = GL_PROGRAM_UNIFORM1UI(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2));
+    glProgramUniform1uiv = GL_PROGRAM_UNIFORM1UIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glProgramUniform2f = GL_PROGRAM_UNIFORM2F(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2), v1: f32 = call.f32(3));
+    glProgramUniform2fv = GL_PROGRAM_UNIFORM2FV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glProgramUniform2i = GL_PROGRAM_UNIFORM2I(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2), v1: i32 = call.i32(3));
+    glProgramUniform2iv = GL_PROGRAM_UNIFORM2IV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glProgramUniform2ui = GL_PROGRAM_UNIFORM2UI(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2), v1: u32 = call.u32(3));
+    glProgramUniform2uiv = GL_PROGRAM_UNIFORM2UIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glProgramUniform3f = GL_PROGRAM_UNIFORM3F(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2), v1: f32 = call.f32(3),
+        v2: f32 = call.f32(4));
+    glProgramUniform3fv = GL_PROGRAM_UNIFORM3FV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glProgramUniform3i = GL_PROGRAM_UNIFORM3I(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2), v1: i32 = call.i32(3),
+        v2: i32 = call.i32(4));
+    glProgramUniform3iv = GL_PROGRAM_UNIFORM3IV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glProgramUniform3ui = GL_PROGRAM_UNIFORM3UI(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2), v1: u32 = call.u32(3),
+        v2: u32 = call.u32(4));
+    glProgramUniform3uiv = GL_PROGRAM_UNIFORM3UIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glProgramUniform4f = GL_PROGRAM_UNIFORM4F(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2), v1: f32 = call.f32(3),
+        v2: f32 = call.f32(4), v3: f32 = call.f32(5));
+    glProgramUniform4fv = GL_PROGRAM_UNIFORM4FV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniform4i = GL_PROGRAM_UNIFORM4I(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2), v1: i32 = call.i32(3),
+        v2: i32 = call.i32(4), v3: i32 = call.i32(5));
+    glProgramUniform4iv = GL_PROGRAM_UNIFORM4IV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniform4ui = GL_PROGRAM_UNIFORM4UI(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2), v1: u32 = call.u32(3),
+        v2: u32 = call.u32(4), v3: u32 = call.u32(5));
+    glProgramUniform4uiv = GL_PROGRAM_UNIFORM4UIV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniformMatrix2fv = GL_PROGRAM_UNIFORM_MATRIX2FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniformMatrix2x3fv = GL_PROGRAM_UNIFORM_MATRIX2X3FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glProgramUniformMatrix2x4fv = GL_PROGRAM_UNIFORM_MATRIX2X4FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glProgramUniformMatrix3fv = GL_PROGRAM_UNIFORM_MATRIX3FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(9).saturating_mul(4))?);
+    glProgramUniformMatrix3x2fv = GL_PROGRAM_UNIFORM_MATRIX3X2FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glProgramUniformMatrix3x4fv = GL_PROGRAM_UNIFORM_MATRIX3X4FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glProgramUniformMatrix4fv = GL_PROGRAM_UNIFORM_MATRIX4FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(16).saturating_mul(4))?);
+    glProgramUniformMatrix4x2fv = GL_PROGRAM_UNIFORM_MATRIX4X2FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glProgramUniformMatrix4x3fv = GL_PROGRAM_UNIFORM_MATRIX4X3FV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glPushDebugGroup = GL_PUSH_DEBUG_GROUP(source: u32 = call.u32(0), id: u32 = call.u32(1),
+        length: i32 = call.i32(2), message: *const c_char = call.input(3, i64::from(length))?);
+    glReadBuffer = GL_READ_BUFFER(src: u32 = call.u32(0));
+    glRenderbufferStorageMultisample = GL_RENDERBUFFER_STORAGE_MULTISAMPLE(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glResumeTransformFeedback = GL_RESUME_TRANSFORM_FEEDBACK();
+    glSampleMaski = GL_SAMPLE_MASKI(maskNumber: u32 = call.u32(0), mask: u32 = call.u32(1));
+    glSamplerParameterIiv = GL_SAMPLER_PARAMETER_IIV(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), param: *const i32 = call.input(2, 0)?);
+    glSamplerParameterIuiv = GL_SAMPLER_PARAMETER_IUIV(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), param: *const u32 = call.input(2, 0)?);
+    glSamplerParameterf = GL_SAMPLER_PARAMETERF(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), param: f32 = call.f32(2));
+    glSamplerParameterfv = GL_SAMPLER_PARAMETERFV(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), param: *const f32 = call.input(2, 0)?);
+    glSamplerParameteri = GL_SAMPLER_PARAMETERI(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), param: i32 = call.i32(2));
+    glSamplerParameteriv = GL_SAMPLER_PARAMETERIV(sampler: u32 = call.name(Kind::Sampler, 0),
+        pname: u32 = call.u32(1), param: *const i32 = call.input(2, 0)?);
+    glTexBuffer = GL_TEX_BUFFER(target: u32 = call.u32(0), internalformat: u32 = call.u32(1),
+        buffer: u32 = call.name(Kind::Buffer, 2));
+    glTexBufferRange = GL_TEX_BUFFER_RANGE(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), buffer: u32 = call.name(Kind::Buffer, 2),
+        offset: isize = call.isize(3), size: isize = call.isize(4));
+    glTexParameterIiv = GL_TEX_PARAMETER_IIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTexParameterIuiv = GL_TEX_PARAMETER_IUIV(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const u32 = call.input(2, 0)?);
+    glTexStorage2D = GL_TEX_STORAGE2D(target: u32 = call.u32(0), levels: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glTexStorage2DMultisample = GL_TEX_STORAGE2D_MULTISAMPLE(target: u32 = call.u32(0),
+        samples: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), fixedsamplelocations: u8 = call.u8(5));
+    glTexStorage3D = GL_TEX_STORAGE3D(target: u32 = call.u32(0), levels: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        depth: i32 = call.i32(5));
+    glTexStorage3DMultisample = GL_TEX_STORAGE3D_MULTISAMPLE(target: u32 = call.u32(0),
+        samples: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), depth: i32 = call.i32(5), fixedsamplelocations: u8 = call.u8(6));
+    glTransformFeedbackVaryings = GL_TRANSFORM_FEEDBACK_VARYINGS(
+        program: u32 = call.name(Kind::Program, 0), count: i32 = call.i32(1),
+        varyings: *const *const c_char = call.text_array(2, i64::from(count))?,
+        bufferMode: u32 = call.u32(3));
+    glUniform1ui = GL_UNIFORM1UI(location: i32 = call.location(0), v0: u32 = call.u32(1));
+    glUniform1uiv = GL_UNIFORM1UIV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const u32 = call.input(2, i64::from(count).saturating_mul(4))?);
+    glUniform2ui = GL_UNIFORM2UI(location: i32 = call.location(0), v0: u32 = call.u32(1),
+        v1: u32 = call.u32(2));
+    glUniform2uiv = GL_UNIFORM2UIV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const u32 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glUniform3ui = GL_UNIFORM3UI(location: i32 = call.location(0), v0: u32 = call.u32(1),
+        v1: u32 = call.u32(2), v2: u32 = call.u32(3));
+    glUniform3uiv = GL_UNIFORM3UIV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const u32 = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glUniform4ui = GL_UNIFORM4UI(location: i32 = call.location(0), v0: u32 = call.u32(1),
+        v1: u32 = call.u32(2), v2: u32 = call.u32(3), v3: u32 = call.u32(4));
+    glUniform4uiv = GL_UNIFORM4UIV(location: i32 = call.location(0), count: i32 = call.i32(1),
+        value: *const u32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glUniformBlockBinding = GL_UNIFORM_BLOCK_BINDING(program: u32 = call.name(Kind::Program, 0),
+        uniformBlockIndex: u32 = call.uniform_block(0, 1), uniformBlockBinding: u32 = call.u32(2));
+    glUniformMatrix2x3fv = GL_UNIFORM_MATRIX2X3FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glUniformMatrix2x4fv = GL_UNIFORM_MATRIX2X4FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glUniformMatrix3x2fv = GL_UNIFORM_MATRIX3X2FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glUniformMatrix3x4fv = GL_UNIFORM_MATRIX3X4FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glUniformMatrix4x2fv = GL_UNIFORM_MATRIX4X2FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glUniformMatrix4x3fv = GL_UNIFORM_MATRIX4X3FV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glUseProgramStages = GL_USE_PROGRAM_STAGES(pipeline: u32 = call.name(Kind::ProgramPipeline, 0),
+        stages: u32 = call.u32(1), program: u32 = call.name(Kind::Program, 2));
+    glValidateProgramPipeline = GL_VALIDATE_PROGRAM_PIPELINE(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0));
+    glVertexAttribBinding = GL_VERTEX_ATTRIB_BINDING(attribindex: u32 = call.u32(0),
+        bindingindex: u32 = call.u32(1));
+    glVertexAttribDivisor = GL_VERTEX_ATTRIB_DIVISOR(index: u32 = call.u32(0),
+        divisor: u32 = call.u32(1));
+    glVertexAttribFormat = GL_VERTEX_ATTRIB_FORMAT(attribindex: u32 = call.u32(0),
+        size: i32 = call.i32(1), r#type: u32 = call.u32(2), normalized: u8 = call.u8(3),
+        relativeoffset: u32 = call.u32(4));
+    glVertexAttribI4i = GL_VERTEX_ATTRIB_I4I(index: u32 = call.u32(0), x: i32 = call.i32(1),
+        y: i32 = call.i32(2), z: i32 = call.i32(3), w: i32 = call.i32(4));
+    glVertexAttribI4iv = GL_VERTEX_ATTRIB_I4IV(index: u32 = call.u32(0),
+        v: *const i32 = call.input(1, 0)?);
+    glVertexAttribI4ui = GL_VERTEX_ATTRIB_I4UI(index: u32 = call.u32(0), x: u32 = call.u32(1),
+        y: u32 = call.u32(2), z: u32 = call.u32(3), w: u32 = call.u32(4));
+    glVertexAttribI4uiv = GL_VERTEX_ATTRIB_I4UIV(index: u32 = call.u32(0),
+        v: *const u32 = call.input(1, 0)?);
+    glVertexAttribIFormat = GL_VERTEX_ATTRIB_I_FORMAT(attribindex: u32 = call.u32(0),
+        size: i32 = call.i32(1), r#type: u32 = call.u32(2), relativeoffset: u32 = call.u32(3));
+    glVertexAttribIPointer = GL_VERTEX_ATTRIB_I_POINTER(index: u32 = call.u32(0),
+        size: i32 = call.i32(1), r#type: u32 = call.u32(2), stride: i32 = call.i32(3),
+        pointer: *const c_void = array_pointer(call, 4, 3)?);
+    glVertexBindingDivisor = GL_VERTEX_BINDING_DIVISOR(bindingindex: u32 = call.u32(0),
+        divisor: u32 = call.u32(1));
 }

@@ -11,3652 +11,794 @@
 
 use core::ffi::c_char;
 use core::ffi::c_void;
-use gapii_commands::ids;
 
-use crate::call::Call;
 use crate::gl::array_pointer;
+use crate::gl::play;
 use crate::gl::set_client_arrays;
 use crate::names::Kind;
-use crate::skip::Outcome;
 
-pub fn glActiveShaderProgramEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let program = call.name(Kind::Program, 1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_ACTIVE_SHADER_PROGRAM_EXT) }?;
-    unsafe { driver(pipeline, program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glAlphaFuncxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let r#ref = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_ALPHA_FUNCX_OES) }?;
-    unsafe { driver(func, r#ref) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBeginQueryEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let id = call.bound_name(Kind::Query, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_BEGIN_QUERY_EXT) }?;
-    unsafe { driver(target, id) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindFragDataLocationEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let color = call.u32(1);
-    let name = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) =
-        unsafe { call.driver(ids::GL_BIND_FRAG_DATA_LOCATION_EXT) }?;
-    unsafe { driver(program, color, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindFragDataLocationIndexedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let colorNumber = call.u32(1);
-    let index = call.u32(2);
-    let name = call.input(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *const c_char) =
-        unsafe { call.driver(ids::GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT) }?;
-    unsafe { driver(program, colorNumber, index, name) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindFramebufferOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let framebuffer = call.bound_name(Kind::Framebuffer, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BIND_FRAMEBUFFER_OES) }?;
-    unsafe { driver(target, framebuffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindProgramPipelineEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_BIND_PROGRAM_PIPELINE_EXT) }?;
-    unsafe { driver(pipeline) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindRenderbufferOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let renderbuffer = call.bound_name(Kind::Renderbuffer, 1)?;
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BIND_RENDERBUFFER_OES) }?;
-    unsafe { driver(target, renderbuffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindVertexArrayOES(call: &mut Call<'_, '_>) -> Outcome {
-    let array = call.name(Kind::VertexArray, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_BIND_VERTEX_ARRAY_OES) }?;
-    unsafe { driver(array) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendBarrierKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_BLEND_BARRIER_KHR) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationOES(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_BLEND_EQUATION_OES) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationSeparateOES(call: &mut Call<'_, '_>) -> Outcome {
-    let modeRGB = call.u32(0);
-    let modeAlpha = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATION_SEPARATE_OES) }?;
-    unsafe { driver(modeRGB, modeAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationSeparateiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let modeRGB = call.u32(1);
-    let modeAlpha = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATION_SEPARATEI_EXT) }?;
-    unsafe { driver(buf, modeRGB, modeAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationSeparateiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let modeRGB = call.u32(1);
-    let modeAlpha = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATION_SEPARATEI_OES) }?;
-    unsafe { driver(buf, modeRGB, modeAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let mode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATIONI_EXT) }?;
-    unsafe { driver(buf, mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendEquationiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let mode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_EQUATIONI_OES) }?;
-    unsafe { driver(buf, mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFuncSeparateOES(call: &mut Call<'_, '_>) -> Outcome {
-    let srcRGB = call.u32(0);
-    let dstRGB = call.u32(1);
-    let srcAlpha = call.u32(2);
-    let dstAlpha = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNC_SEPARATE_OES) }?;
-    unsafe { driver(srcRGB, dstRGB, srcAlpha, dstAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFuncSeparateiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let srcRGB = call.u32(1);
-    let dstRGB = call.u32(2);
-    let srcAlpha = call.u32(3);
-    let dstAlpha = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNC_SEPARATEI_EXT) }?;
-    unsafe { driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFuncSeparateiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let srcRGB = call.u32(1);
-    let dstRGB = call.u32(2);
-    let srcAlpha = call.u32(3);
-    let dstAlpha = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNC_SEPARATEI_OES) }?;
-    unsafe { driver(buf, srcRGB, dstRGB, srcAlpha, dstAlpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFunciEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let src = call.u32(1);
-    let dst = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNCI_EXT) }?;
-    unsafe { driver(buf, src, dst) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendFunciOES(call: &mut Call<'_, '_>) -> Outcome {
-    let buf = call.u32(0);
-    let src = call.u32(1);
-    let dst = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLEND_FUNCI_OES) }?;
-    unsafe { driver(buf, src, dst) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlitFramebufferLayerEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let srcX0 = call.i32(0);
-    let srcY0 = call.i32(1);
-    let srcX1 = call.i32(2);
-    let srcY1 = call.i32(3);
-    let srcLayer = call.i32(4);
-    let dstX0 = call.i32(5);
-    let dstY0 = call.i32(6);
-    let dstX1 = call.i32(7);
-    let dstY1 = call.i32(8);
-    let dstLayer = call.i32(9);
-    let mask = call.u32(10);
-    let filter = call.u32(11);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLIT_FRAMEBUFFER_LAYER_EXT) }?;
-    unsafe {
-        driver(
-            srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
-            filter,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlitFramebufferLayersEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let srcX0 = call.i32(0);
-    let srcY0 = call.i32(1);
-    let srcX1 = call.i32(2);
-    let srcY1 = call.i32(3);
-    let dstX0 = call.i32(4);
-    let dstY0 = call.i32(5);
-    let dstX1 = call.i32(6);
-    let dstY1 = call.i32(7);
-    let mask = call.u32(8);
-    let filter = call.u32(9);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLIT_FRAMEBUFFER_LAYERS_EXT) }?;
-    unsafe { driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBufferStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let size = call.isize(1);
-    let flags = call.u32(3);
-    let data = call.input_or_null(2, call.i64(1))?;
-    let driver: unsafe extern "C" fn(u32, isize, *const c_void, u32) =
-        unsafe { call.driver(ids::GL_BUFFER_STORAGE_EXT) }?;
-    unsafe { driver(target, size, data, flags) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBufferStorageMemEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let size = call.isize(1);
-    let memory = call.name(Kind::MemoryObject, 2);
-    let offset = call.u64(3);
-    let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
-        unsafe { call.driver(ids::GL_BUFFER_STORAGE_MEM_EXT) }?;
-    unsafe { driver(target, size, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCheckFramebufferStatusOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> u32 =
-        unsafe { call.driver(ids::GL_CHECK_FRAMEBUFFER_STATUS_OES) }?;
-    let result = unsafe { driver(target) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glClearColorxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.i32(0);
-    let green = call.i32(1);
-    let blue = call.i32(2);
-    let alpha = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_CLEAR_COLORX_OES) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearDepthfOES(call: &mut Call<'_, '_>) -> Outcome {
-    let depth = call.f32(0);
-    let driver: unsafe extern "C" fn(f32) = unsafe { call.driver(ids::GL_CLEAR_DEPTHF_OES) }?;
-    unsafe { driver(depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearDepthxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let depth = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_CLEAR_DEPTHX_OES) }?;
-    unsafe { driver(depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearPixelLocalStorageuiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let offset = call.i32(0);
-    let n = call.i32(1);
-    let values = call.input(2, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT) }?;
-    unsafe { driver(offset, n, values) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearTexImageEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let level = call.i32(1);
-    let format = call.u32(2);
-    let r#type = call.u32(3);
-    let data = call.input(4, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_CLEAR_TEX_IMAGE_EXT) }?;
-    unsafe { driver(texture, level, format, r#type, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClearTexSubImageEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let zoffset = call.i32(4);
-    let width = call.i32(5);
-    let height = call.i32(6);
-    let depth = call.i32(7);
-    let format = call.u32(8);
-    let r#type = call.u32(9);
-    let data = call.input(10, 0)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        u32,
-        *const c_void,
-    ) = unsafe { call.driver(ids::GL_CLEAR_TEX_SUB_IMAGE_EXT) }?;
-    unsafe {
-        driver(
-            texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipControlEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let origin = call.u32(0);
-    let depth = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_CLIP_CONTROL_EXT) }?;
-    unsafe { driver(origin, depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipPlanefOES(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_CLIP_PLANEF_OES) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipPlanexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_CLIP_PLANEX_OES) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColor4xOES(call: &mut Call<'_, '_>) -> Outcome {
-    let red = call.i32(0);
-    let green = call.i32(1);
-    let blue = call.i32(2);
-    let alpha = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_COLOR4X_OES) }?;
-    unsafe { driver(red, green, blue, alpha) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColorMaskiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let r = call.u8(1);
-    let g = call.u8(2);
-    let b = call.u8(3);
-    let a = call.u8(4);
-    let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) =
-        unsafe { call.driver(ids::GL_COLOR_MASKI_EXT) }?;
-    unsafe { driver(index, r, g, b, a) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glColorMaskiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let r = call.u8(1);
-    let g = call.u8(2);
-    let b = call.u8(3);
-    let a = call.u8(4);
-    let driver: unsafe extern "C" fn(u32, u8, u8, u8, u8) =
-        unsafe { call.driver(ids::GL_COLOR_MASKI_OES) }?;
-    unsafe { driver(index, r, g, b, a) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompressedTexImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let border = call.i32(6);
-    let imageSize = call.i32(7);
-    let data = call.pointer_or_offset(8, 0x88ef)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_COMPRESSED_TEX_IMAGE3D_OES) }?;
-    unsafe { driver(target, level, internalformat, width, height, depth, border, imageSize, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCompressedTexSubImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let zoffset = call.i32(4);
-    let width = call.i32(5);
-    let height = call.i32(6);
-    let depth = call.i32(7);
-    let format = call.u32(8);
-    let imageSize = call.i32(9);
-    let data = call.pointer_or_offset(10, 0x88ef)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        i32,
-        u32,
-        i32,
-        *const c_void,
-    ) = unsafe { call.driver(ids::GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) }?;
-    unsafe {
-        driver(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyTexSubImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let zoffset = call.i32(4);
-    let x = call.i32(5);
-    let y = call.i32(6);
-    let width = call.i32(7);
-    let height = call.i32(8);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_COPY_TEX_SUB_IMAGE3D_OES) }?;
-    unsafe { driver(target, level, xoffset, yoffset, zoffset, x, y, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCreateMemoryObjectsEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let memoryObjects = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_CREATE_MEMORY_OBJECTS_EXT) }?;
-    unsafe { driver(n, memoryObjects) };
-    call.made(Kind::MemoryObject, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCreateShaderProgramvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let r#type = call.u32(0);
-    let count = call.i32(1);
-    let strings = call.text_array(2, i64::from(count))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 =
-        unsafe { call.driver(ids::GL_CREATE_SHADER_PROGRAMV_EXT) }?;
-    let result = unsafe { driver(r#type, count, strings) };
-    call.made_result(Kind::Program, u64::from(result));
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glCurrentPaletteMatrixOES(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixpaletteindex = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_CURRENT_PALETTE_MATRIX_OES) }?;
-    unsafe { driver(matrixpaletteindex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDebugMessageControlKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let source = call.u32(0);
-    let r#type = call.u32(1);
-    let severity = call.u32(2);
-    let count = call.i32(3);
-    let enabled = call.u8(5);
-    let ids = call.input(4, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) =
-        unsafe { call.driver(ids::GL_DEBUG_MESSAGE_CONTROL_KHR) }?;
-    unsafe { driver(source, r#type, severity, count, ids, enabled) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDebugMessageInsertKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let source = call.u32(0);
-    let r#type = call.u32(1);
-    let id = call.u32(2);
-    let severity = call.u32(3);
-    let length = call.i32(4);
-    let buf = call.input(5, i64::from(length))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) =
-        unsafe { call.driver(ids::GL_DEBUG_MESSAGE_INSERT_KHR) }?;
-    unsafe { driver(source, r#type, id, severity, length, buf) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteFramebuffersOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let framebuffers = call.names(Kind::Framebuffer, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_FRAMEBUFFERS_OES) }?;
-    unsafe { driver(n, framebuffers) };
-    call.unmade(Kind::Framebuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteMemoryObjectsEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let memoryObjects = call.names(Kind::MemoryObject, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_MEMORY_OBJECTS_EXT) }?;
-    unsafe { driver(n, memoryObjects) };
-    call.unmade(Kind::MemoryObject, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteProgramPipelinesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let pipelines = call.names(Kind::ProgramPipeline, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_PROGRAM_PIPELINES_EXT) }?;
-    unsafe { driver(n, pipelines) };
-    call.unmade(Kind::ProgramPipeline, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteQueriesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let ids = call.names(Kind::Query, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_QUERIES_EXT) }?;
-    unsafe { driver(n, ids) };
-    call.unmade(Kind::Query, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteRenderbuffersOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let renderbuffers = call.names(Kind::Renderbuffer, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_RENDERBUFFERS_OES) }?;
-    unsafe { driver(n, renderbuffers) };
-    call.unmade(Kind::Renderbuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteSemaphoresEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let semaphores = call.names(Kind::Semaphore, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_SEMAPHORES_EXT) }?;
-    unsafe { driver(n, semaphores) };
-    call.unmade(Kind::Semaphore, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteVertexArraysOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let arrays = call.names(Kind::VertexArray, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_VERTEX_ARRAYS_OES) }?;
-    unsafe { driver(n, arrays) };
-    call.unmade(Kind::VertexArray, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangeArrayfvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_DEPTH_RANGE_ARRAYFV_OES) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangeIndexedfOES(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let n = call.f32(1);
-    let f = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, f32, f32) =
-        unsafe { call.driver(ids::GL_DEPTH_RANGE_INDEXEDF_OES) }?;
-    unsafe { driver(index, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangefOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.f32(0);
-    let f = call.f32(1);
-    let driver: unsafe extern "C" fn(f32, f32) = unsafe { call.driver(ids::GL_DEPTH_RANGEF_OES) }?;
-    unsafe { driver(n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let f = call.i32(1);
-    let driver: unsafe extern "C" fn(i32, i32) = unsafe { call.driver(ids::GL_DEPTH_RANGEX_OES) }?;
-    unsafe { driver(n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisableiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_DISABLEI_EXT) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisableiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_DISABLEI_OES) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDiscardFramebufferEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let numAttachments = call.i32(1);
-    let attachments = call.input(2, i64::from(numAttachments).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_DISCARD_FRAMEBUFFER_EXT) }?;
-    unsafe { driver(target, numAttachments, attachments) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArraysInstancedBaseInstanceEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let first = call.i32(1);
-    let count = call.i32(2);
-    let instancecount = call.i32(3);
-    let baseinstance = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, u32) =
-        unsafe { call.driver(ids::GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, first, count, instancecount, baseinstance) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArraysInstancedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let start = call.i32(1);
-    let count = call.i32(2);
-    let primcount = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ARRAYS_INSTANCED_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, start, count, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawBuffersEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let bufs = call.input(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DRAW_BUFFERS_EXT) }?;
-    unsafe { driver(n, bufs) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawBuffersIndexedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let location = call.input(1, i64::from(n).saturating_mul(4))?;
-    let indices = call.input(2, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *const u32, *const i32) =
-        unsafe { call.driver(ids::GL_DRAW_BUFFERS_INDEXED_EXT) }?;
-    unsafe { driver(n, location, indices) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsBaseVertexEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let basevertex = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_BASE_VERTEX_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsBaseVertexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let basevertex = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_BASE_VERTEX_OES) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedBaseInstanceEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let instancecount = call.i32(4);
-    let baseinstance = call.u32(5);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, u32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, instancecount, baseinstance) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let instancecount = call.i32(4);
-    let basevertex = call.i32(5);
-    let baseinstance = call.u32(6);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32, u32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, instancecount, basevertex, baseinstance) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedBaseVertexEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let instancecount = call.i32(4);
-    let basevertex = call.i32(5);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, instancecount, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedBaseVertexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let instancecount = call.i32(4);
-    let basevertex = call.i32(5);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, instancecount, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let primcount = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawRangeElementsBaseVertexEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let start = call.u32(1);
-    let end = call.u32(2);
-    let count = call.i32(3);
-    let r#type = call.u32(4);
-    let basevertex = call.i32(6);
-    let indices = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, start, end, count, r#type, indices, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawRangeElementsBaseVertexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let start = call.u32(1);
-    let end = call.u32(2);
-    let count = call.i32(3);
-    let r#type = call.u32(4);
-    let basevertex = call.i32(6);
-    let indices = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, start, end, count, r#type, indices, basevertex) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexfOES(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.f32(0);
-    let y = call.f32(1);
-    let z = call.f32(2);
-    let width = call.f32(3);
-    let height = call.f32(4);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_DRAW_TEXF_OES) }?;
-    unsafe { driver(x, y, z, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexfvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const f32) = unsafe { call.driver(ids::GL_DRAW_TEXFV_OES) }?;
-    unsafe { driver(coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let z = call.i32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_TEXI_OES) }?;
-    unsafe { driver(x, y, z, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_DRAW_TEXIV_OES) }?;
-    unsafe { driver(coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexsOES(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i16(0);
-    let y = call.i16(1);
-    let z = call.i16(2);
-    let width = call.i16(3);
-    let height = call.i16(4);
-    let driver: unsafe extern "C" fn(i16, i16, i16, i16, i16) =
-        unsafe { call.driver(ids::GL_DRAW_TEXS_OES) }?;
-    unsafe { driver(x, y, z, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexsvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i16) = unsafe { call.driver(ids::GL_DRAW_TEXSV_OES) }?;
-    unsafe { driver(coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let z = call.i32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_TEXX_OES) }?;
-    unsafe { driver(x, y, z, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTexxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coords = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i32) = unsafe { call.driver(ids::GL_DRAW_TEXXV_OES) }?;
-    unsafe { driver(coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTransformFeedbackEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let id = call.name(Kind::TransformFeedback, 1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_DRAW_TRANSFORM_FEEDBACK_EXT) }?;
-    unsafe { driver(mode, id) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawTransformFeedbackInstancedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let id = call.name(Kind::TransformFeedback, 1);
-    let instancecount = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT) }?;
-    unsafe { driver(mode, id, instancecount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnableiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_ENABLEI_EXT) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnableiOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_ENABLEI_OES) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEndQueryEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_END_QUERY_EXT) }?;
-    unsafe { driver(target) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFogxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_FOGX_OES) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFogxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) = unsafe { call.driver(ids::GL_FOGXV_OES) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferFetchBarrierEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_FETCH_BARRIER_EXT) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferPixelLocalStorageSizeEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let size = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) }?;
-    unsafe { driver(target, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferRenderbufferOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let renderbuffertarget = call.u32(2);
-    let renderbuffer = call.name(Kind::Renderbuffer, 3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_RENDERBUFFER_OES) }?;
-    unsafe { driver(target, attachment, renderbuffertarget, renderbuffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferShadingRateEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let baseLayer = call.i32(3);
-    let numLayers = call.i32(4);
-    let texelWidth = call.i32(5);
-    let texelHeight = call.i32(6);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_SHADING_RATE_EXT) }?;
-    unsafe { driver(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture2DMultisampleEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let textarget = call.u32(2);
-    let texture = call.name(Kind::Texture, 3);
-    let level = call.i32(4);
-    let samples = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT) }?;
-    unsafe { driver(target, attachment, textarget, texture, level, samples) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture2DOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let textarget = call.u32(2);
-    let texture = call.name(Kind::Texture, 3);
-    let level = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE2D_OES) }?;
-    unsafe { driver(target, attachment, textarget, texture, level) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture3DOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let textarget = call.u32(2);
-    let texture = call.name(Kind::Texture, 3);
-    let level = call.i32(4);
-    let zoffset = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE3D_OES) }?;
-    unsafe { driver(target, attachment, textarget, texture, level, zoffset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTextureEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE_EXT) }?;
-    unsafe { driver(target, attachment, texture, level) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTextureMultisampleMultiviewOVR(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let samples = call.i32(4);
-    let baseViewIndex = call.i32(5);
-    let numViews = call.i32(6);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR) }?;
-    unsafe { driver(target, attachment, texture, level, samples, baseViewIndex, numViews) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTextureMultiviewOVR(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let baseViewIndex = call.i32(4);
-    let numViews = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) }?;
-    unsafe { driver(target, attachment, texture, level, baseViewIndex, numViews) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTextureOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE_OES) }?;
-    unsafe { driver(target, attachment, texture, level) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFrustumfOES(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.f32(0);
-    let r = call.f32(1);
-    let b = call.f32(2);
-    let t = call.f32(3);
-    let n = call.f32(4);
-    let f = call.f32(5);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_FRUSTUMF_OES) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFrustumxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.i32(0);
-    let r = call.i32(1);
-    let b = call.i32(2);
-    let t = call.i32(3);
-    let n = call.i32(4);
-    let f = call.i32(5);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRUSTUMX_OES) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenFramebuffersOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let framebuffers = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_FRAMEBUFFERS_OES) }?;
-    unsafe { driver(n, framebuffers) };
-    call.made(Kind::Framebuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenProgramPipelinesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let pipelines = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_PROGRAM_PIPELINES_EXT) }?;
-    unsafe { driver(n, pipelines) };
-    call.made(Kind::ProgramPipeline, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenQueriesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let ids = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_QUERIES_EXT) }?;
-    unsafe { driver(n, ids) };
-    call.made(Kind::Query, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenRenderbuffersOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let renderbuffers = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_RENDERBUFFERS_OES) }?;
-    unsafe { driver(n, renderbuffers) };
-    call.made(Kind::Renderbuffer, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenSemaphoresEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let semaphores = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_SEMAPHORES_EXT) }?;
-    unsafe { driver(n, semaphores) };
-    call.made(Kind::Semaphore, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenVertexArraysOES(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let arrays = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_VERTEX_ARRAYS_OES) }?;
-    unsafe { driver(n, arrays) };
-    call.made(Kind::VertexArray, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenerateMipmapOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_GENERATE_MIPMAP_OES) }?;
-    unsafe { driver(target) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetBufferPointervOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_BUFFER_POINTERV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetClipPlanefOES(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_CLIP_PLANEF_OES) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetClipPlanexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let plane = call.u32(0);
-    let equation = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_CLIP_PLANEX_OES) }?;
-    unsafe { driver(plane, equation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetDebugMessageLogKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.u32(0);
-    let bufSize = call.i32(1);
-    let sources = call.room(2, 0)?;
-    let types = call.room(3, 0)?;
-    let ids = call.room(4, 0)?;
-    let severities = call.room(5, 0)?;
-    let lengths = call.room(6, 0)?;
-    let messageLog = call.room_or_null(7, 0)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut u32,
-        *mut i32,
-        *mut c_char,
-    ) -> u32 = unsafe { call.driver(ids::GL_GET_DEBUG_MESSAGE_LOG_KHR) }?;
-    let result =
-        unsafe { driver(count, bufSize, sources, types, ids, severities, lengths, messageLog) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetFixedvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_FIXEDV_OES) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFloati_vOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_FLOATI_V_OES) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFragDataIndexEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let name = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const c_char) -> i32 =
-        unsafe { call.driver(ids::GL_GET_FRAG_DATA_INDEX_EXT) }?;
-    let result = unsafe { driver(program, name) };
-    call.returned(Some(i64::from(result) as u64));
-    Ok(())
-}
-
-pub fn glGetFragmentShadingRatesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let samples = call.i32(0);
-    let maxCount = call.i32(1);
-    let count = call.room(2, 0)?;
-    let shadingRates = call.room(3, i64::from(maxCount).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, *mut i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_FRAGMENT_SHADING_RATES_EXT) }?;
-    unsafe { driver(samples, maxCount, count, shadingRates) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFramebufferAttachmentParameterivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let pname = call.u32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES) }?;
-    unsafe { driver(target, attachment, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFramebufferPixelLocalStorageSizeEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> i32 =
-        unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) }?;
-    let result = unsafe { driver(target) };
-    call.returned(Some(i64::from(result) as u64));
-    Ok(())
-}
-
-pub fn glGetGraphicsResetStatusEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() -> u32 =
-        unsafe { call.driver(ids::GL_GET_GRAPHICS_RESET_STATUS_EXT) }?;
-    let result = unsafe { driver() };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetGraphicsResetStatusKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() -> u32 =
-        unsafe { call.driver(ids::GL_GET_GRAPHICS_RESET_STATUS_KHR) }?;
-    let result = unsafe { driver() };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetInteger64vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let data = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_INTEGER64V_EXT) }?;
-    unsafe { driver(pname, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetIntegeri_vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_INTEGERI_V_EXT) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetLightxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_LIGHTXV_OES) }?;
-    unsafe { driver(light, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetMaterialxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_MATERIALXV_OES) }?;
-    unsafe { driver(face, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetMemoryObjectParameterivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let memoryObject = call.name(Kind::MemoryObject, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT) }?;
-    unsafe { driver(memoryObject, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPointervKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_POINTERV_KHR) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramBinaryOES(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let binaryFormat = call.room(3, 0)?;
-    let binary = call.room(4, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_BINARY_OES) }?;
-    unsafe { driver(program, bufSize, length, binaryFormat, binary) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramPipelineInfoLogEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let bufSize = call.i32(1);
-    let length = call.room_or_null(2, 0)?;
-    let infoLog = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) }?;
-    unsafe { driver(pipeline, bufSize, length, infoLog) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramPipelineivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_PIPELINEIV_EXT) }?;
-    unsafe { driver(pipeline, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramResourceLocationIndexEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let programInterface = call.u32(1);
-    let name = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_char) -> i32 =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT) }?;
-    let result = unsafe { driver(program, programInterface, name) };
-    call.returned(Some(i64::from(result) as u64));
-    Ok(())
-}
-
-pub fn glGetQueryObjecti64vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_QUERY_OBJECTI64V_EXT) }?;
-    unsafe { driver(id, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetQueryObjectivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_QUERY_OBJECTIV_EXT) }?;
-    unsafe { driver(id, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetQueryObjectui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u64) =
-        unsafe { call.driver(ids::GL_GET_QUERY_OBJECTUI64V_EXT) }?;
-    unsafe { driver(id, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetQueryObjectuivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_QUERY_OBJECTUIV_EXT) }?;
-    unsafe { driver(id, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetQueryivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_QUERYIV_EXT) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetRenderbufferParameterivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_RENDERBUFFER_PARAMETERIV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IIV_EXT) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IIV_OES) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IUIV_EXT) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSamplerParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_SAMPLER_PARAMETER_IUIV_OES) }?;
-    unsafe { driver(sampler, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSemaphoreParameterui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u64) =
-        unsafe { call.driver(ids::GL_GET_SEMAPHORE_PARAMETERUI64V_EXT) }?;
-    unsafe { driver(semaphore, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexEnvxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_ENVXV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexGenfvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_TEX_GENFV_OES) }?;
-    unsafe { driver(coord, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexGenivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_GENIV_OES) }?;
-    unsafe { driver(coord, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexGenxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_GENXV_OES) }?;
-    unsafe { driver(coord, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IIV_EXT) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IIV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IUIV_EXT) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETER_IUIV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTexParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_TEX_PARAMETERXV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUnsignedBytei_vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u8) =
-        unsafe { call.driver(ids::GL_GET_UNSIGNED_BYTEI_V_EXT) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUnsignedBytevEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let data = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut u8) =
-        unsafe { call.driver(ids::GL_GET_UNSIGNED_BYTEV_EXT) }?;
-    unsafe { driver(pname, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformfvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMFV_EXT) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformfvKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMFV_KHR) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMIV_EXT) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformivKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMIV_KHR) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetnUniformuivKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let bufSize = call.i32(2);
-    let params = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GETN_UNIFORMUIV_KHR) }?;
-    unsafe { driver(program, location, bufSize, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glInsertEventMarkerEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let length = call.i32(0);
-    let marker = call.input(1, i64::from(length))?;
-    let driver: unsafe extern "C" fn(i32, *const c_char) =
-        unsafe { call.driver(ids::GL_INSERT_EVENT_MARKER_EXT) }?;
-    unsafe { driver(length, marker) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glIsEnablediEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_ENABLEDI_EXT) }?;
-    let result = unsafe { driver(target, index) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsEnablediOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_ENABLEDI_OES) }?;
-    let result = unsafe { driver(target, index) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsFramebufferOES(call: &mut Call<'_, '_>) -> Outcome {
-    let framebuffer = call.name(Kind::Framebuffer, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_FRAMEBUFFER_OES) }?;
-    let result = unsafe { driver(framebuffer) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsMemoryObjectEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let memoryObject = call.name(Kind::MemoryObject, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_MEMORY_OBJECT_EXT) }?;
-    let result = unsafe { driver(memoryObject) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsProgramPipelineEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_PROGRAM_PIPELINE_EXT) }?;
-    let result = unsafe { driver(pipeline) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsQueryEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_QUERY_EXT) }?;
-    let result = unsafe { driver(id) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsRenderbufferOES(call: &mut Call<'_, '_>) -> Outcome {
-    let renderbuffer = call.name(Kind::Renderbuffer, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_RENDERBUFFER_OES) }?;
-    let result = unsafe { driver(renderbuffer) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsSemaphoreEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_SEMAPHORE_EXT) }?;
-    let result = unsafe { driver(semaphore) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsVertexArrayOES(call: &mut Call<'_, '_>) -> Outcome {
-    let array = call.name(Kind::VertexArray, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_VERTEX_ARRAY_OES) }?;
-    let result = unsafe { driver(array) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glLightModelxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_LIGHT_MODELX_OES) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightModelxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_LIGHT_MODELXV_OES) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_LIGHTX_OES) }?;
-    unsafe { driver(light, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLightxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let light = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_LIGHTXV_OES) }?;
-    unsafe { driver(light, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLineWidthxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let width = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_LINE_WIDTHX_OES) }?;
-    unsafe { driver(width) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLoadMatrixxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i32) =
-        unsafe { call.driver(ids::GL_LOAD_MATRIXX_OES) }?;
-    unsafe { driver(m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glLoadPaletteFromModelViewMatrixOES(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() =
-        unsafe { call.driver(ids::GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaterialxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_MATERIALX_OES) }?;
-    unsafe { driver(face, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaterialxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_MATERIALXV_OES) }?;
-    unsafe { driver(face, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixIndexPointerOES(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let r#type = call.u32(1);
-    let stride = call.i32(2);
-    let pointer = array_pointer(call, 3, 2)?;
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_MATRIX_INDEX_POINTER_OES) }?;
-    unsafe { driver(size, r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaxShaderCompilerThreadsKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_MAX_SHADER_COMPILER_THREADS_KHR) }?;
-    unsafe { driver(count) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMemoryObjectParameterivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let memoryObject = call.name(Kind::MemoryObject, 0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_MEMORY_OBJECT_PARAMETERIV_EXT) }?;
-    unsafe { driver(memoryObject, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMinSampleShadingOES(call: &mut Call<'_, '_>) -> Outcome {
-    let value = call.f32(0);
-    let driver: unsafe extern "C" fn(f32) = unsafe { call.driver(ids::GL_MIN_SAMPLE_SHADING_OES) }?;
-    unsafe { driver(value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultMatrixxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let m = call.input(0, 0)?;
-    let driver: unsafe extern "C" fn(*const i32) =
-        unsafe { call.driver(ids::GL_MULT_MATRIXX_OES) }?;
-    unsafe { driver(m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiDrawArraysEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let primcount = call.i32(3);
-    let first = call.input(1, i64::from(primcount).saturating_mul(4))?;
-    let count = call.input(2, i64::from(primcount).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, *const i32, *const i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_ARRAYS_EXT) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, first, count, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiDrawArraysIndirectEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let drawcount = call.i32(2);
-    let stride = call.i32(3);
-    let indirect = call.pointer_or_offset(1, 0x8f43)?;
-    let driver: unsafe extern "C" fn(u32, *const c_void, i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT) }?;
-    unsafe { driver(mode, indirect, drawcount, stride) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiDrawElementsIndirectEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let r#type = call.u32(1);
-    let drawcount = call.i32(3);
-    let stride = call.i32(4);
-    let indirect = call.pointer_or_offset(2, 0x8f43)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT) }?;
-    unsafe { driver(mode, r#type, indirect, drawcount, stride) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiTexCoord4xOES(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.u32(0);
-    let s = call.i32(1);
-    let t = call.i32(2);
-    let r = call.i32(3);
-    let q = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_TEX_COORD4X_OES) }?;
-    unsafe { driver(texture, s, t, r, q) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNamedBufferStorageMemEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.name(Kind::Buffer, 0);
-    let size = call.isize(1);
-    let memory = call.name(Kind::MemoryObject, 2);
-    let offset = call.u64(3);
-    let driver: unsafe extern "C" fn(u32, isize, u32, u64) =
-        unsafe { call.driver(ids::GL_NAMED_BUFFER_STORAGE_MEM_EXT) }?;
-    unsafe { driver(buffer, size, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNamedFramebufferTextureMultiviewOVR(call: &mut Call<'_, '_>) -> Outcome {
-    let framebuffer = call.name(Kind::Framebuffer, 0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let baseViewIndex = call.i32(4);
-    let numViews = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) }?;
-    unsafe { driver(framebuffer, attachment, texture, level, baseViewIndex, numViews) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNormal3xOES(call: &mut Call<'_, '_>) -> Outcome {
-    let nx = call.i32(0);
-    let ny = call.i32(1);
-    let nz = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) = unsafe { call.driver(ids::GL_NORMAL3X_OES) }?;
-    unsafe { driver(nx, ny, nz) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glOrthofOES(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.f32(0);
-    let r = call.f32(1);
-    let b = call.f32(2);
-    let t = call.f32(3);
-    let n = call.f32(4);
-    let f = call.f32(5);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_ORTHOF_OES) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glOrthoxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let l = call.i32(0);
-    let r = call.i32(1);
-    let b = call.i32(2);
-    let t = call.i32(3);
-    let n = call.i32(4);
-    let f = call.i32(5);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_ORTHOX_OES) }?;
-    unsafe { driver(l, r, b, t, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPatchParameteriEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let value = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_PATCH_PARAMETERI_EXT) }?;
-    unsafe { driver(pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPatchParameteriOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let value = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_PATCH_PARAMETERI_OES) }?;
-    unsafe { driver(pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointParameterxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_POINT_PARAMETERX_OES) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_POINT_PARAMETERXV_OES) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointSizePointerOES(call: &mut Call<'_, '_>) -> Outcome {
-    let r#type = call.u32(0);
-    let stride = call.i32(1);
-    let pointer = array_pointer(call, 2, 1)?;
-    let driver: unsafe extern "C" fn(u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_POINT_SIZE_POINTER_OES) }?;
-    unsafe { driver(r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointSizexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) = unsafe { call.driver(ids::GL_POINT_SIZEX_OES) }?;
-    unsafe { driver(size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPolygonOffsetClampEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let factor = call.f32(0);
-    let units = call.f32(1);
-    let clamp = call.f32(2);
-    let driver: unsafe extern "C" fn(f32, f32, f32) =
-        unsafe { call.driver(ids::GL_POLYGON_OFFSET_CLAMP_EXT) }?;
-    unsafe { driver(factor, units, clamp) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPolygonOffsetxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let factor = call.i32(0);
-    let units = call.i32(1);
-    let driver: unsafe extern "C" fn(i32, i32) =
-        unsafe { call.driver(ids::GL_POLYGON_OFFSETX_OES) }?;
-    unsafe { driver(factor, units) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPopDebugGroupKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_POP_DEBUG_GROUP_KHR) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPopGroupMarkerEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_POP_GROUP_MARKER_EXT) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPrimitiveBoundingBoxEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let minX = call.f32(0);
-    let minY = call.f32(1);
-    let minZ = call.f32(2);
-    let minW = call.f32(3);
-    let maxX = call.f32(4);
-    let maxY = call.f32(5);
-    let maxZ = call.f32(6);
-    let maxW = call.f32(7);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PRIMITIVE_BOUNDING_BOX_EXT) }?;
-    unsafe { driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPrimitiveBoundingBoxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let minX = call.f32(0);
-    let minY = call.f32(1);
-    let minZ = call.f32(2);
-    let minW = call.f32(3);
-    let maxX = call.f32(4);
-    let maxY = call.f32(5);
-    let maxZ = call.f32(6);
-    let maxW = call.f32(7);
-    let driver: unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PRIMITIVE_BOUNDING_BOX_OES) }?;
-    unsafe { driver(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramParameteriEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let pname = call.u32(1);
-    let value = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_PARAMETERI_EXT) }?;
-    unsafe { driver(program, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1fEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, i32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1F_EXT) }?;
-    unsafe { driver(program, location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1FV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1iEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1I_EXT) }?;
-    unsafe { driver(program, location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1ivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1IV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1uiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, i32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1UI_EXT) }?;
-    unsafe { driver(program, location, v0) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1uivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1UIV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2fEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let v1 = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2F_EXT) }?;
-    unsafe { driver(program, location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2FV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2iEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let v1 = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2I_EXT) }?;
-    unsafe { driver(program, location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2ivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2IV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2uiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let v1 = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2UI_EXT) }?;
-    unsafe { driver(program, location, v0, v1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2uivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2UIV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3fEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let v1 = call.f32(3);
-    let v2 = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3F_EXT) }?;
-    unsafe { driver(program, location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3FV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3iEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let v1 = call.i32(3);
-    let v2 = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3I_EXT) }?;
-    unsafe { driver(program, location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3ivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3IV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3uiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let v1 = call.u32(3);
-    let v2 = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3UI_EXT) }?;
-    unsafe { driver(program, location, v0, v1, v2) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3uivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3UIV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4fEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.f32(2);
-    let v1 = call.f32(3);
-    let v2 = call.f32(4);
-    let v3 = call.f32(5);
-    let driver: unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4F_EXT) }?;
-    unsafe { driver(program, location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4FV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4iEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.i32(2);
-    let v1 = call.i32(3);
-    let v2 = call.i32(4);
-    let v3 = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4I_EXT) }?;
-    unsafe { driver(program, location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4ivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4IV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4uiEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let v0 = call.u32(2);
-    let v1 = call.u32(3);
-    let v2 = call.u32(4);
-    let v3 = call.u32(5);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4UI_EXT) }?;
-    unsafe { driver(program, location, v0, v1, v2, v3) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4uivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4UIV_EXT) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix2fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX2FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix2x3fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix2x4fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix3fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(9).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX3FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix3x2fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix3x4fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix4fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(16).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX4FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix4x2fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniformMatrix4x3fvEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let transpose = call.u8(3);
-    let value = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT) }?;
-    unsafe { driver(program, location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPushDebugGroupKHR(call: &mut Call<'_, '_>) -> Outcome {
-    let source = call.u32(0);
-    let id = call.u32(1);
-    let length = call.i32(2);
-    let message = call.input(3, i64::from(length))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_char) =
-        unsafe { call.driver(ids::GL_PUSH_DEBUG_GROUP_KHR) }?;
-    unsafe { driver(source, id, length, message) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPushGroupMarkerEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let length = call.i32(0);
-    let marker = call.input(1, i64::from(length))?;
-    let driver: unsafe extern "C" fn(i32, *const c_char) =
-        unsafe { call.driver(ids::GL_PUSH_GROUP_MARKER_EXT) }?;
-    unsafe { driver(length, marker) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glQueryCounterEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let target = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_QUERY_COUNTER_EXT) }?;
-    unsafe { driver(id, target) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glQueryMatrixxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let mantissa = call.room(0, 0)?;
-    let exponent = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(*mut i32, *mut i32) -> u32 =
-        unsafe { call.driver(ids::GL_QUERY_MATRIXX_OES) }?;
-    let result = unsafe { driver(mantissa, exponent) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glRasterSamplesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let samples = call.u32(0);
-    let fixedsamplelocations = call.u8(1);
-    let driver: unsafe extern "C" fn(u32, u8) = unsafe { call.driver(ids::GL_RASTER_SAMPLES_EXT) }?;
-    unsafe { driver(samples, fixedsamplelocations) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glReadBufferIndexedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let src = call.u32(0);
-    let index = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_READ_BUFFER_INDEXED_EXT) }?;
-    unsafe { driver(src, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisampleEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) }?;
-    unsafe { driver(target, samples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let width = call.i32(2);
-    let height = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_OES) }?;
-    unsafe { driver(target, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRotatexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let angle = call.i32(0);
-    let x = call.i32(1);
-    let y = call.i32(2);
-    let z = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_ROTATEX_OES) }?;
-    unsafe { driver(angle, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSampleCoveragexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let value = call.i32(0);
-    let invert = call.u8(1);
-    let driver: unsafe extern "C" fn(i32, u8) =
-        unsafe { call.driver(ids::GL_SAMPLE_COVERAGEX_OES) }?;
-    unsafe { driver(value, invert) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IIV_EXT) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IIV_OES) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IUIV_EXT) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSamplerParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let sampler = call.name(Kind::Sampler, 0);
-    let pname = call.u32(1);
-    let param = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) =
-        unsafe { call.driver(ids::GL_SAMPLER_PARAMETER_IUIV_OES) }?;
-    unsafe { driver(sampler, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScalexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let z = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) = unsafe { call.driver(ids::GL_SCALEX_OES) }?;
-    unsafe { driver(x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorArrayvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_ARRAYV_OES) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorIndexedOES(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let left = call.i32(1);
-    let bottom = call.i32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_INDEXED_OES) }?;
-    unsafe { driver(index, left, bottom, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorIndexedvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_INDEXEDV_OES) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSemaphoreParameterui64vEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u64) =
-        unsafe { call.driver(ids::GL_SEMAPHORE_PARAMETERUI64V_EXT) }?;
-    unsafe { driver(semaphore, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateCombinerOpsEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let combinerOp0 = call.u32(0);
-    let combinerOp1 = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_SHADING_RATE_COMBINER_OPS_EXT) }?;
-    unsafe { driver(combinerOp0, combinerOp1) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let rate = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_SHADING_RATE_EXT) }?;
-    unsafe { driver(rate) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSignalSemaphoreEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let numBufferBarriers = call.u32(1);
-    let numTextureBarriers = call.u32(3);
-    let buffers = call.names(Kind::Buffer, 2, i64::from(numBufferBarriers))?;
-    let textures = call.names(Kind::Texture, 4, i64::from(numTextureBarriers))?;
-    let dstLayouts = call.input(5, i64::from(numTextureBarriers).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
-        unsafe { call.driver(ids::GL_SIGNAL_SEMAPHORE_EXT) }?;
-    unsafe {
-        driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, dstLayouts)
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexBufferEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let buffer = call.name(Kind::Buffer, 2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_TEX_BUFFER_EXT) }?;
-    unsafe { driver(target, internalformat, buffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexBufferOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let buffer = call.name(Kind::Buffer, 2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_TEX_BUFFER_OES) }?;
-    unsafe { driver(target, internalformat, buffer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexBufferRangeEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let buffer = call.name(Kind::Buffer, 2);
-    let offset = call.isize(3);
-    let size = call.isize(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        unsafe { call.driver(ids::GL_TEX_BUFFER_RANGE_EXT) }?;
-    unsafe { driver(target, internalformat, buffer, offset, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexBufferRangeOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let buffer = call.name(Kind::Buffer, 2);
-    let offset = call.isize(3);
-    let size = call.isize(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, isize, isize) =
-        unsafe { call.driver(ids::GL_TEX_BUFFER_RANGE_OES) }?;
-    unsafe { driver(target, internalformat, buffer, offset, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_TEX_ENVX_OES) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEnvxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_ENVXV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexGenfOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) = unsafe { call.driver(ids::GL_TEX_GENF_OES) }?;
-    unsafe { driver(coord, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexGenfvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_TEX_GENFV_OES) }?;
-    unsafe { driver(coord, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexGeniOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_TEX_GENI_OES) }?;
-    unsafe { driver(coord, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexGenivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_GENIV_OES) }?;
-    unsafe { driver(coord, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexGenxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) = unsafe { call.driver(ids::GL_TEX_GENX_OES) }?;
-    unsafe { driver(coord, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexGenxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let coord = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_GENXV_OES) }?;
-    unsafe { driver(coord, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexPageCommitmentEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let level = call.i32(1);
-    let xoffset = call.i32(2);
-    let yoffset = call.i32(3);
-    let zoffset = call.i32(4);
-    let width = call.i32(5);
-    let height = call.i32(6);
-    let depth = call.i32(7);
-    let commit = call.u8(8);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8) =
-        unsafe { call.driver(ids::GL_TEX_PAGE_COMMITMENT_EXT) }?;
-    unsafe { driver(target, level, xoffset, yoffset, zoffset, width, height, depth, commit) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterIivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETER_IIV_EXT) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterIivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETER_IIV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterIuivEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETER_IUIV_EXT) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterIuivOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETER_IUIV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterxOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERX_OES) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexParameterxvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_PARAMETERXV_OES) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage1DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE1D_EXT) }?;
-    unsafe { driver(target, levels, internalformat, width) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage2DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE2D_EXT) }?;
-    unsafe { driver(target, levels, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage3DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE3D_EXT) }?;
-    unsafe { driver(target, levels, internalformat, width, height, depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorage3DMultisampleOES(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let fixedsamplelocations = call.u8(6);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE3D_MULTISAMPLE_OES) }?;
-    unsafe { driver(target, samples, internalformat, width, height, depth, fixedsamplelocations) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorageAttribs2DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let attrib_list = call.input(5, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE_ATTRIBS2D_EXT) }?;
-    unsafe { driver(target, levels, internalformat, width, height, attrib_list) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorageAttribs3DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let attrib_list = call.input(6, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE_ATTRIBS3D_EXT) }?;
-    unsafe { driver(target, levels, internalformat, width, height, depth, attrib_list) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorageMem2DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let memory = call.name(Kind::MemoryObject, 5);
-    let offset = call.u64(6);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE_MEM2D_EXT) }?;
-    unsafe { driver(target, levels, internalFormat, width, height, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorageMem2DMultisampleEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let fixedSampleLocations = call.u8(5);
-    let memory = call.name(Kind::MemoryObject, 6);
-    let offset = call.u64(7);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) }?;
-    unsafe {
-        driver(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset)
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorageMem3DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let levels = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let memory = call.name(Kind::MemoryObject, 6);
-    let offset = call.u64(7);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE_MEM3D_EXT) }?;
-    unsafe { driver(target, levels, internalFormat, width, height, depth, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexStorageMem3DMultisampleEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let fixedSampleLocations = call.u8(6);
-    let memory = call.name(Kind::MemoryObject, 7);
-    let offset = call.u64(8);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
-        unsafe { call.driver(ids::GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) }?;
-    unsafe {
-        driver(
-            target,
-            samples,
-            internalFormat,
-            width,
-            height,
-            depth,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorage1DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let target = call.u32(1);
-    let levels = call.i32(2);
-    let internalformat = call.u32(3);
-    let width = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE1D_EXT) }?;
-    unsafe { driver(texture, target, levels, internalformat, width) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorage2DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let target = call.u32(1);
-    let levels = call.i32(2);
-    let internalformat = call.u32(3);
-    let width = call.i32(4);
-    let height = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE2D_EXT) }?;
-    unsafe { driver(texture, target, levels, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorage3DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let target = call.u32(1);
-    let levels = call.i32(2);
-    let internalformat = call.u32(3);
-    let width = call.i32(4);
-    let height = call.i32(5);
-    let depth = call.i32(6);
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE3D_EXT) }?;
-    unsafe { driver(texture, target, levels, internalformat, width, height, depth) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorageMem2DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let levels = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let memory = call.name(Kind::MemoryObject, 5);
-    let offset = call.u64(6);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE_MEM2D_EXT) }?;
-    unsafe { driver(texture, levels, internalFormat, width, height, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorageMem2DMultisampleEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let samples = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let fixedSampleLocations = call.u8(5);
-    let memory = call.name(Kind::MemoryObject, 6);
-    let offset = call.u64(7);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) }?;
-    unsafe {
-        driver(
-            texture,
-            samples,
-            internalFormat,
-            width,
-            height,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorageMem3DEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let levels = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let memory = call.name(Kind::MemoryObject, 6);
-    let offset = call.u64(7);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE_MEM3D_EXT) }?;
-    unsafe { driver(texture, levels, internalFormat, width, height, depth, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureStorageMem3DMultisampleEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let samples = call.i32(1);
-    let internalFormat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let depth = call.i32(5);
-    let fixedSampleLocations = call.u8(6);
-    let memory = call.name(Kind::MemoryObject, 7);
-    let offset = call.u64(8);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) =
-        unsafe { call.driver(ids::GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) }?;
-    unsafe {
-        driver(
-            texture,
-            samples,
-            internalFormat,
-            width,
-            height,
-            depth,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureViewEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let target = call.u32(1);
-    let origtexture = call.name(Kind::Texture, 2);
-    let internalformat = call.u32(3);
-    let minlevel = call.u32(4);
-    let numlevels = call.u32(5);
-    let minlayer = call.u32(6);
-    let numlayers = call.u32(7);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_TEXTURE_VIEW_EXT) }?;
-    unsafe {
-        driver(
-            texture,
-            target,
-            origtexture,
-            internalformat,
-            minlevel,
-            numlevels,
-            minlayer,
-            numlayers,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureViewOES(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let target = call.u32(1);
-    let origtexture = call.name(Kind::Texture, 2);
-    let internalformat = call.u32(3);
-    let minlevel = call.u32(4);
-    let numlevels = call.u32(5);
-    let minlayer = call.u32(6);
-    let numlayers = call.u32(7);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_TEXTURE_VIEW_OES) }?;
-    unsafe {
-        driver(
-            texture,
-            target,
-            origtexture,
-            internalformat,
-            minlevel,
-            numlevels,
-            minlayer,
-            numlayers,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTranslatexOES(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let z = call.i32(2);
-    let driver: unsafe extern "C" fn(i32, i32, i32) =
-        unsafe { call.driver(ids::GL_TRANSLATEX_OES) }?;
-    unsafe { driver(x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUseProgramStagesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let stages = call.u32(1);
-    let program = call.name(Kind::Program, 2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_USE_PROGRAM_STAGES_EXT) }?;
-    unsafe { driver(pipeline, stages, program) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glValidateProgramPipelineEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let pipeline = call.name(Kind::ProgramPipeline, 0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_VALIDATE_PROGRAM_PIPELINE_EXT) }?;
-    unsafe { driver(pipeline) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribDivisorEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let divisor = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_DIVISOR_EXT) }?;
-    unsafe { driver(index, divisor) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportArrayvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_ARRAYV_OES) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportIndexedfOES(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let w = call.f32(3);
-    let h = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_INDEXEDF_OES) }?;
-    unsafe { driver(index, x, y, w, h) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportIndexedfvOES(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_INDEXEDFV_OES) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glWaitSemaphoreEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let numBufferBarriers = call.u32(1);
-    let numTextureBarriers = call.u32(3);
-    let buffers = call.names(Kind::Buffer, 2, i64::from(numBufferBarriers))?;
-    let textures = call.names(Kind::Texture, 4, i64::from(numTextureBarriers))?;
-    let srcLayouts = call.input(5, i64::from(numTextureBarriers).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) =
-        unsafe { call.driver(ids::GL_WAIT_SEMAPHORE_EXT) }?;
-    unsafe {
-        driver(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, srcLayouts)
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glWeightPointerOES(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(0);
-    let r#type = call.u32(1);
-    let stride = call.i32(2);
-    let pointer = array_pointer(call, 3, 2)?;
-    let driver: unsafe extern "C" fn(i32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_WEIGHT_POINTER_OES) }?;
-    unsafe { driver(size, r#type, stride, pointer) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glWindowRectanglesEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#box = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_WINDOW_RECTANGLES_EXT) }?;
-    unsafe { driver(mode, count, r#box) };
-    call.returned(None);
-    Ok(())
+play! {
+    call;
+    glActiveShaderProgramEXT = GL_ACTIVE_SHADER_PROGRAM_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0),
+        program: u32 = call.name(Kind::Program, 1));
+    glAlphaFuncxOES = GL_ALPHA_FUNCX_OES(func: u32 = call.u32(0), r#ref: i32 = call.i32(1));
+    glBeginQueryEXT = GL_BEGIN_QUERY_EXT(target: u32 = call.u32(0),
+        id: u32 = call.bound_name(Kind::Query, 1)?);
+    glBindFragDataLocationEXT = GL_BIND_FRAG_DATA_LOCATION_EXT(
+        program: u32 = call.name(Kind::Program, 0), color: u32 = call.u32(1),
+        name: *const c_char = call.input(2, 0)?);
+    glBindFragDataLocationIndexedEXT = GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT(
+        program: u32 = call.name(Kind::Program, 0), colorNumber: u32 = call.u32(1),
+        index: u32 = call.u32(2), name: *const c_char = call.input(3, 0)?);
+    glBindFramebufferOES = GL_BIND_FRAMEBUFFER_OES(target: u32 = call.u32(0),
+        framebuffer: u32 = call.bound_name(Kind::Framebuffer, 1)?);
+    glBindProgramPipelineEXT = GL_BIND_PROGRAM_PIPELINE_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0));
+    glBindRenderbufferOES = GL_BIND_RENDERBUFFER_OES(target: u32 = call.u32(0),
+        renderbuffer: u32 = call.bound_name(Kind::Renderbuffer, 1)?);
+    glBindVertexArrayOES = GL_BIND_VERTEX_ARRAY_OES(array: u32 = call.name(Kind::VertexArray, 0));
+    glBlendBarrierKHR = GL_BLEND_BARRIER_KHR();
+    glBlendEquationOES = GL_BLEND_EQUATION_OES(mode: u32 = call.u32(0));
+    glBlendEquationSeparateOES = GL_BLEND_EQUATION_SEPARATE_OES(modeRGB: u32 = call.u32(0),
+        modeAlpha: u32 = call.u32(1));
+    glBlendEquationSeparateiEXT = GL_BLEND_EQUATION_SEPARATEI_EXT(buf: u32 = call.u32(0),
+        modeRGB: u32 = call.u32(1), modeAlpha: u32 = call.u32(2));
+    glBlendEquationSeparateiOES = GL_BLEND_EQUATION_SEPARATEI_OES(buf: u32 = call.u32(0),
+        modeRGB: u32 = call.u32(1), modeAlpha: u32 = call.u32(2));
+    glBlendEquationiEXT = GL_BLEND_EQUATIONI_EXT(buf: u32 = call.u32(0), mode: u32 = call.u32(1));
+    glBlendEquationiOES = GL_BLEND_EQUATIONI_OES(buf: u32 = call.u32(0), mode: u32 = call.u32(1));
+    glBlendFuncSeparateOES = GL_BLEND_FUNC_SEPARATE_OES(srcRGB: u32 = call.u32(0),
+        dstRGB: u32 = call.u32(1), srcAlpha: u32 = call.u32(2), dstAlpha: u32 = call.u32(3));
+    glBlendFuncSeparateiEXT = GL_BLEND_FUNC_SEPARATEI_EXT(buf: u32 = call.u32(0),
+        srcRGB: u32 = call.u32(1), dstRGB: u32 = call.u32(2), srcAlpha: u32 = call.u32(3),
+        dstAlpha: u32 = call.u32(4));
+    glBlendFuncSeparateiOES = GL_BLEND_FUNC_SEPARATEI_OES(buf: u32 = call.u32(0),
+        srcRGB: u32 = call.u32(1), dstRGB: u32 = call.u32(2), srcAlpha: u32 = call.u32(3),
+        dstAlpha: u32 = call.u32(4));
+    glBlendFunciEXT = GL_BLEND_FUNCI_EXT(buf: u32 = call.u32(0), src: u32 = call.u32(1),
+        dst: u32 = call.u32(2));
+    glBlendFunciOES = GL_BLEND_FUNCI_OES(buf: u32 = call.u32(0), src: u32 = call.u32(1),
+        dst: u32 = call.u32(2));
+    glBlitFramebufferLayerEXT = GL_BLIT_FRAMEBUFFER_LAYER_EXT(srcX0: i32 = call.i32(0),
+        srcY0: i32 = call.i32(1), srcX1: i32 = call.i32(2), srcY1: i32 = call.i32(3),
+        srcLayer: i32 = call.i32(4), dstX0: i32 = call.i32(5), dstY0: i32 = call.i32(6),
+        dstX1: i32 = call.i32(7), dstY1: i32 = call.i32(8), dstLayer: i32 = call.i32(9),
+        mask: u32 = call.u32(10), filter: u32 = call.u32(11));
+    glBlitFramebufferLayersEXT = GL_BLIT_FRAMEBUFFER_LAYERS_EXT(srcX0: i32 = call.i32(0),
+        srcY0: i32 = call.i32(1), srcX1: i32 = call.i32(2), srcY1: i32 = call.i32(3),
+        dstX0: i32 = call.i32(4), dstY0: i32 = call.i32(5), dstX1: i32 = call.i32(6),
+        dstY1: i32 = call.i32(7), mask: u32 = call.u32(8), filter: u32 = call.u32(9));
+    glBufferStorageEXT = GL_BUFFER_STORAGE_EXT(target: u32 = call.u32(0),
+        size: isize = call.isize(1), data: *const c_void = call.input_or_null(2, call.i64(1))?,
+        flags: u32 = call.u32(3));
+    glBufferStorageMemEXT = GL_BUFFER_STORAGE_MEM_EXT(target: u32 = call.u32(0),
+        size: isize = call.isize(1), memory: u32 = call.name(Kind::MemoryObject, 2),
+        offset: u64 = call.u64(3));
+    glCheckFramebufferStatusOES = GL_CHECK_FRAMEBUFFER_STATUS_OES(target: u32 = call.u32(0)
+    ) -> result: u32 = u64::from(result);
+    glClearColorxOES = GL_CLEAR_COLORX_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
+    glClearDepthfOES = GL_CLEAR_DEPTHF_OES(depth: f32 = call.f32(0));
+    glClearDepthxOES = GL_CLEAR_DEPTHX_OES(depth: i32 = call.i32(0));
+    glClearPixelLocalStorageuiEXT = GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT(offset: i32 = call.i32(0),
+        n: i32 = call.i32(1), values: *const u32 = call.input(2, i64::from(n).saturating_mul(4))?);
+    glClearTexImageEXT = GL_CLEAR_TEX_IMAGE_EXT(texture: u32 = call.name(Kind::Texture, 0),
+        level: i32 = call.i32(1), format: u32 = call.u32(2), r#type: u32 = call.u32(3),
+        data: *const c_void = call.input(4, 0)?);
+    glClearTexSubImageEXT = GL_CLEAR_TEX_SUB_IMAGE_EXT(texture: u32 = call.name(Kind::Texture, 0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
+        depth: i32 = call.i32(7), format: u32 = call.u32(8), r#type: u32 = call.u32(9),
+        data: *const c_void = call.input(10, 0)?);
+    glClipControlEXT = GL_CLIP_CONTROL_EXT(origin: u32 = call.u32(0), depth: u32 = call.u32(1));
+    glClipPlanefOES = GL_CLIP_PLANEF_OES(plane: u32 = call.u32(0),
+        equation: *const f32 = call.input(1, 0)?);
+    glClipPlanexOES = GL_CLIP_PLANEX_OES(plane: u32 = call.u32(0),
+        equation: *const i32 = call.input(1, 0)?);
+    glColor4xOES = GL_COLOR4X_OES(red: i32 = call.i32(0), green: i32 = call.i32(1),
+        blue: i32 = call.i32(2), alpha: i32 = call.i32(3));
+    glColorMaskiEXT = GL_COLOR_MASKI_EXT(index: u32 = call.u32(0), r: u8 = call.u8(1),
+        g: u8 = call.u8(2), b: u8 = call.u8(3), a: u8 = call.u8(4));
+    glColorMaskiOES = GL_COLOR_MASKI_OES(index: u32 = call.u32(0), r: u8 = call.u8(1),
+        g: u8 = call.u8(2), b: u8 = call.u8(3), a: u8 = call.u8(4));
+    glCompressedTexImage3DOES = GL_COMPRESSED_TEX_IMAGE3D_OES(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), depth: i32 = call.i32(5), border: i32 = call.i32(6),
+        imageSize: i32 = call.i32(7), data: *const c_void = call.pointer_or_offset(8, 0x88ef)?);
+    glCompressedTexSubImage3DOES = GL_COMPRESSED_TEX_SUB_IMAGE3D_OES(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
+        depth: i32 = call.i32(7), format: u32 = call.u32(8), imageSize: i32 = call.i32(9),
+        data: *const c_void = call.pointer_or_offset(10, 0x88ef)?);
+    glCopyTexSubImage3DOES = GL_COPY_TEX_SUB_IMAGE3D_OES(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        zoffset: i32 = call.i32(4), x: i32 = call.i32(5), y: i32 = call.i32(6),
+        width: i32 = call.i32(7), height: i32 = call.i32(8));
+    glCreateMemoryObjectsEXT = GL_CREATE_MEMORY_OBJECTS_EXT(n: i32 = call.i32(0),
+        memoryObjects: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::MemoryObject, 1, i64::from(n)); };
+    glCreateShaderProgramvEXT = GL_CREATE_SHADER_PROGRAMV_EXT(r#type: u32 = call.u32(0),
+        count: i32 = call.i32(1),
+        strings: *const *const c_char = call.text_array(2, i64::from(count))?
+    ) after { call.made_result(Kind::Program, u64::from(result)); } -> result: u32 = u64::from(result);
+    glCurrentPaletteMatrixOES = GL_CURRENT_PALETTE_MATRIX_OES(matrixpaletteindex: u32 = call.u32(0));
+    glDebugMessageControlKHR = GL_DEBUG_MESSAGE_CONTROL_KHR(source: u32 = call.u32(0),
+        r#type: u32 = call.u32(1), severity: u32 = call.u32(2), count: i32 = call.i32(3),
+        ids: *const u32 = call.input(4, i64::from(count).saturating_mul(4))?,
+        enabled: u8 = call.u8(5));
+    glDebugMessageInsertKHR = GL_DEBUG_MESSAGE_INSERT_KHR(source: u32 = call.u32(0),
+        r#type: u32 = call.u32(1), id: u32 = call.u32(2), severity: u32 = call.u32(3),
+        length: i32 = call.i32(4), buf: *const c_char = call.input(5, i64::from(length))?);
+    glDeleteFramebuffersOES = GL_DELETE_FRAMEBUFFERS_OES(n: i32 = call.i32(0),
+        framebuffers: *const u32 = call.names(Kind::Framebuffer, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Framebuffer, 1, i64::from(n)); };
+    glDeleteMemoryObjectsEXT = GL_DELETE_MEMORY_OBJECTS_EXT(n: i32 = call.i32(0),
+        memoryObjects: *const u32 = call.names(Kind::MemoryObject, 1, i64::from(n))?
+    ) after { call.unmade(Kind::MemoryObject, 1, i64::from(n)); };
+    glDeleteProgramPipelinesEXT = GL_DELETE_PROGRAM_PIPELINES_EXT(n: i32 = call.i32(0),
+        pipelines: *const u32 = call.names(Kind::ProgramPipeline, 1, i64::from(n))?
+    ) after { call.unmade(Kind::ProgramPipeline, 1, i64::from(n)); };
+    glDeleteQueriesEXT = GL_DELETE_QUERIES_EXT(n: i32 = call.i32(0),
+        ids: *const u32 = call.names(Kind::Query, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Query, 1, i64::from(n)); };
+    glDeleteRenderbuffersOES = GL_DELETE_RENDERBUFFERS_OES(n: i32 = call.i32(0),
+        renderbuffers: *const u32 = call.names(Kind::Renderbuffer, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Renderbuffer, 1, i64::from(n)); };
+    glDeleteSemaphoresEXT = GL_DELETE_SEMAPHORES_EXT(n: i32 = call.i32(0),
+        semaphores: *const u32 = call.names(Kind::Semaphore, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Semaphore, 1, i64::from(n)); };
+    glDeleteVertexArraysOES = GL_DELETE_VERTEX_ARRAYS_OES(n: i32 = call.i32(0),
+        arrays: *const u32 = call.names(Kind::VertexArray, 1, i64::from(n))?
+    ) after { call.unmade(Kind::VertexArray, 1, i64::from(n)); };
+    glDepthRangeArrayfvOES = GL_DEPTH_RANGE_ARRAYFV_OES(first: u32 = call.u32(0),
+        count: i32 = call.i32(1),
+        v: *const f32 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glDepthRangeIndexedfOES = GL_DEPTH_RANGE_INDEXEDF_OES(index: u32 = call.u32(0),
+        n: f32 = call.f32(1), f: f32 = call.f32(2));
+    glDepthRangefOES = GL_DEPTH_RANGEF_OES(n: f32 = call.f32(0), f: f32 = call.f32(1));
+    glDepthRangexOES = GL_DEPTH_RANGEX_OES(n: i32 = call.i32(0), f: i32 = call.i32(1));
+    glDisableiEXT = GL_DISABLEI_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glDisableiOES = GL_DISABLEI_OES(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glDiscardFramebufferEXT = GL_DISCARD_FRAMEBUFFER_EXT(target: u32 = call.u32(0),
+        numAttachments: i32 = call.i32(1),
+        attachments: *const u32 = call.input(2, i64::from(numAttachments).saturating_mul(4))?);
+    glDrawArraysInstancedBaseInstanceEXT = GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT(
+        mode: u32 = call.u32(0), first: i32 = call.i32(1), count: i32 = call.i32(2),
+        instancecount: i32 = call.i32(3), baseinstance: u32 = call.u32(4)
+    ) before { set_client_arrays(call)?; };
+    glDrawArraysInstancedEXT = GL_DRAW_ARRAYS_INSTANCED_EXT(mode: u32 = call.u32(0),
+        start: i32 = call.i32(1), count: i32 = call.i32(2), primcount: i32 = call.i32(3)
+    ) before { set_client_arrays(call)?; };
+    glDrawBuffersEXT = GL_DRAW_BUFFERS_EXT(n: i32 = call.i32(0),
+        bufs: *const u32 = call.input(1, i64::from(n).saturating_mul(4))?);
+    glDrawBuffersIndexedEXT = GL_DRAW_BUFFERS_INDEXED_EXT(n: i32 = call.i32(0),
+        location: *const u32 = call.input(1, i64::from(n).saturating_mul(4))?,
+        indices: *const i32 = call.input(2, i64::from(n).saturating_mul(4))?);
+    glDrawElementsBaseVertexEXT = GL_DRAW_ELEMENTS_BASE_VERTEX_EXT(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        basevertex: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawElementsBaseVertexOES = GL_DRAW_ELEMENTS_BASE_VERTEX_OES(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        basevertex: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedBaseInstanceEXT = GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT(
+        mode: u32 = call.u32(0), count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        instancecount: i32 = call.i32(4), baseinstance: u32 = call.u32(5)
+    ) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedBaseVertexBaseInstanceEXT = GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT(
+        mode: u32 = call.u32(0), count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        instancecount: i32 = call.i32(4), basevertex: i32 = call.i32(5),
+        baseinstance: u32 = call.u32(6)) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedBaseVertexEXT = GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT(
+        mode: u32 = call.u32(0), count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        instancecount: i32 = call.i32(4), basevertex: i32 = call.i32(5)
+    ) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedBaseVertexOES = GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES(
+        mode: u32 = call.u32(0), count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        instancecount: i32 = call.i32(4), basevertex: i32 = call.i32(5)
+    ) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedEXT = GL_DRAW_ELEMENTS_INSTANCED_EXT(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        primcount: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawRangeElementsBaseVertexEXT = GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT(
+        mode: u32 = call.u32(0), start: u32 = call.u32(1), end: u32 = call.u32(2),
+        count: i32 = call.i32(3), r#type: u32 = call.u32(4),
+        indices: *const c_void = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?,
+        basevertex: i32 = call.i32(6)) before { set_client_arrays(call)?; };
+    glDrawRangeElementsBaseVertexOES = GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES(
+        mode: u32 = call.u32(0), start: u32 = call.u32(1), end: u32 = call.u32(2),
+        count: i32 = call.i32(3), r#type: u32 = call.u32(4),
+        indices: *const c_void = call.input_or_offset(5, 0x8895, i64::from(count).saturating_mul(4))?,
+        basevertex: i32 = call.i32(6)) before { set_client_arrays(call)?; };
+    glDrawTexfOES = GL_DRAW_TEXF_OES(x: f32 = call.f32(0), y: f32 = call.f32(1),
+        z: f32 = call.f32(2), width: f32 = call.f32(3), height: f32 = call.f32(4));
+    glDrawTexfvOES = GL_DRAW_TEXFV_OES(coords: *const f32 = call.input(0, 0)?);
+    glDrawTexiOES = GL_DRAW_TEXI_OES(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        z: i32 = call.i32(2), width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glDrawTexivOES = GL_DRAW_TEXIV_OES(coords: *const i32 = call.input(0, 0)?);
+    glDrawTexsOES = GL_DRAW_TEXS_OES(x: i16 = call.i16(0), y: i16 = call.i16(1),
+        z: i16 = call.i16(2), width: i16 = call.i16(3), height: i16 = call.i16(4));
+    glDrawTexsvOES = GL_DRAW_TEXSV_OES(coords: *const i16 = call.input(0, 0)?);
+    glDrawTexxOES = GL_DRAW_TEXX_OES(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        z: i32 = call.i32(2), width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glDrawTexxvOES = GL_DRAW_TEXXV_OES(coords: *const i32 = call.input(0, 0)?);
+    glDrawTransformFeedbackEXT = GL_DRAW_TRANSFORM_FEEDBACK_EXT(mode: u32 = call.u32(0),
+        id: u32 = call.name(Kind::TransformFeedback, 1));
+    glDrawTransformFeedbackInstancedEXT = GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT(
+        mode: u32 = call.u32(0), id: u32 = call.name(Kind::TransformFeedback, 1),
+        instancecount: i32 = call.i32(2));
+    glEnableiEXT = GL_ENABLEI_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glEnableiOES = GL_ENABLEI_OES(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glEndQueryEXT = GL_END_QUERY_EXT(target: u32 = call.u32(0));
+    glFogxOES = GL_FOGX_OES(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glFogxvOES = GL_FOGXV_OES(pname: u32 = call.u32(0), param: *const i32 = call.input(1, 0)?);
+    glFramebufferFetchBarrierEXT = GL_FRAMEBUFFER_FETCH_BARRIER_EXT();
+    glFramebufferPixelLocalStorageSizeEXT = GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT(
+        target: u32 = call.u32(0), size: i32 = call.i32(1));
+    glFramebufferRenderbufferOES = GL_FRAMEBUFFER_RENDERBUFFER_OES(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), renderbuffertarget: u32 = call.u32(2),
+        renderbuffer: u32 = call.name(Kind::Renderbuffer, 3));
+    glFramebufferShadingRateEXT = GL_FRAMEBUFFER_SHADING_RATE_EXT(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), texture: u32 = call.name(Kind::Texture, 2),
+        baseLayer: i32 = call.i32(3), numLayers: i32 = call.i32(4), texelWidth: i32 = call.i32(5),
+        texelHeight: i32 = call.i32(6));
+    glFramebufferTexture2DMultisampleEXT = GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1), textarget: u32 = call.u32(2),
+        texture: u32 = call.name(Kind::Texture, 3), level: i32 = call.i32(4),
+        samples: i32 = call.i32(5));
+    glFramebufferTexture2DOES = GL_FRAMEBUFFER_TEXTURE2D_OES(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), textarget: u32 = call.u32(2),
+        texture: u32 = call.name(Kind::Texture, 3), level: i32 = call.i32(4));
+    glFramebufferTexture3DOES = GL_FRAMEBUFFER_TEXTURE3D_OES(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), textarget: u32 = call.u32(2),
+        texture: u32 = call.name(Kind::Texture, 3), level: i32 = call.i32(4),
+        zoffset: i32 = call.i32(5));
+    glFramebufferTextureEXT = GL_FRAMEBUFFER_TEXTURE_EXT(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), texture: u32 = call.name(Kind::Texture, 2),
+        level: i32 = call.i32(3));
+    glFramebufferTextureMultisampleMultiviewOVR = GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1),
+        texture: u32 = call.name(Kind::Texture, 2), level: i32 = call.i32(3),
+        samples: i32 = call.i32(4), baseViewIndex: i32 = call.i32(5), numViews: i32 = call.i32(6));
+    glFramebufferTextureMultiviewOVR = GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1),
+        texture: u32 = call.name(Kind::Texture, 2), level: i32 = call.i32(3),
+        baseViewIndex: i32 = call.i32(4), numViews: i32 = call.i32(5));
+    glFramebufferTextureOES = GL_FRAMEBUFFER_TEXTURE_OES(target: u32 = call.u32(0),
+        attachment: u32 = call.u32(1), texture: u32 = call.name(Kind::Texture, 2),
+        level: i32 = call.i32(3));
+    glFrustumfOES = GL_FRUSTUMF_OES(l: f32 = call.f32(0), r: f32 = call.f32(1),
+        b: f32 = call.f32(2), t: f32 = call.f32(3), n: f32 = call.f32(4), f: f32 = call.f32(5));
+    glFrustumxOES = GL_FRUSTUMX_OES(l: i32 = call.i32(0), r: i32 = call.i32(1),
+        b: i32 = call.i32(2), t: i32 = call.i32(3), n: i32 = call.i32(4), f: i32 = call.i32(5));
+    glGenFramebuffersOES = GL_GEN_FRAMEBUFFERS_OES(n: i32 = call.i32(0),
+        framebuffers: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Framebuffer, 1, i64::from(n)); };
+    glGenProgramPipelinesEXT = GL_GEN_PROGRAM_PIPELINES_EXT(n: i32 = call.i32(0),
+        pipelines: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::ProgramPipeline, 1, i64::from(n)); };
+    glGenQueriesEXT = GL_GEN_QUERIES_EXT(n: i32 = call.i32(0),
+        ids: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Query, 1, i64::from(n)); };
+    glGenRenderbuffersOES = GL_GEN_RENDERBUFFERS_OES(n: i32 = call.i32(0),
+        renderbuffers: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Renderbuffer, 1, i64::from(n)); };
+    glGenSemaphoresEXT = GL_GEN_SEMAPHORES_EXT(n: i32 = call.i32(0),
+        semaphores: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Semaphore, 1, i64::from(n)); };
+    glGenVertexArraysOES = GL_GEN_VERTEX_ARRAYS_OES(n: i32 = call.i32(0),
+        arrays: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::VertexArray, 1, i64::from(n)); };
+    glGenerateMipmapOES = GL_GENERATE_MIPMAP_OES(target: u32 = call.u32(0));
+    glGetBufferPointervOES = GL_GET_BUFFER_POINTERV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut *mut c_void = call.room(2, 0)?);
+    glGetClipPlanefOES = GL_GET_CLIP_PLANEF_OES(plane: u32 = call.u32(0),
+        equation: *mut f32 = call.room(1, 0)?);
+    glGetClipPlanexOES = GL_GET_CLIP_PLANEX_OES(plane: u32 = call.u32(0),
+        equation: *mut i32 = call.room(1, 0)?);
+    glGetDebugMessageLogKHR = GL_GET_DEBUG_MESSAGE_LOG_KHR(count: u32 = call.u32(0),
+        bufSize: i32 = call.i32(1), sources: *mut u32 = call.room(2, 0)?,
+        types: *mut u32 = call.room(3, 0)?, ids: *mut u32 = call.room(4, 0)?,
+        severities: *mut u32 = call.room(5, 0)?, lengths: *mut i32 = call.room(6, 0)?,
+        messageLog: *mut c_char = call.room_or_null(7, 0)?) -> result: u32 = u64::from(result);
+    glGetFixedvOES = GL_GET_FIXEDV_OES(pname: u32 = call.u32(0), params: *mut i32 = call.room(1, 0)?);
+    glGetFloati_vOES = GL_GET_FLOATI_V_OES(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        data: *mut f32 = call.room(2, 0)?);
+    glGetFragDataIndexEXT = GL_GET_FRAG_DATA_INDEX_EXT(program: u32 = call.name(Kind::Program, 0),
+        name: *const c_char = call.input(1, 0)?) -> result: i32 = i64::from(result) as u64;
+    glGetFragmentShadingRatesEXT = GL_GET_FRAGMENT_SHADING_RATES_EXT(samples: i32 = call.i32(0),
+        maxCount: i32 = call.i32(1), count: *mut i32 = call.room(2, 0)?,
+        shadingRates: *mut u32 = call.room(3, i64::from(maxCount).saturating_mul(4))?);
+    glGetFramebufferAttachmentParameterivOES = GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1), pname: u32 = call.u32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetFramebufferPixelLocalStorageSizeEXT = GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT(
+        target: u32 = call.u32(0)) -> result: i32 = i64::from(result) as u64;
+    glGetGraphicsResetStatusEXT = GL_GET_GRAPHICS_RESET_STATUS_EXT(
+    ) -> result: u32 = u64::from(result);
+    glGetGraphicsResetStatusKHR = GL_GET_GRAPHICS_RESET_STATUS_KHR(
+    ) -> result: u32 = u64::from(result);
+    glGetInteger64vEXT = GL_GET_INTEGER64V_EXT(pname: u32 = call.u32(0),
+        data: *mut i64 = call.room(1, 0)?);
+    glGetIntegeri_vEXT = GL_GET_INTEGERI_V_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        data: *mut i32 = call.room(2, 0)?);
+    glGetLightxvOES = GL_GET_LIGHTXV_OES(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetMaterialxvOES = GL_GET_MATERIALXV_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetMemoryObjectParameterivEXT = GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT(
+        memoryObject: u32 = call.name(Kind::MemoryObject, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetPointervKHR = GL_GET_POINTERV_KHR(pname: u32 = call.u32(0),
+        params: *mut *mut c_void = call.room(1, 0)?);
+    glGetProgramBinaryOES = GL_GET_PROGRAM_BINARY_OES(program: u32 = call.name(Kind::Program, 0),
+        bufSize: i32 = call.i32(1), length: *mut i32 = call.room_or_null(2, 0)?,
+        binaryFormat: *mut u32 = call.room(3, 0)?,
+        binary: *mut c_void = call.room(4, i64::from(bufSize))?);
+    glGetProgramPipelineInfoLogEXT = GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0), bufSize: i32 = call.i32(1),
+        length: *mut i32 = call.room_or_null(2, 0)?,
+        infoLog: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetProgramPipelineivEXT = GL_GET_PROGRAM_PIPELINEIV_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetProgramResourceLocationIndexEXT = GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT(
+        program: u32 = call.name(Kind::Program, 0), programInterface: u32 = call.u32(1),
+        name: *const c_char = call.input(2, 0)?) -> result: i32 = i64::from(result) as u64;
+    glGetQueryObjecti64vEXT = GL_GET_QUERY_OBJECTI64V_EXT(id: u32 = call.name(Kind::Query, 0),
+        pname: u32 = call.u32(1), params: *mut i64 = call.room(2, 0)?);
+    glGetQueryObjectivEXT = GL_GET_QUERY_OBJECTIV_EXT(id: u32 = call.name(Kind::Query, 0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetQueryObjectui64vEXT = GL_GET_QUERY_OBJECTUI64V_EXT(id: u32 = call.name(Kind::Query, 0),
+        pname: u32 = call.u32(1), params: *mut u64 = call.room(2, 0)?);
+    glGetQueryObjectuivEXT = GL_GET_QUERY_OBJECTUIV_EXT(id: u32 = call.name(Kind::Query, 0),
+        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+    glGetQueryivEXT = GL_GET_QUERYIV_EXT(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetRenderbufferParameterivOES = GL_GET_RENDERBUFFER_PARAMETERIV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetSamplerParameterIivEXT = GL_GET_SAMPLER_PARAMETER_IIV_EXT(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetSamplerParameterIivOES = GL_GET_SAMPLER_PARAMETER_IIV_OES(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetSamplerParameterIuivEXT = GL_GET_SAMPLER_PARAMETER_IUIV_EXT(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        params: *mut u32 = call.room(2, 0)?);
+    glGetSamplerParameterIuivOES = GL_GET_SAMPLER_PARAMETER_IUIV_OES(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        params: *mut u32 = call.room(2, 0)?);
+    glGetSemaphoreParameterui64vEXT = GL_GET_SEMAPHORE_PARAMETERUI64V_EXT(
+        semaphore: u32 = call.name(Kind::Semaphore, 0), pname: u32 = call.u32(1),
+        params: *mut u64 = call.room(2, 0)?);
+    glGetTexEnvxvOES = GL_GET_TEX_ENVXV_OES(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetTexGenfvOES = GL_GET_TEX_GENFV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut f32 = call.room(2, 0)?);
+    glGetTexGenivOES = GL_GET_TEX_GENIV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetTexGenxvOES = GL_GET_TEX_GENXV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetTexParameterIivEXT = GL_GET_TEX_PARAMETER_IIV_EXT(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetTexParameterIivOES = GL_GET_TEX_PARAMETER_IIV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetTexParameterIuivEXT = GL_GET_TEX_PARAMETER_IUIV_EXT(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+    glGetTexParameterIuivOES = GL_GET_TEX_PARAMETER_IUIV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut u32 = call.room(2, 0)?);
+    glGetTexParameterxvOES = GL_GET_TEX_PARAMETERXV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetUnsignedBytei_vEXT = GL_GET_UNSIGNED_BYTEI_V_EXT(target: u32 = call.u32(0),
+        index: u32 = call.u32(1), data: *mut u8 = call.room(2, 0)?);
+    glGetUnsignedBytevEXT = GL_GET_UNSIGNED_BYTEV_EXT(pname: u32 = call.u32(0),
+        data: *mut u8 = call.room(1, 0)?);
+    glGetnUniformfvEXT = GL_GETN_UNIFORMFV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut f32 = call.room(3, 0)?);
+    glGetnUniformfvKHR = GL_GETN_UNIFORMFV_KHR(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut f32 = call.room(3, 0)?);
+    glGetnUniformivEXT = GL_GETN_UNIFORMIV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetnUniformivKHR = GL_GETN_UNIFORMIV_KHR(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut i32 = call.room(3, 0)?);
+    glGetnUniformuivKHR = GL_GETN_UNIFORMUIV_KHR(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), bufSize: i32 = call.i32(2),
+        params: *mut u32 = call.room(3, 0)?);
+    glInsertEventMarkerEXT = GL_INSERT_EVENT_MARKER_EXT(length: i32 = call.i32(0),
+        marker: *const c_char = call.input(1, i64::from(length))?);
+    glIsEnablediEXT = GL_IS_ENABLEDI_EXT(target: u32 = call.u32(0), index: u32 = call.u32(1)
+    ) -> result: u8 = u64::from(result);
+    glIsEnablediOES = GL_IS_ENABLEDI_OES(target: u32 = call.u32(0), index: u32 = call.u32(1)
+    ) -> result: u8 = u64::from(result);
+    glIsFramebufferOES = GL_IS_FRAMEBUFFER_OES(framebuffer: u32 = call.name(Kind::Framebuffer, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsMemoryObjectEXT = GL_IS_MEMORY_OBJECT_EXT(
+        memoryObject: u32 = call.name(Kind::MemoryObject, 0)) -> result: u8 = u64::from(result);
+    glIsProgramPipelineEXT = GL_IS_PROGRAM_PIPELINE_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0)) -> result: u8 = u64::from(result);
+    glIsQueryEXT = GL_IS_QUERY_EXT(id: u32 = call.name(Kind::Query, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsRenderbufferOES = GL_IS_RENDERBUFFER_OES(
+        renderbuffer: u32 = call.name(Kind::Renderbuffer, 0)) -> result: u8 = u64::from(result);
+    glIsSemaphoreEXT = GL_IS_SEMAPHORE_EXT(semaphore: u32 = call.name(Kind::Semaphore, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsVertexArrayOES = GL_IS_VERTEX_ARRAY_OES(array: u32 = call.name(Kind::VertexArray, 0)
+    ) -> result: u8 = u64::from(result);
+    glLightModelxOES = GL_LIGHT_MODELX_OES(pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glLightModelxvOES = GL_LIGHT_MODELXV_OES(pname: u32 = call.u32(0),
+        param: *const i32 = call.input(1, 0)?);
+    glLightxOES = GL_LIGHTX_OES(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glLightxvOES = GL_LIGHTXV_OES(light: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glLineWidthxOES = GL_LINE_WIDTHX_OES(width: i32 = call.i32(0));
+    glLoadMatrixxOES = GL_LOAD_MATRIXX_OES(m: *const i32 = call.input(0, 0)?);
+    glLoadPaletteFromModelViewMatrixOES = GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES();
+    glMaterialxOES = GL_MATERIALX_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glMaterialxvOES = GL_MATERIALXV_OES(face: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: *const i32 = call.input(2, 0)?);
+    glMatrixIndexPointerOES = GL_MATRIX_INDEX_POINTER_OES(size: i32 = call.i32(0),
+        r#type: u32 = call.u32(1), stride: i32 = call.i32(2),
+        pointer: *const c_void = array_pointer(call, 3, 2)?);
+    glMaxShaderCompilerThreadsKHR = GL_MAX_SHADER_COMPILER_THREADS_KHR(count: u32 = call.u32(0));
+    glMemoryObjectParameterivEXT = GL_MEMORY_OBJECT_PARAMETERIV_EXT(
+        memoryObject: u32 = call.name(Kind::MemoryObject, 0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glMinSampleShadingOES = GL_MIN_SAMPLE_SHADING_OES(value: f32 = call.f32(0));
+    glMultMatrixxOES = GL_MULT_MATRIXX_OES(m: *const i32 = call.input(0, 0)?);
+    glMultiDrawArraysEXT = GL_MULTI_DRAW_ARRAYS_EXT(mode: u32 = call.u32(0),
+        first: *const i32 = { let primcount = call.i32(3); call.input(1, i64::from(primcount).saturating_mul(4))? },
+        count: *const i32 = { let primcount = call.i32(3); call.input(2, i64::from(primcount).saturating_mul(4))? },
+        primcount: i32 = call.i32(3)) before { set_client_arrays(call)?; };
+    glMultiDrawArraysIndirectEXT = GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT(mode: u32 = call.u32(0),
+        indirect: *const c_void = call.pointer_or_offset(1, 0x8f43)?, drawcount: i32 = call.i32(2),
+        stride: i32 = call.i32(3));
+    glMultiDrawElementsIndirectEXT = GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT(mode: u32 = call.u32(0),
+        r#type: u32 = call.u32(1), indirect: *const c_void = call.pointer_or_offset(2, 0x8f43)?,
+        drawcount: i32 = call.i32(3), stride: i32 = call.i32(4));
+    glMultiTexCoord4xOES = GL_MULTI_TEX_COORD4X_OES(texture: u32 = call.u32(0),
+        s: i32 = call.i32(1), t: i32 = call.i32(2), r: i32 = call.i32(3), q: i32 = call.i32(4));
+    glNamedBufferStorageMemEXT = GL_NAMED_BUFFER_STORAGE_MEM_EXT(
+        buffer: u32 = call.name(Kind::Buffer, 0), size: isize = call.isize(1),
+        memory: u32 = call.name(Kind::MemoryObject, 2), offset: u64 = call.u64(3));
+    glNamedFramebufferTextureMultiviewOVR = GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR(
+        framebuffer: u32 = call.name(Kind::Framebuffer, 0), attachment: u32 = call.u32(1),
+        texture: u32 = call.name(Kind::Texture, 2), level: i32 = call.i32(3),
+        baseViewIndex: i32 = call.i32(4), numViews: i32 = call.i32(5));
+    glNormal3xOES = GL_NORMAL3X_OES(nx: i32 = call.i32(0), ny: i32 = call.i32(1),
+        nz: i32 = call.i32(2));
+    glOrthofOES = GL_ORTHOF_OES(l: f32 = call.f32(0), r: f32 = call.f32(1), b: f32 = call.f32(2),
+        t: f32 = call.f32(3), n: f32 = call.f32(4), f: f32 = call.f32(5));
+    glOrthoxOES = GL_ORTHOX_OES(l: i32 = call.i32(0), r: i32 = call.i32(1), b: i32 = call.i32(2),
+        t: i32 = call.i32(3), n: i32 = call.i32(4), f: i32 = call.i32(5));
+    glPatchParameteriEXT = GL_PATCH_PARAMETERI_EXT(pname: u32 = call.u32(0),
+        value: i32 = call.i32(1));
+    glPatchParameteriOES = GL_PATCH_PARAMETERI_OES(pname: u32 = call.u32(0),
+        value: i32 = call.i32(1));
+    glPointParameterxOES = GL_POINT_PARAMETERX_OES(pname: u32 = call.u32(0),
+        param: i32 = call.i32(1));
+    glPointParameterxvOES = GL_POINT_PARAMETERXV_OES(pname: u32 = call.u32(0),
+        params: *const i32 = call.input(1, 0)?);
+    glPointSizePointerOES = GL_POINT_SIZE_POINTER_OES(r#type: u32 = call.u32(0),
+        stride: i32 = call.i32(1), pointer: *const c_void = array_pointer(call, 2, 1)?);
+    glPointSizexOES = GL_POINT_SIZEX_OES(size: i32 = call.i32(0));
+    glPolygonOffsetClampEXT = GL_POLYGON_OFFSET_CLAMP_EXT(factor: f32 = call.f32(0),
+        units: f32 = call.f32(1), clamp: f32 = call.f32(2));
+    glPolygonOffsetxOES = GL_POLYGON_OFFSETX_OES(factor: i32 = call.i32(0), units: i32 = call.i32(1));
+    glPopDebugGroupKHR = GL_POP_DEBUG_GROUP_KHR();
+    glPopGroupMarkerEXT = GL_POP_GROUP_MARKER_EXT();
+    glPrimitiveBoundingBoxEXT = GL_PRIMITIVE_BOUNDING_BOX_EXT(minX: f32 = call.f32(0),
+        minY: f32 = call.f32(1), minZ: f32 = call.f32(2), minW: f32 = call.f32(3),
+        maxX: f32 = call.f32(4), maxY: f32 = call.f32(5), maxZ: f32 = call.f32(6),
+        maxW: f32 = call.f32(7));
+    glPrimitiveBoundingBoxOES = GL_PRIMITIVE_BOUNDING_BOX_OES(minX: f32 = call.f32(0),
+        minY: f32 = call.f32(1), minZ: f32 = call.f32(2), minW: f32 = call.f32(3),
+        maxX: f32 = call.f32(4), maxY: f32 = call.f32(5), maxZ: f32 = call.f32(6),
+        maxW: f32 = call.f32(7));
+    glProgramParameteriEXT = GL_PROGRAM_PARAMETERI_EXT(program: u32 = call.name(Kind::Program, 0),
+        pname: u32 = call.u32(1), value: i32 = call.i32(2));
+    glProgramUniform1fEXT = GL_PROGRAM_UNIFORM1F_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2));
+    glProgramUniform1fvEXT = GL_PROGRAM_UNIFORM1FV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glProgramUniform1iEXT = GL_PROGRAM_UNIFORM1I_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2));
+    glProgramUniform1ivEXT = GL_PROGRAM_UNIFORM1IV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glProgramUniform1uiEXT = GL_PROGRAM_UNIFORM1UI_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2));
+    glProgramUniform1uivEXT = GL_PROGRAM_UNIFORM1UIV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glProgramUniform2fEXT = GL_PROGRAM_UNIFORM2F_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2), v1: f32 = call.f32(3));
+    glProgramUniform2fvEXT = GL_PROGRAM_UNIFORM2FV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glProgramUniform2iEXT = GL_PROGRAM_UNIFORM2I_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2), v1: i32 = call.i32(3));
+    glProgramUniform2ivEXT = GL_PROGRAM_UNIFORM2IV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glProgramUniform2uiEXT = GL_PROGRAM_UNIFORM2UI_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2), v1: u32 = call.u32(3));
+    glProgramUniform2uivEXT = GL_PROGRAM_UNIFORM2UIV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glProgramUniform3fEXT = GL_PROGRAM_UNIFORM3F_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2), v1: f32 = call.f32(3),
+        v2: f32 = call.f32(4));
+    glProgramUniform3fvEXT = GL_PROGRAM_UNIFORM3FV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glProgramUniform3iEXT = GL_PROGRAM_UNIFORM3I_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2), v1: i32 = call.i32(3),
+        v2: i32 = call.i32(4));
+    glProgramUniform3ivEXT = GL_PROGRAM_UNIFORM3IV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glProgramUniform3uiEXT = GL_PROGRAM_UNIFORM3UI_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2), v1: u32 = call.u32(3),
+        v2: u32 = call.u32(4));
+    glProgramUniform3uivEXT = GL_PROGRAM_UNIFORM3UIV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(4))?);
+    glProgramUniform4fEXT = GL_PROGRAM_UNIFORM4F_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: f32 = call.f32(2), v1: f32 = call.f32(3),
+        v2: f32 = call.f32(4), v3: f32 = call.f32(5));
+    glProgramUniform4fvEXT = GL_PROGRAM_UNIFORM4FV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniform4iEXT = GL_PROGRAM_UNIFORM4I_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: i32 = call.i32(2), v1: i32 = call.i32(3),
+        v2: i32 = call.i32(4), v3: i32 = call.i32(5));
+    glProgramUniform4ivEXT = GL_PROGRAM_UNIFORM4IV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniform4uiEXT = GL_PROGRAM_UNIFORM4UI_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), v0: u32 = call.u32(2), v1: u32 = call.u32(3),
+        v2: u32 = call.u32(4), v3: u32 = call.u32(5));
+    glProgramUniform4uivEXT = GL_PROGRAM_UNIFORM4UIV_EXT(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const u32 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniformMatrix2fvEXT = GL_PROGRAM_UNIFORM_MATRIX2FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glProgramUniformMatrix2x3fvEXT = GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glProgramUniformMatrix2x4fvEXT = GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glProgramUniformMatrix3fvEXT = GL_PROGRAM_UNIFORM_MATRIX3FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(9).saturating_mul(4))?);
+    glProgramUniformMatrix3x2fvEXT = GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glProgramUniformMatrix3x4fvEXT = GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glProgramUniformMatrix4fvEXT = GL_PROGRAM_UNIFORM_MATRIX4FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(16).saturating_mul(4))?);
+    glProgramUniformMatrix4x2fvEXT = GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glProgramUniformMatrix4x3fvEXT = GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2), transpose: u8 = call.u8(3),
+        value: *const f32 = call.input(4, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glPushDebugGroupKHR = GL_PUSH_DEBUG_GROUP_KHR(source: u32 = call.u32(0), id: u32 = call.u32(1),
+        length: i32 = call.i32(2), message: *const c_char = call.input(3, i64::from(length))?);
+    glPushGroupMarkerEXT = GL_PUSH_GROUP_MARKER_EXT(length: i32 = call.i32(0),
+        marker: *const c_char = call.input(1, i64::from(length))?);
+    glQueryCounterEXT = GL_QUERY_COUNTER_EXT(id: u32 = call.name(Kind::Query, 0),
+        target: u32 = call.u32(1));
+    glQueryMatrixxOES = GL_QUERY_MATRIXX_OES(mantissa: *mut i32 = call.room(0, 0)?,
+        exponent: *mut i32 = call.room(1, 0)?) -> result: u32 = u64::from(result);
+    glRasterSamplesEXT = GL_RASTER_SAMPLES_EXT(samples: u32 = call.u32(0),
+        fixedsamplelocations: u8 = call.u8(1));
+    glReadBufferIndexedEXT = GL_READ_BUFFER_INDEXED_EXT(src: u32 = call.u32(0),
+        index: i32 = call.i32(1));
+    glRenderbufferStorageMultisampleEXT = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glRenderbufferStorageOES = GL_RENDERBUFFER_STORAGE_OES(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), width: i32 = call.i32(2), height: i32 = call.i32(3));
+    glRotatexOES = GL_ROTATEX_OES(angle: i32 = call.i32(0), x: i32 = call.i32(1),
+        y: i32 = call.i32(2), z: i32 = call.i32(3));
+    glSampleCoveragexOES = GL_SAMPLE_COVERAGEX_OES(value: i32 = call.i32(0), invert: u8 = call.u8(1));
+    glSamplerParameterIivEXT = GL_SAMPLER_PARAMETER_IIV_EXT(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        param: *const i32 = call.input(2, 0)?);
+    glSamplerParameterIivOES = GL_SAMPLER_PARAMETER_IIV_OES(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        param: *const i32 = call.input(2, 0)?);
+    glSamplerParameterIuivEXT = GL_SAMPLER_PARAMETER_IUIV_EXT(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        param: *const u32 = call.input(2, 0)?);
+    glSamplerParameterIuivOES = GL_SAMPLER_PARAMETER_IUIV_OES(
+        sampler: u32 = call.name(Kind::Sampler, 0), pname: u32 = call.u32(1),
+        param: *const u32 = call.input(2, 0)?);
+    glScalexOES = GL_SCALEX_OES(x: i32 = call.i32(0), y: i32 = call.i32(1), z: i32 = call.i32(2));
+    glScissorArrayvOES = GL_SCISSOR_ARRAYV_OES(first: u32 = call.u32(0), count: i32 = call.i32(1),
+        v: *const i32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glScissorIndexedOES = GL_SCISSOR_INDEXED_OES(index: u32 = call.u32(0), left: i32 = call.i32(1),
+        bottom: i32 = call.i32(2), width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glScissorIndexedvOES = GL_SCISSOR_INDEXEDV_OES(index: u32 = call.u32(0),
+        v: *const i32 = call.input(1, 0)?);
+    glSemaphoreParameterui64vEXT = GL_SEMAPHORE_PARAMETERUI64V_EXT(
+        semaphore: u32 = call.name(Kind::Semaphore, 0), pname: u32 = call.u32(1),
+        params: *const u64 = call.input(2, 0)?);
+    glShadingRateCombinerOpsEXT = GL_SHADING_RATE_COMBINER_OPS_EXT(combinerOp0: u32 = call.u32(0),
+        combinerOp1: u32 = call.u32(1));
+    glShadingRateEXT = GL_SHADING_RATE_EXT(rate: u32 = call.u32(0));
+    glSignalSemaphoreEXT = GL_SIGNAL_SEMAPHORE_EXT(semaphore: u32 = call.name(Kind::Semaphore, 0),
+        numBufferBarriers: u32 = call.u32(1),
+        buffers: *const u32 = call.names(Kind::Buffer, 2, i64::from(numBufferBarriers))?,
+        numTextureBarriers: u32 = call.u32(3),
+        textures: *const u32 = call.names(Kind::Texture, 4, i64::from(numTextureBarriers))?,
+        dstLayouts: *const u32 = call.input(5, i64::from(numTextureBarriers).saturating_mul(4))?);
+    glTexBufferEXT = GL_TEX_BUFFER_EXT(target: u32 = call.u32(0), internalformat: u32 = call.u32(1),
+        buffer: u32 = call.name(Kind::Buffer, 2));
+    glTexBufferOES = GL_TEX_BUFFER_OES(target: u32 = call.u32(0), internalformat: u32 = call.u32(1),
+        buffer: u32 = call.name(Kind::Buffer, 2));
+    glTexBufferRangeEXT = GL_TEX_BUFFER_RANGE_EXT(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), buffer: u32 = call.name(Kind::Buffer, 2),
+        offset: isize = call.isize(3), size: isize = call.isize(4));
+    glTexBufferRangeOES = GL_TEX_BUFFER_RANGE_OES(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), buffer: u32 = call.name(Kind::Buffer, 2),
+        offset: isize = call.isize(3), size: isize = call.isize(4));
+    glTexEnvxOES = GL_TEX_ENVX_OES(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexEnvxvOES = GL_TEX_ENVXV_OES(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTexGenfOES = GL_TEX_GENF_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: f32 = call.f32(2));
+    glTexGenfvOES = GL_TEX_GENFV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const f32 = call.input(2, 0)?);
+    glTexGeniOES = GL_TEX_GENI_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexGenivOES = GL_TEX_GENIV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTexGenxOES = GL_TEX_GENX_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexGenxvOES = GL_TEX_GENXV_OES(coord: u32 = call.u32(0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glTexPageCommitmentEXT = GL_TEX_PAGE_COMMITMENT_EXT(target: u32 = call.u32(0),
+        level: i32 = call.i32(1), xoffset: i32 = call.i32(2), yoffset: i32 = call.i32(3),
+        zoffset: i32 = call.i32(4), width: i32 = call.i32(5), height: i32 = call.i32(6),
+        depth: i32 = call.i32(7), commit: u8 = call.u8(8));
+    glTexParameterIivEXT = GL_TEX_PARAMETER_IIV_EXT(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *const i32 = call.input(2, 0)?);
+    glTexParameterIivOES = GL_TEX_PARAMETER_IIV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *const i32 = call.input(2, 0)?);
+    glTexParameterIuivEXT = GL_TEX_PARAMETER_IUIV_EXT(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *const u32 = call.input(2, 0)?);
+    glTexParameterIuivOES = GL_TEX_PARAMETER_IUIV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *const u32 = call.input(2, 0)?);
+    glTexParameterxOES = GL_TEX_PARAMETERX_OES(target: u32 = call.u32(0), pname: u32 = call.u32(1),
+        param: i32 = call.i32(2));
+    glTexParameterxvOES = GL_TEX_PARAMETERXV_OES(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *const i32 = call.input(2, 0)?);
+    glTexStorage1DEXT = GL_TEX_STORAGE1D_EXT(target: u32 = call.u32(0), levels: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), width: i32 = call.i32(3));
+    glTexStorage2DEXT = GL_TEX_STORAGE2D_EXT(target: u32 = call.u32(0), levels: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glTexStorage3DEXT = GL_TEX_STORAGE3D_EXT(target: u32 = call.u32(0), levels: i32 = call.i32(1),
+        internalformat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        depth: i32 = call.i32(5));
+    glTexStorage3DMultisampleOES = GL_TEX_STORAGE3D_MULTISAMPLE_OES(target: u32 = call.u32(0),
+        samples: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), depth: i32 = call.i32(5), fixedsamplelocations: u8 = call.u8(6));
+    glTexStorageAttribs2DEXT = GL_TEX_STORAGE_ATTRIBS2D_EXT(target: u32 = call.u32(0),
+        levels: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), attrib_list: *const i32 = call.input(5, 0)?);
+    glTexStorageAttribs3DEXT = GL_TEX_STORAGE_ATTRIBS3D_EXT(target: u32 = call.u32(0),
+        levels: i32 = call.i32(1), internalformat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), depth: i32 = call.i32(5),
+        attrib_list: *const i32 = call.input(6, 0)?);
+    glTexStorageMem2DEXT = GL_TEX_STORAGE_MEM2D_EXT(target: u32 = call.u32(0),
+        levels: i32 = call.i32(1), internalFormat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), memory: u32 = call.name(Kind::MemoryObject, 5),
+        offset: u64 = call.u64(6));
+    glTexStorageMem2DMultisampleEXT = GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalFormat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4), fixedSampleLocations: u8 = call.u8(5),
+        memory: u32 = call.name(Kind::MemoryObject, 6), offset: u64 = call.u64(7));
+    glTexStorageMem3DEXT = GL_TEX_STORAGE_MEM3D_EXT(target: u32 = call.u32(0),
+        levels: i32 = call.i32(1), internalFormat: u32 = call.u32(2), width: i32 = call.i32(3),
+        height: i32 = call.i32(4), depth: i32 = call.i32(5),
+        memory: u32 = call.name(Kind::MemoryObject, 6), offset: u64 = call.u64(7));
+    glTexStorageMem3DMultisampleEXT = GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalFormat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4), depth: i32 = call.i32(5),
+        fixedSampleLocations: u8 = call.u8(6), memory: u32 = call.name(Kind::MemoryObject, 7),
+        offset: u64 = call.u64(8));
+    glTextureStorage1DEXT = GL_TEXTURE_STORAGE1D_EXT(texture: u32 = call.name(Kind::Texture, 0),
+        target: u32 = call.u32(1), levels: i32 = call.i32(2), internalformat: u32 = call.u32(3),
+        width: i32 = call.i32(4));
+    glTextureStorage2DEXT = GL_TEXTURE_STORAGE2D_EXT(texture: u32 = call.name(Kind::Texture, 0),
+        target: u32 = call.u32(1), levels: i32 = call.i32(2), internalformat: u32 = call.u32(3),
+        width: i32 = call.i32(4), height: i32 = call.i32(5));
+    glTextureStorage3DEXT = GL_TEXTURE_STORAGE3D_EXT(texture: u32 = call.name(Kind::Texture, 0),
+        target: u32 = call.u32(1), levels: i32 = call.i32(2), internalformat: u32 = call.u32(3),
+        width: i32 = call.i32(4), height: i32 = call.i32(5), depth: i32 = call.i32(6));
+    glTextureStorageMem2DEXT = GL_TEXTURE_STORAGE_MEM2D_EXT(
+        texture: u32 = call.name(Kind::Texture, 0), levels: i32 = call.i32(1),
+        internalFormat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        memory: u32 = call.name(Kind::MemoryObject, 5), offset: u64 = call.u64(6));
+    glTextureStorageMem2DMultisampleEXT = GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT(
+        texture: u32 = call.name(Kind::Texture, 0), samples: i32 = call.i32(1),
+        internalFormat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        fixedSampleLocations: u8 = call.u8(5), memory: u32 = call.name(Kind::MemoryObject, 6),
+        offset: u64 = call.u64(7));
+    glTextureStorageMem3DEXT = GL_TEXTURE_STORAGE_MEM3D_EXT(
+        texture: u32 = call.name(Kind::Texture, 0), levels: i32 = call.i32(1),
+        internalFormat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        depth: i32 = call.i32(5), memory: u32 = call.name(Kind::MemoryObject, 6),
+        offset: u64 = call.u64(7));
+    glTextureStorageMem3DMultisampleEXT = GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT(
+        texture: u32 = call.name(Kind::Texture, 0), samples: i32 = call.i32(1),
+        internalFormat: u32 = call.u32(2), width: i32 = call.i32(3), height: i32 = call.i32(4),
+        depth: i32 = call.i32(5), fixedSampleLocations: u8 = call.u8(6),
+        memory: u32 = call.name(Kind::MemoryObject, 7), offset: u64 = call.u64(8));
+    glTextureViewEXT = GL_TEXTURE_VIEW_EXT(texture: u32 = call.name(Kind::Texture, 0),
+        target: u32 = call.u32(1), origtexture: u32 = call.name(Kind::Texture, 2),
+        internalformat: u32 = call.u32(3), minlevel: u32 = call.u32(4),
+        numlevels: u32 = call.u32(5), minlayer: u32 = call.u32(6), numlayers: u32 = call.u32(7));
+    glTextureViewOES = GL_TEXTURE_VIEW_OES(texture: u32 = call.name(Kind::Texture, 0),
+        target: u32 = call.u32(1), origtexture: u32 = call.name(Kind::Texture, 2),
+        internalformat: u32 = call.u32(3), minlevel: u32 = call.u32(4),
+        numlevels: u32 = call.u32(5), minlayer: u32 = call.u32(6), numlayers: u32 = call.u32(7));
+    glTranslatexOES = GL_TRANSLATEX_OES(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        z: i32 = call.i32(2));
+    glUseProgramStagesEXT = GL_USE_PROGRAM_STAGES_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0), stages: u32 = call.u32(1),
+        program: u32 = call.name(Kind::Program, 2));
+    glValidateProgramPipelineEXT = GL_VALIDATE_PROGRAM_PIPELINE_EXT(
+        pipeline: u32 = call.name(Kind::ProgramPipeline, 0));
+    glVertexAttribDivisorEXT = GL_VERTEX_ATTRIB_DIVISOR_EXT(index: u32 = call.u32(0),
+        divisor: u32 = call.u32(1));
+    glViewportArrayvOES = GL_VIEWPORT_ARRAYV_OES(first: u32 = call.u32(0), count: i32 = call.i32(1),
+        v: *const f32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glViewportIndexedfOES = GL_VIEWPORT_INDEXEDF_OES(index: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2), w: f32 = call.f32(3), h: f32 = call.f32(4));
+    glViewportIndexedfvOES = GL_VIEWPORT_INDEXEDFV_OES(index: u32 = call.u32(0),
+        v: *const f32 = call.input(1, 0)?);
+    glWaitSemaphoreEXT = GL_WAIT_SEMAPHORE_EXT(semaphore: u32 = call.name(Kind::Semaphore, 0),
+        numBufferBarriers: u32 = call.u32(1),
+        buffers: *const u32 = call.names(Kind::Buffer, 2, i64::from(numBufferBarriers))?,
+        numTextureBarriers: u32 = call.u32(3),
+        textures: *const u32 = call.names(Kind::Texture, 4, i64::from(numTextureBarriers))?,
+        srcLayouts: *const u32 = call.input(5, i64::from(numTextureBarriers).saturating_mul(4))?);
+    glWeightPointerOES = GL_WEIGHT_POINTER_OES(size: i32 = call.i32(0), r#type: u32 = call.u32(1),
+        stride: i32 = call.i32(2), pointer: *const c_void = array_pointer(call, 3, 2)?);
+    glWindowRectanglesEXT = GL_WINDOW_RECTANGLES_EXT(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1),
+        r#box: *const i32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
 }

@@ -9,2922 +9,622 @@
     non_snake_case
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
-use gapii_commands::ids;
-
-use crate::call::Call;
+use crate::gl::play;
 use crate::gl::set_client_arrays;
 use crate::names::Kind;
-use crate::skip::Outcome;
-
-pub fn glAlphaFuncQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let r#ref = call.f32(1);
-    let driver: unsafe extern "C" fn(u32, f32) = unsafe { call.driver(ids::GL_ALPHA_FUNC_QCOM) }?;
-    unsafe { driver(func, r#ref) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glApplyFramebufferAttachmentCMAAINTEL(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() =
-        unsafe { call.driver(ids::GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBeginConditionalRenderNV(call: &mut Call<'_, '_>) -> Outcome {
-    let id = call.name(Kind::Query, 0);
-    let mode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_BEGIN_CONDITIONAL_RENDER_NV) }?;
-    unsafe { driver(id, mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBindShadingRateImageNV(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_BIND_SHADING_RATE_IMAGE_NV) }?;
-    unsafe { driver(texture) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendBarrierNV(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_BLEND_BARRIER_NV) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlendParameteriNV(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let value = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_BLEND_PARAMETERI_NV) }?;
-    unsafe { driver(pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlitFramebufferANGLE(call: &mut Call<'_, '_>) -> Outcome {
-    let srcX0 = call.i32(0);
-    let srcY0 = call.i32(1);
-    let srcX1 = call.i32(2);
-    let srcY1 = call.i32(3);
-    let dstX0 = call.i32(4);
-    let dstY0 = call.i32(5);
-    let dstX1 = call.i32(6);
-    let dstY1 = call.i32(7);
-    let mask = call.u32(8);
-    let filter = call.u32(9);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLIT_FRAMEBUFFER_ANGLE) }?;
-    unsafe { driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBlitFramebufferNV(call: &mut Call<'_, '_>) -> Outcome {
-    let srcX0 = call.i32(0);
-    let srcY0 = call.i32(1);
-    let srcX1 = call.i32(2);
-    let srcY1 = call.i32(3);
-    let dstX0 = call.i32(4);
-    let dstY0 = call.i32(5);
-    let dstX1 = call.i32(6);
-    let dstY1 = call.i32(7);
-    let mask = call.u32(8);
-    let filter = call.u32(9);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_BLIT_FRAMEBUFFER_NV) }?;
-    unsafe { driver(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBufferAttachMemoryNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let memory = call.name(Kind::MemoryObject, 1);
-    let offset = call.u64(2);
-    let driver: unsafe extern "C" fn(u32, u32, u64) =
-        unsafe { call.driver(ids::GL_BUFFER_ATTACH_MEMORY_NV) }?;
-    unsafe { driver(target, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glBufferPageCommitmentMemNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let offset = call.isize(1);
-    let size = call.isize(2);
-    let memory = call.name(Kind::MemoryObject, 3);
-    let memOffset = call.u64(4);
-    let commit = call.u8(5);
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) =
-        unsafe { call.driver(ids::GL_BUFFER_PAGE_COMMITMENT_MEM_NV) }?;
-    unsafe { driver(target, offset, size, memory, memOffset, commit) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipPlanefIMG(call: &mut Call<'_, '_>) -> Outcome {
-    let p = call.u32(0);
-    let eqn = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_CLIP_PLANEF_IMG) }?;
-    unsafe { driver(p, eqn) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glClipPlanexIMG(call: &mut Call<'_, '_>) -> Outcome {
-    let p = call.u32(0);
-    let eqn = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_CLIP_PLANEX_IMG) }?;
-    unsafe { driver(p, eqn) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glConservativeRasterParameteriNV(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let param = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) =
-        unsafe { call.driver(ids::GL_CONSERVATIVE_RASTER_PARAMETERI_NV) }?;
-    unsafe { driver(pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyBufferSubDataNV(call: &mut Call<'_, '_>) -> Outcome {
-    let readTarget = call.u32(0);
-    let writeTarget = call.u32(1);
-    let readOffset = call.isize(2);
-    let writeOffset = call.isize(3);
-    let size = call.isize(4);
-    let driver: unsafe extern "C" fn(u32, u32, isize, isize, isize) =
-        unsafe { call.driver(ids::GL_COPY_BUFFER_SUB_DATA_NV) }?;
-    unsafe { driver(readTarget, writeTarget, readOffset, writeOffset, size) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let resultPath = call.u32(0);
-    let srcPath = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_COPY_PATH_NV) }?;
-    unsafe { driver(resultPath, srcPath) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCopyTextureLevelsAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let destinationTexture = call.name(Kind::Texture, 0);
-    let sourceTexture = call.name(Kind::Texture, 1);
-    let sourceBaseLevel = call.i32(2);
-    let sourceLevelCount = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_COPY_TEXTURE_LEVELS_APPLE) }?;
-    unsafe { driver(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverFillPathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let numPaths = call.i32(0);
-    let pathNameType = call.u32(1);
-    let pathBase = call.u32(3);
-    let coverMode = call.u32(4);
-    let transformType = call.u32(5);
-    let paths = call.input(2, 0)?;
-    let transformValues =
-        call.input(6, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_COVER_FILL_PATH_INSTANCED_NV) }?;
-    unsafe {
-        driver(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues)
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverFillPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let coverMode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_COVER_FILL_PATH_NV) }?;
-    unsafe { driver(path, coverMode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverStrokePathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let numPaths = call.i32(0);
-    let pathNameType = call.u32(1);
-    let pathBase = call.u32(3);
-    let coverMode = call.u32(4);
-    let transformType = call.u32(5);
-    let paths = call.input(2, 0)?;
-    let transformValues =
-        call.input(6, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_COVER_STROKE_PATH_INSTANCED_NV) }?;
-    unsafe {
-        driver(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues)
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverStrokePathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let coverMode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_COVER_STROKE_PATH_NV) }?;
-    unsafe { driver(path, coverMode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverageMaskNV(call: &mut Call<'_, '_>) -> Outcome {
-    let mask = call.u8(0);
-    let driver: unsafe extern "C" fn(u8) = unsafe { call.driver(ids::GL_COVERAGE_MASK_NV) }?;
-    unsafe { driver(mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverageModulationNV(call: &mut Call<'_, '_>) -> Outcome {
-    let components = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_COVERAGE_MODULATION_NV) }?;
-    unsafe { driver(components) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverageModulationTableNV(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let v = call.input(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *const f32) =
-        unsafe { call.driver(ids::GL_COVERAGE_MODULATION_TABLE_NV) }?;
-    unsafe { driver(n, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCoverageOperationNV(call: &mut Call<'_, '_>) -> Outcome {
-    let operation = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_COVERAGE_OPERATION_NV) }?;
-    unsafe { driver(operation) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glCreateSemaphoresNV(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let semaphores = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_CREATE_SEMAPHORES_NV) }?;
-    unsafe { driver(n, semaphores) };
-    call.made(Kind::Semaphore, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteFencesNV(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let fences = call.names(Kind::Fence, 1, i64::from(n))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DELETE_FENCES_NV) }?;
-    unsafe { driver(n, fences) };
-    call.unmade(Kind::Fence, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeletePathsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let range = call.i32(1);
-    let driver: unsafe extern "C" fn(u32, i32) = unsafe { call.driver(ids::GL_DELETE_PATHS_NV) }?;
-    unsafe { driver(path, range) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDeleteSyncAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let sync = call.handle(Kind::Sync, 0);
-    let driver: unsafe extern "C" fn(*mut c_void) =
-        unsafe { call.driver(ids::GL_DELETE_SYNC_APPLE) }?;
-    unsafe { driver(sync) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangeArrayfvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_DEPTH_RANGE_ARRAYFV_NV) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDepthRangeIndexedfNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let n = call.f32(1);
-    let f = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, f32, f32) =
-        unsafe { call.driver(ids::GL_DEPTH_RANGE_INDEXEDF_NV) }?;
-    unsafe { driver(index, n, f) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisableDriverControlQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let driverControl = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_DISABLE_DRIVER_CONTROL_QCOM) }?;
-    unsafe { driver(driverControl) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDisableiNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_DISABLEI_NV) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArraysInstancedANGLE(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let first = call.i32(1);
-    let count = call.i32(2);
-    let primcount = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ARRAYS_INSTANCED_ANGLE) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, first, count, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawArraysInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let first = call.i32(1);
-    let count = call.i32(2);
-    let primcount = call.i32(3);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ARRAYS_INSTANCED_NV) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, first, count, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawBuffersNV(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let bufs = call.input(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *const u32) =
-        unsafe { call.driver(ids::GL_DRAW_BUFFERS_NV) }?;
-    unsafe { driver(n, bufs) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedANGLE(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let primcount = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_ANGLE) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawElementsInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let count = call.i32(1);
-    let r#type = call.u32(2);
-    let primcount = call.i32(4);
-    let indices = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) =
-        unsafe { call.driver(ids::GL_DRAW_ELEMENTS_INSTANCED_NV) }?;
-    set_client_arrays(call)?;
-    unsafe { driver(mode, count, r#type, indices, primcount) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawMeshTasksIndirectNV(call: &mut Call<'_, '_>) -> Outcome {
-    let indirect = call.isize(0);
-    let driver: unsafe extern "C" fn(isize) =
-        unsafe { call.driver(ids::GL_DRAW_MESH_TASKS_INDIRECT_NV) }?;
-    unsafe { driver(indirect) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glDrawMeshTasksNV(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_DRAW_MESH_TASKS_NV) }?;
-    unsafe { driver(first, count) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnableDriverControlQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let driverControl = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_ENABLE_DRIVER_CONTROL_QCOM) }?;
-    unsafe { driver(driverControl) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEnableiNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_ENABLEI_NV) }?;
-    unsafe { driver(target, index) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEndConditionalRenderNV(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_END_CONDITIONAL_RENDER_NV) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glEndTilingQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let preserveMask = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_END_TILING_QCOM) }?;
-    unsafe { driver(preserveMask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetBuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let maxBuffers = call.i32(1);
-    let buffers = call.room(0, i64::from(maxBuffers).saturating_mul(4))?;
-    let numBuffers = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_BUFFERS_QCOM) }?;
-    unsafe { driver(buffers, maxBuffers, numBuffers) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetFramebuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let maxFramebuffers = call.i32(1);
-    let framebuffers = call.room(0, i64::from(maxFramebuffers).saturating_mul(4))?;
-    let numFramebuffers = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_FRAMEBUFFERS_QCOM) }?;
-    unsafe { driver(framebuffers, maxFramebuffers, numFramebuffers) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetProgramBinarySourceQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let shadertype = call.u32(1);
-    let source = call.room(2, 0)?;
-    let length = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut c_char, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) }?;
-    unsafe { driver(program, shadertype, source, length) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetProgramsQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let maxPrograms = call.i32(1);
-    let programs = call.room(0, i64::from(maxPrograms).saturating_mul(4))?;
-    let numPrograms = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_PROGRAMS_QCOM) }?;
-    unsafe { driver(programs, maxPrograms, numPrograms) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetRenderbuffersQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let maxRenderbuffers = call.i32(1);
-    let renderbuffers = call.room(0, i64::from(maxRenderbuffers).saturating_mul(4))?;
-    let numRenderbuffers = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_RENDERBUFFERS_QCOM) }?;
-    unsafe { driver(renderbuffers, maxRenderbuffers, numRenderbuffers) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetShadersQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let maxShaders = call.i32(1);
-    let shaders = call.room(0, i64::from(maxShaders).saturating_mul(4))?;
-    let numShaders = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_SHADERS_QCOM) }?;
-    unsafe { driver(shaders, maxShaders, numShaders) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetTexLevelParameterivQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let face = call.u32(1);
-    let level = call.i32(2);
-    let pname = call.u32(3);
-    let params = call.room(4, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM) }?;
-    unsafe { driver(texture, face, level, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtGetTexturesQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let maxTextures = call.i32(1);
-    let textures = call.room(0, i64::from(maxTextures).saturating_mul(4))?;
-    let numTextures = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(*mut u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_EXT_GET_TEXTURES_QCOM) }?;
-    unsafe { driver(textures, maxTextures, numTextures) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtIsProgramBinaryQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 =
-        unsafe { call.driver(ids::GL_EXT_IS_PROGRAM_BINARY_QCOM) }?;
-    let result = unsafe { driver(program) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glExtTexObjectStateOverrideiQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glExtrapolateTex2DQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let src1 = call.name(Kind::Texture, 0);
-    let src2 = call.name(Kind::Texture, 1);
-    let output = call.name(Kind::Texture, 2);
-    let scaleFactor = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32) =
-        unsafe { call.driver(ids::GL_EXTRAPOLATE_TEX2D_QCOM) }?;
-    unsafe { driver(src1, src2, output, scaleFactor) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFenceSyncAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let condition = call.u32(0);
-    let flags = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void =
-        unsafe { call.driver(ids::GL_FENCE_SYNC_APPLE) }?;
-    let result = unsafe { driver(condition, flags) };
-    call.made_result(Kind::Sync, result as u64);
-    call.returned(Some(result as u64));
-    Ok(())
-}
-
-pub fn glFinishFenceNV(call: &mut Call<'_, '_>) -> Outcome {
-    let fence = call.name(Kind::Fence, 0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_FINISH_FENCE_NV) }?;
-    unsafe { driver(fence) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFragmentCoverageColorNV(call: &mut Call<'_, '_>) -> Outcome {
-    let color = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_FRAGMENT_COVERAGE_COLOR_NV) }?;
-    unsafe { driver(color) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferFetchBarrierQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferFoveationConfigQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let framebuffer = call.name(Kind::Framebuffer, 0);
-    let numLayers = call.u32(1);
-    let focalPointsPerLayer = call.u32(2);
-    let requestedFeatures = call.u32(3);
-    let providedFeatures = call.room(4, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM) }?;
-    unsafe {
-        driver(framebuffer, numLayers, focalPointsPerLayer, requestedFeatures, providedFeatures)
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferFoveationParametersQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let framebuffer = call.name(Kind::Framebuffer, 0);
-    let layer = call.u32(1);
-    let focalPoint = call.u32(2);
-    let focalX = call.f32(3);
-    let focalY = call.f32(4);
-    let gainX = call.f32(5);
-    let gainY = call.f32(6);
-    let foveaArea = call.f32(7);
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM) }?;
-    unsafe { driver(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferParameteriMESA(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let param = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_PARAMETERI_MESA) }?;
-    unsafe { driver(target, pname, param) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferSampleLocationsfvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let start = call.u32(1);
-    let count = call.i32(2);
-    let v = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) }?;
-    unsafe { driver(target, start, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture2DDownsampleIMG(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let textarget = call.u32(2);
-    let texture = call.name(Kind::Texture, 3);
-    let level = call.i32(4);
-    let xscale = call.i32(5);
-    let yscale = call.i32(6);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG) }?;
-    unsafe { driver(target, attachment, textarget, texture, level, xscale, yscale) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTexture2DMultisampleIMG(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let textarget = call.u32(2);
-    let texture = call.name(Kind::Texture, 3);
-    let level = call.i32(4);
-    let samples = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG) }?;
-    unsafe { driver(target, attachment, textarget, texture, level, samples) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glFramebufferTextureLayerDownsampleIMG(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let attachment = call.u32(1);
-    let texture = call.name(Kind::Texture, 2);
-    let level = call.i32(3);
-    let layer = call.i32(4);
-    let xscale = call.i32(5);
-    let yscale = call.i32(6);
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG) }?;
-    unsafe { driver(target, attachment, texture, level, layer, xscale, yscale) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenFencesNV(call: &mut Call<'_, '_>) -> Outcome {
-    let n = call.i32(0);
-    let fences = call.room(1, i64::from(n).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GEN_FENCES_NV) }?;
-    unsafe { driver(n, fences) };
-    call.made(Kind::Fence, 1, i64::from(n));
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGenPathsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let range = call.i32(0);
-    let driver: unsafe extern "C" fn(i32) -> u32 = unsafe { call.driver(ids::GL_GEN_PATHS_NV) }?;
-    let result = unsafe { driver(range) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glGetCoverageModulationTableNV(call: &mut Call<'_, '_>) -> Outcome {
-    let bufSize = call.i32(0);
-    let v = call.room(1, (i64::from(bufSize)).min(16).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_COVERAGE_MODULATION_TABLE_NV) }?;
-    unsafe { driver(bufSize, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetDriverControlStringQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let driverControl = call.u32(0);
-    let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
-    let driverControlString = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_DRIVER_CONTROL_STRING_QCOM) }?;
-    unsafe { driver(driverControl, bufSize, length, driverControlString) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetDriverControlsQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let size = call.i32(1);
-    let num = call.room(0, 0)?;
-    let driverControls = call.room(2, i64::from(size).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(*mut i32, i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_DRIVER_CONTROLS_QCOM) }?;
-    unsafe { driver(num, size, driverControls) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFenceivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let fence = call.name(Kind::Fence, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_FENCEIV_NV) }?;
-    unsafe { driver(fence, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFloati_vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let data = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_FLOATI_V_NV) }?;
-    unsafe { driver(target, index, data) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetFramebufferParameterivMESA(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_FRAMEBUFFER_PARAMETERIV_MESA) }?;
-    unsafe { driver(target, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetInteger64vAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let pname = call.u32(0);
-    let params = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_INTEGER64V_APPLE) }?;
-    unsafe { driver(pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetInternalformatSampleivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let internalformat = call.u32(1);
-    let samples = call.i32(2);
-    let pname = call.u32(3);
-    let count = call.i32(4);
-    let params = call.room(5, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, u32, i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_INTERNALFORMAT_SAMPLEIV_NV) }?;
-    unsafe { driver(target, internalformat, samples, pname, count, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetMemoryObjectDetachedResourcesuivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let memory = call.name(Kind::MemoryObject, 0);
-    let pname = call.u32(1);
-    let first = call.i32(2);
-    let count = call.i32(3);
-    let params = call.room(4, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV) }?;
-    unsafe { driver(memory, pname, first, count, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathCommandsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let commands = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut u8) =
-        unsafe { call.driver(ids::GL_GET_PATH_COMMANDS_NV) }?;
-    unsafe { driver(path, commands) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathCoordsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let coords = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PATH_COORDS_NV) }?;
-    unsafe { driver(path, coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathDashArrayNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let dashArray = call.room(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PATH_DASH_ARRAY_NV) }?;
-    unsafe { driver(path, dashArray) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathLengthNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let startSegment = call.i32(1);
-    let numSegments = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, i32, i32) -> f32 =
-        unsafe { call.driver(ids::GL_GET_PATH_LENGTH_NV) }?;
-    let result = unsafe { driver(path, startSegment, numSegments) };
-    call.returned(Some(u64::from(result.to_bits())));
-    Ok(())
-}
-
-pub fn glGetPathMetricRangeNV(call: &mut Call<'_, '_>) -> Outcome {
-    let metricQueryMask = call.u32(0);
-    let firstPathName = call.u32(1);
-    let numPaths = call.i32(2);
-    let stride = call.i32(3);
-    let metrics = call.room(4, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PATH_METRIC_RANGE_NV) }?;
-    unsafe { driver(metricQueryMask, firstPathName, numPaths, stride, metrics) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathMetricsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let metricQueryMask = call.u32(0);
-    let numPaths = call.i32(1);
-    let pathNameType = call.u32(2);
-    let pathBase = call.u32(4);
-    let stride = call.i32(5);
-    let paths = call.input(3, 0)?;
-    let metrics = call.room(6, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PATH_METRICS_NV) }?;
-    unsafe { driver(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathParameterfvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let pname = call.u32(1);
-    let value = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PATH_PARAMETERFV_NV) }?;
-    unsafe { driver(path, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let pname = call.u32(1);
-    let value = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_PATH_PARAMETERIV_NV) }?;
-    unsafe { driver(path, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetPathSpacingNV(call: &mut Call<'_, '_>) -> Outcome {
-    let pathListMode = call.u32(0);
-    let numPaths = call.i32(1);
-    let pathNameType = call.u32(2);
-    let pathBase = call.u32(4);
-    let advanceScale = call.f32(5);
-    let kerningScale = call.f32(6);
-    let transformType = call.u32(7);
-    let paths = call.input(3, 0)?;
-    let returnedSpacing = call
-        .room(8, i64::from(numPaths).saturating_sub(1).saturating_mul(16i64).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PATH_SPACING_NV) }?;
-    unsafe {
-        driver(
-            pathListMode,
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            advanceScale,
-            kerningScale,
-            transformType,
-            returnedSpacing,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetProgramResourcefvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let programInterface = call.u32(1);
-    let index = call.u32(2);
-    let propCount = call.i32(3);
-    let count = call.i32(5);
-    let props = call.input(4, i64::from(propCount).saturating_mul(4))?;
-    let length = call.room(6, 0)?;
-    let params = call.room(7, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut f32) =
-        unsafe { call.driver(ids::GL_GET_PROGRAM_RESOURCEFV_NV) }?;
-    unsafe { driver(program, programInterface, index, propCount, props, count, length, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSemaphoreParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let pname = call.u32(1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SEMAPHORE_PARAMETERIV_NV) }?;
-    unsafe { driver(semaphore, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetShadingRateImagePaletteNV(call: &mut Call<'_, '_>) -> Outcome {
-    let viewport = call.u32(0);
-    let entry = call.u32(1);
-    let rate = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *mut u32) =
-        unsafe { call.driver(ids::GL_GET_SHADING_RATE_IMAGE_PALETTE_NV) }?;
-    unsafe { driver(viewport, entry, rate) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetShadingRateSampleLocationivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let rate = call.u32(0);
-    let samples = call.u32(1);
-    let index = call.u32(2);
-    let location = call.room(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV) }?;
-    unsafe { driver(rate, samples, index, location) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetSyncivAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let sync = call.handle(Kind::Sync, 0);
-    let pname = call.u32(1);
-    let count = call.i32(2);
-    let length = call.room_or_null(3, 0)?;
-    let values = call.room(4, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) =
-        unsafe { call.driver(ids::GL_GET_SYNCIV_APPLE) }?;
-    unsafe { driver(sync, pname, count, length, values) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetTranslatedShaderSourceANGLE(call: &mut Call<'_, '_>) -> Outcome {
-    let shader = call.name(Kind::Program, 0);
-    let bufSize = call.i32(1);
-    let length = call.room(2, 0)?;
-    let source = call.room(3, i64::from(bufSize))?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) =
-        unsafe { call.driver(ids::GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE) }?;
-    unsafe { driver(shader, bufSize, length, source) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glGetUniformi64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let params = call.room(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, i32, *mut i64) =
-        unsafe { call.driver(ids::GL_GET_UNIFORMI64V_NV) }?;
-    unsafe { driver(program, location, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glInterpolatePathsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let resultPath = call.u32(0);
-    let pathA = call.u32(1);
-    let pathB = call.u32(2);
-    let weight = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32) =
-        unsafe { call.driver(ids::GL_INTERPOLATE_PATHS_NV) }?;
-    unsafe { driver(resultPath, pathA, pathB, weight) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glIsEnablediNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let index = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_ENABLEDI_NV) }?;
-    let result = unsafe { driver(target, index) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsFenceNV(call: &mut Call<'_, '_>) -> Outcome {
-    let fence = call.name(Kind::Fence, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_FENCE_NV) }?;
-    let result = unsafe { driver(fence) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_IS_PATH_NV) }?;
-    let result = unsafe { driver(path) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsPointInFillPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let mask = call.u32(1);
-    let x = call.f32(2);
-    let y = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, u32, f32, f32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_POINT_IN_FILL_PATH_NV) }?;
-    let result = unsafe { driver(path, mask, x, y) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsPointInStrokePathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, f32, f32) -> u8 =
-        unsafe { call.driver(ids::GL_IS_POINT_IN_STROKE_PATH_NV) }?;
-    let result = unsafe { driver(path, x, y) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glIsSyncAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let sync = call.handle(Kind::Sync, 0);
-    let driver: unsafe extern "C" fn(*mut c_void) -> u8 =
-        unsafe { call.driver(ids::GL_IS_SYNC_APPLE) }?;
-    let result = unsafe { driver(sync) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glMatrixFrustumEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let left = call.f64(1);
-    let right = call.f64(2);
-    let bottom = call.f64(3);
-    let top = call.f64(4);
-    let zNear = call.f64(5);
-    let zFar = call.f64(6);
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) =
-        unsafe { call.driver(ids::GL_MATRIX_FRUSTUM_EXT) }?;
-    unsafe { driver(mode, left, right, bottom, top, zNear, zFar) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoad3x2fNV(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixMode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_LOAD3X2F_NV) }?;
-    unsafe { driver(matrixMode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoad3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixMode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_LOAD3X3F_NV) }?;
-    unsafe { driver(matrixMode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoadIdentityEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_MATRIX_LOAD_IDENTITY_EXT) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoadTranspose3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixMode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) }?;
-    unsafe { driver(matrixMode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoadTransposedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f64) =
-        unsafe { call.driver(ids::GL_MATRIX_LOAD_TRANSPOSED_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoadTransposefEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_LOAD_TRANSPOSEF_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoaddEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f64) =
-        unsafe { call.driver(ids::GL_MATRIX_LOADD_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixLoadfEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_LOADF_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMult3x2fNV(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixMode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_MULT3X2F_NV) }?;
-    unsafe { driver(matrixMode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMult3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixMode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_MULT3X3F_NV) }?;
-    unsafe { driver(matrixMode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMultTranspose3x3fNV(call: &mut Call<'_, '_>) -> Outcome {
-    let matrixMode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_MULT_TRANSPOSE3X3F_NV) }?;
-    unsafe { driver(matrixMode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMultTransposedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f64) =
-        unsafe { call.driver(ids::GL_MATRIX_MULT_TRANSPOSED_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMultTransposefEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_MULT_TRANSPOSEF_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMultdEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f64) =
-        unsafe { call.driver(ids::GL_MATRIX_MULTD_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixMultfEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let m = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_MATRIX_MULTF_EXT) }?;
-    unsafe { driver(mode, m) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixOrthoEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let left = call.f64(1);
-    let right = call.f64(2);
-    let bottom = call.f64(3);
-    let top = call.f64(4);
-    let zNear = call.f64(5);
-    let zFar = call.f64(6);
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) =
-        unsafe { call.driver(ids::GL_MATRIX_ORTHO_EXT) }?;
-    unsafe { driver(mode, left, right, bottom, top, zNear, zFar) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixPopEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_MATRIX_POP_EXT) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixPushEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_MATRIX_PUSH_EXT) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixRotatedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let angle = call.f64(1);
-    let x = call.f64(2);
-    let y = call.f64(3);
-    let z = call.f64(4);
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64, f64) =
-        unsafe { call.driver(ids::GL_MATRIX_ROTATED_EXT) }?;
-    unsafe { driver(mode, angle, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixRotatefEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let angle = call.f32(1);
-    let x = call.f32(2);
-    let y = call.f32(3);
-    let z = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_MATRIX_ROTATEF_EXT) }?;
-    unsafe { driver(mode, angle, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixScaledEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let x = call.f64(1);
-    let y = call.f64(2);
-    let z = call.f64(3);
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64) =
-        unsafe { call.driver(ids::GL_MATRIX_SCALED_EXT) }?;
-    unsafe { driver(mode, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixScalefEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let z = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_MATRIX_SCALEF_EXT) }?;
-    unsafe { driver(mode, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixTranslatedEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let x = call.f64(1);
-    let y = call.f64(2);
-    let z = call.f64(3);
-    let driver: unsafe extern "C" fn(u32, f64, f64, f64) =
-        unsafe { call.driver(ids::GL_MATRIX_TRANSLATED_EXT) }?;
-    unsafe { driver(mode, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMatrixTranslatefEXT(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let z = call.f32(3);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_MATRIX_TRANSLATEF_EXT) }?;
-    unsafe { driver(mode, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMaxActiveShaderCoresARM(call: &mut Call<'_, '_>) -> Outcome {
-    let count = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_MAX_ACTIVE_SHADER_CORES_ARM) }?;
-    unsafe { driver(count) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiDrawMeshTasksIndirectCountNV(call: &mut Call<'_, '_>) -> Outcome {
-    let indirect = call.isize(0);
-    let drawcount = call.isize(1);
-    let maxdrawcount = call.i32(2);
-    let stride = call.i32(3);
-    let driver: unsafe extern "C" fn(isize, isize, i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV) }?;
-    unsafe { driver(indirect, drawcount, maxdrawcount, stride) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glMultiDrawMeshTasksIndirectNV(call: &mut Call<'_, '_>) -> Outcome {
-    let indirect = call.isize(0);
-    let drawcount = call.i32(1);
-    let stride = call.i32(2);
-    let driver: unsafe extern "C" fn(isize, i32, i32) =
-        unsafe { call.driver(ids::GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV) }?;
-    unsafe { driver(indirect, drawcount, stride) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNamedBufferAttachMemoryNV(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.name(Kind::Buffer, 0);
-    let memory = call.name(Kind::MemoryObject, 1);
-    let offset = call.u64(2);
-    let driver: unsafe extern "C" fn(u32, u32, u64) =
-        unsafe { call.driver(ids::GL_NAMED_BUFFER_ATTACH_MEMORY_NV) }?;
-    unsafe { driver(buffer, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNamedBufferPageCommitmentMemNV(call: &mut Call<'_, '_>) -> Outcome {
-    let buffer = call.name(Kind::Buffer, 0);
-    let offset = call.isize(1);
-    let size = call.isize(2);
-    let memory = call.name(Kind::MemoryObject, 3);
-    let memOffset = call.u64(4);
-    let commit = call.u8(5);
-    let driver: unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) =
-        unsafe { call.driver(ids::GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV) }?;
-    unsafe { driver(buffer, offset, size, memory, memOffset, commit) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNamedFramebufferSampleLocationsfvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let framebuffer = call.name(Kind::Framebuffer, 0);
-    let start = call.u32(1);
-    let count = call.i32(2);
-    let v = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) }?;
-    unsafe { driver(framebuffer, start, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glNamedRenderbufferStorageMultisampleAdvancedAMD(call: &mut Call<'_, '_>) -> Outcome {
-    let renderbuffer = call.name(Kind::Renderbuffer, 0);
-    let samples = call.i32(1);
-    let storageSamples = call.i32(2);
-    let internalformat = call.u32(3);
-    let width = call.i32(4);
-    let height = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) }?;
-    unsafe { driver(renderbuffer, samples, storageSamples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathCommandsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let numCommands = call.i32(1);
-    let numCoords = call.i32(3);
-    let coordType = call.u32(4);
-    let commands = call.input(2, i64::from(numCommands))?;
-    let coords = call.input(5, i64::from(numCoords).saturating_mul(16i64))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_PATH_COMMANDS_NV) }?;
-    unsafe { driver(path, numCommands, commands, numCoords, coordType, coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathCoordsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let numCoords = call.i32(1);
-    let coordType = call.u32(2);
-    let coords = call.input(3, i64::from(numCoords).saturating_mul(16i64))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_PATH_COORDS_NV) }?;
-    unsafe { driver(path, numCoords, coordType, coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathCoverDepthFuncNV(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_PATH_COVER_DEPTH_FUNC_NV) }?;
-    unsafe { driver(func) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathDashArrayNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let dashCount = call.i32(1);
-    let dashArray = call.input(2, i64::from(dashCount).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PATH_DASH_ARRAY_NV) }?;
-    unsafe { driver(path, dashCount, dashArray) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathGlyphIndexArrayNV(call: &mut Call<'_, '_>) -> Outcome {
-    let firstPathName = call.u32(0);
-    let fontTarget = call.u32(1);
-    let fontStyle = call.u32(3);
-    let firstGlyphIndex = call.u32(4);
-    let numGlyphs = call.i32(5);
-    let pathParameterTemplate = call.u32(6);
-    let emScale = call.f32(7);
-    let fontName = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, f32) -> u32 =
-        unsafe { call.driver(ids::GL_PATH_GLYPH_INDEX_ARRAY_NV) }?;
-    let result = unsafe {
-        driver(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            firstGlyphIndex,
-            numGlyphs,
-            pathParameterTemplate,
-            emScale,
-        )
-    };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glPathGlyphIndexRangeNV(call: &mut Call<'_, '_>) -> Outcome {
-    let fontTarget = call.u32(0);
-    let fontStyle = call.u32(2);
-    let pathParameterTemplate = call.u32(3);
-    let emScale = call.f32(4);
-    let fontName = call.input(1, 0)?;
-    let baseAndCount = call.room(5, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const c_void, u32, u32, f32, *mut u32) -> u32 =
-        unsafe { call.driver(ids::GL_PATH_GLYPH_INDEX_RANGE_NV) }?;
-    let result = unsafe {
-        driver(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount)
-    };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glPathGlyphRangeNV(call: &mut Call<'_, '_>) -> Outcome {
-    let firstPathName = call.u32(0);
-    let fontTarget = call.u32(1);
-    let fontStyle = call.u32(3);
-    let firstGlyph = call.u32(4);
-    let numGlyphs = call.i32(5);
-    let handleMissingGlyphs = call.u32(6);
-    let pathParameterTemplate = call.u32(7);
-    let emScale = call.f32(8);
-    let fontName = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, u32, f32) =
-        unsafe { call.driver(ids::GL_PATH_GLYPH_RANGE_NV) }?;
-    unsafe {
-        driver(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            firstGlyph,
-            numGlyphs,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathGlyphsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let firstPathName = call.u32(0);
-    let fontTarget = call.u32(1);
-    let fontStyle = call.u32(3);
-    let numGlyphs = call.i32(4);
-    let r#type = call.u32(5);
-    let handleMissingGlyphs = call.u32(7);
-    let pathParameterTemplate = call.u32(8);
-    let emScale = call.f32(9);
-    let fontName = call.input(2, 0)?;
-    let charcodes = call.input(6, 0)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        *const c_void,
-        u32,
-        i32,
-        u32,
-        *const c_void,
-        u32,
-        u32,
-        f32,
-    ) = unsafe { call.driver(ids::GL_PATH_GLYPHS_NV) }?;
-    unsafe {
-        driver(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            numGlyphs,
-            r#type,
-            charcodes,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathMemoryGlyphIndexArrayNV(call: &mut Call<'_, '_>) -> Outcome {
-    let firstPathName = call.u32(0);
-    let fontTarget = call.u32(1);
-    let fontSize = call.isize(2);
-    let faceIndex = call.i32(4);
-    let firstGlyphIndex = call.u32(5);
-    let numGlyphs = call.i32(6);
-    let pathParameterTemplate = call.u32(7);
-    let emScale = call.f32(8);
-    let fontData = call.input(3, call.i64(2))?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        u32,
-        isize,
-        *const c_void,
-        i32,
-        u32,
-        i32,
-        u32,
-        f32,
-    ) -> u32 = unsafe { call.driver(ids::GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV) }?;
-    let result = unsafe {
-        driver(
-            firstPathName,
-            fontTarget,
-            fontSize,
-            fontData,
-            faceIndex,
-            firstGlyphIndex,
-            numGlyphs,
-            pathParameterTemplate,
-            emScale,
-        )
-    };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glPathParameterfNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let pname = call.u32(1);
-    let value = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, u32, f32) =
-        unsafe { call.driver(ids::GL_PATH_PARAMETERF_NV) }?;
-    unsafe { driver(path, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathParameterfvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let pname = call.u32(1);
-    let value = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_PATH_PARAMETERFV_NV) }?;
-    unsafe { driver(path, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathParameteriNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let pname = call.u32(1);
-    let value = call.i32(2);
-    let driver: unsafe extern "C" fn(u32, u32, i32) =
-        unsafe { call.driver(ids::GL_PATH_PARAMETERI_NV) }?;
-    unsafe { driver(path, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let pname = call.u32(1);
-    let value = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_PATH_PARAMETERIV_NV) }?;
-    unsafe { driver(path, pname, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathStencilDepthOffsetNV(call: &mut Call<'_, '_>) -> Outcome {
-    let factor = call.f32(0);
-    let units = call.f32(1);
-    let driver: unsafe extern "C" fn(f32, f32) =
-        unsafe { call.driver(ids::GL_PATH_STENCIL_DEPTH_OFFSET_NV) }?;
-    unsafe { driver(factor, units) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathStencilFuncNV(call: &mut Call<'_, '_>) -> Outcome {
-    let func = call.u32(0);
-    let r#ref = call.i32(1);
-    let mask = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, i32, u32) =
-        unsafe { call.driver(ids::GL_PATH_STENCIL_FUNC_NV) }?;
-    unsafe { driver(func, r#ref, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathStringNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let format = call.u32(1);
-    let length = call.i32(2);
-    let pathString = call.input(3, i64::from(length))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const c_void) =
-        unsafe { call.driver(ids::GL_PATH_STRING_NV) }?;
-    unsafe { driver(path, format, length, pathString) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathSubCommandsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let commandStart = call.i32(1);
-    let commandsToDelete = call.i32(2);
-    let numCommands = call.i32(3);
-    let numCoords = call.i32(5);
-    let coordType = call.u32(6);
-    let commands = call.input(4, i64::from(numCommands))?;
-    let coords = call.input(7, i64::from(numCoords).saturating_mul(16i64))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, *const u8, i32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_PATH_SUB_COMMANDS_NV) }?;
-    unsafe {
-        driver(
-            path,
-            commandStart,
-            commandsToDelete,
-            numCommands,
-            commands,
-            numCoords,
-            coordType,
-            coords,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPathSubCoordsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let coordStart = call.i32(1);
-    let numCoords = call.i32(2);
-    let coordType = call.u32(3);
-    let coords = call.input(4, i64::from(numCoords).saturating_mul(16i64))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, u32, *const c_void) =
-        unsafe { call.driver(ids::GL_PATH_SUB_COORDS_NV) }?;
-    unsafe { driver(path, coordStart, numCoords, coordType, coords) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glPointAlongPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let startSegment = call.i32(1);
-    let numSegments = call.i32(2);
-    let distance = call.f32(3);
-    let x = call.room(4, 0)?;
-    let y = call.room(5, 0)?;
-    let tangentX = call.room(6, 0)?;
-    let tangentY = call.room(7, 0)?;
-    let driver: unsafe extern "C" fn(
-        u32,
-        i32,
-        i32,
-        f32,
-        *mut f32,
-        *mut f32,
-        *mut f32,
-        *mut f32,
-    ) -> u8 = unsafe { call.driver(ids::GL_POINT_ALONG_PATH_NV) }?;
-    let result =
-        unsafe { driver(path, startSegment, numSegments, distance, x, y, tangentX, tangentY) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glPolygonModeNV(call: &mut Call<'_, '_>) -> Outcome {
-    let face = call.u32(0);
-    let mode = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_POLYGON_MODE_NV) }?;
-    unsafe { driver(face, mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramPathFragmentInputGenNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.i32(1);
-    let genMode = call.u32(2);
-    let components = call.i32(3);
-    let coeffs = call.input(4, i64::from(components).saturating_mul(16i64).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV) }?;
-    unsafe { driver(program, location, genMode, components, coeffs) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.i64(2);
-    let driver: unsafe extern "C" fn(u32, i32, i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1I64_NV) }?;
-    unsafe { driver(program, location, x) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1I64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.u64(2);
-    let driver: unsafe extern "C" fn(u32, i32, u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1UI64_NV) }?;
-    unsafe { driver(program, location, x) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform1ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM1UI64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.i64(2);
-    let y = call.i64(3);
-    let driver: unsafe extern "C" fn(u32, i32, i64, i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2I64_NV) }?;
-    unsafe { driver(program, location, x, y) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2I64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.u64(2);
-    let y = call.u64(3);
-    let driver: unsafe extern "C" fn(u32, i32, u64, u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2UI64_NV) }?;
-    unsafe { driver(program, location, x, y) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform2ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM2UI64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.i64(2);
-    let y = call.i64(3);
-    let z = call.i64(4);
-    let driver: unsafe extern "C" fn(u32, i32, i64, i64, i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3I64_NV) }?;
-    unsafe { driver(program, location, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3I64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.u64(2);
-    let y = call.u64(3);
-    let z = call.u64(4);
-    let driver: unsafe extern "C" fn(u32, i32, u64, u64, u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3UI64_NV) }?;
-    unsafe { driver(program, location, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform3ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM3UI64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.i64(2);
-    let y = call.i64(3);
-    let z = call.i64(4);
-    let w = call.i64(5);
-    let driver: unsafe extern "C" fn(u32, i32, i64, i64, i64, i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4I64_NV) }?;
-    unsafe { driver(program, location, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4I64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let x = call.u64(2);
-    let y = call.u64(3);
-    let z = call.u64(4);
-    let w = call.u64(5);
-    let driver: unsafe extern "C" fn(u32, i32, u64, u64, u64, u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4UI64_NV) }?;
-    unsafe { driver(program, location, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glProgramUniform4ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let program = call.name(Kind::Program, 0);
-    let location = call.location_of(0, 1);
-    let count = call.i32(2);
-    let value = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(u32, i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_PROGRAM_UNIFORM4UI64V_NV) }?;
-    unsafe { driver(program, location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glReadBufferNV(call: &mut Call<'_, '_>) -> Outcome {
-    let mode = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_READ_BUFFER_NV) }?;
-    unsafe { driver(mode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisampleANGLE(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE) }?;
-    unsafe { driver(target, samples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisampleAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE) }?;
-    unsafe { driver(target, samples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisampleAdvancedAMD(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let storageSamples = call.i32(2);
-    let internalformat = call.u32(3);
-    let width = call.i32(4);
-    let height = call.i32(5);
-    let driver: unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) }?;
-    unsafe { driver(target, samples, storageSamples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisampleIMG(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG) }?;
-    unsafe { driver(target, samples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glRenderbufferStorageMultisampleNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let samples = call.i32(1);
-    let internalformat = call.u32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, u32, i32, i32) =
-        unsafe { call.driver(ids::GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV) }?;
-    unsafe { driver(target, samples, internalformat, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glResetMemoryObjectParameterNV(call: &mut Call<'_, '_>) -> Outcome {
-    let memory = call.name(Kind::MemoryObject, 0);
-    let pname = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_RESET_MEMORY_OBJECT_PARAMETER_NV) }?;
-    unsafe { driver(memory, pname) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glResolveDepthValuesNV(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() = unsafe { call.driver(ids::GL_RESOLVE_DEPTH_VALUES_NV) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glResolveMultisampleFramebufferAPPLE(call: &mut Call<'_, '_>) -> Outcome {
-    let driver: unsafe extern "C" fn() =
-        unsafe { call.driver(ids::GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) }?;
-    unsafe { driver() };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorArrayvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_ARRAYV_NV) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorExclusiveArrayvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_EXCLUSIVE_ARRAYV_NV) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorExclusiveNV(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.i32(0);
-    let y = call.i32(1);
-    let width = call.i32(2);
-    let height = call.i32(3);
-    let driver: unsafe extern "C" fn(i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_EXCLUSIVE_NV) }?;
-    unsafe { driver(x, y, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorIndexedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let left = call.i32(1);
-    let bottom = call.i32(2);
-    let width = call.i32(3);
-    let height = call.i32(4);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_INDEXED_NV) }?;
-    unsafe { driver(index, left, bottom, width, height) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glScissorIndexedvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const i32) =
-        unsafe { call.driver(ids::GL_SCISSOR_INDEXEDV_NV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSemaphoreParameterivNV(call: &mut Call<'_, '_>) -> Outcome {
-    let semaphore = call.name(Kind::Semaphore, 0);
-    let pname = call.u32(1);
-    let params = call.input(2, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_SEMAPHORE_PARAMETERIV_NV) }?;
-    unsafe { driver(semaphore, pname, params) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSetFenceNV(call: &mut Call<'_, '_>) -> Outcome {
-    let fence = call.name(Kind::Fence, 0);
-    let condition = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) = unsafe { call.driver(ids::GL_SET_FENCE_NV) }?;
-    unsafe { driver(fence, condition) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateImageBarrierNV(call: &mut Call<'_, '_>) -> Outcome {
-    let synchronize = call.u8(0);
-    let driver: unsafe extern "C" fn(u8) =
-        unsafe { call.driver(ids::GL_SHADING_RATE_IMAGE_BARRIER_NV) }?;
-    unsafe { driver(synchronize) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateImagePaletteNV(call: &mut Call<'_, '_>) -> Outcome {
-    let viewport = call.u32(0);
-    let first = call.u32(1);
-    let count = call.i32(2);
-    let rates = call.input(3, i64::from(count).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, i32, *const u32) =
-        unsafe { call.driver(ids::GL_SHADING_RATE_IMAGE_PALETTE_NV) }?;
-    unsafe { driver(viewport, first, count, rates) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let rate = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) = unsafe { call.driver(ids::GL_SHADING_RATE_QCOM) }?;
-    unsafe { driver(rate) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateSampleOrderCustomNV(call: &mut Call<'_, '_>) -> Outcome {
-    let rate = call.u32(0);
-    let samples = call.u32(1);
-    let locations = call
-        .input(2, 16i64.saturating_mul(i64::from(samples)).saturating_mul(3).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, u32, *const i32) =
-        unsafe { call.driver(ids::GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV) }?;
-    unsafe { driver(rate, samples, locations) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glShadingRateSampleOrderNV(call: &mut Call<'_, '_>) -> Outcome {
-    let order = call.u32(0);
-    let driver: unsafe extern "C" fn(u32) =
-        unsafe { call.driver(ids::GL_SHADING_RATE_SAMPLE_ORDER_NV) }?;
-    unsafe { driver(order) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStartTilingQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let x = call.u32(0);
-    let y = call.u32(1);
-    let width = call.u32(2);
-    let height = call.u32(3);
-    let preserveMask = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_START_TILING_QCOM) }?;
-    unsafe { driver(x, y, width, height, preserveMask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilFillPathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let numPaths = call.i32(0);
-    let pathNameType = call.u32(1);
-    let pathBase = call.u32(3);
-    let fillMode = call.u32(4);
-    let mask = call.u32(5);
-    let transformType = call.u32(6);
-    let paths = call.input(2, 0)?;
-    let transformValues =
-        call.input(7, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_STENCIL_FILL_PATH_INSTANCED_NV) }?;
-    unsafe {
-        driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            fillMode,
-            mask,
-            transformType,
-            transformValues,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilFillPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let fillMode = call.u32(1);
-    let mask = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_FILL_PATH_NV) }?;
-    unsafe { driver(path, fillMode, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilStrokePathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let numPaths = call.i32(0);
-    let pathNameType = call.u32(1);
-    let pathBase = call.u32(3);
-    let reference = call.i32(4);
-    let mask = call.u32(5);
-    let transformType = call.u32(6);
-    let paths = call.input(2, 0)?;
-    let transformValues =
-        call.input(7, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_STENCIL_STROKE_PATH_INSTANCED_NV) }?;
-    unsafe {
-        driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            reference,
-            mask,
-            transformType,
-            transformValues,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilStrokePathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let reference = call.i32(1);
-    let mask = call.u32(2);
-    let driver: unsafe extern "C" fn(u32, i32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_STROKE_PATH_NV) }?;
-    unsafe { driver(path, reference, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilThenCoverFillPathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let numPaths = call.i32(0);
-    let pathNameType = call.u32(1);
-    let pathBase = call.u32(3);
-    let fillMode = call.u32(4);
-    let mask = call.u32(5);
-    let coverMode = call.u32(6);
-    let transformType = call.u32(7);
-    let paths = call.input(2, 0)?;
-    let transformValues =
-        call.input(8, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV) }?;
-    unsafe {
-        driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            fillMode,
-            mask,
-            coverMode,
-            transformType,
-            transformValues,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilThenCoverFillPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let fillMode = call.u32(1);
-    let mask = call.u32(2);
-    let coverMode = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_THEN_COVER_FILL_PATH_NV) }?;
-    unsafe { driver(path, fillMode, mask, coverMode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilThenCoverStrokePathInstancedNV(call: &mut Call<'_, '_>) -> Outcome {
-    let numPaths = call.i32(0);
-    let pathNameType = call.u32(1);
-    let pathBase = call.u32(3);
-    let reference = call.i32(4);
-    let mask = call.u32(5);
-    let coverMode = call.u32(6);
-    let transformType = call.u32(7);
-    let paths = call.input(2, 0)?;
-    let transformValues =
-        call.input(8, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV) }?;
-    unsafe {
-        driver(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            reference,
-            mask,
-            coverMode,
-            transformType,
-            transformValues,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glStencilThenCoverStrokePathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let path = call.u32(0);
-    let reference = call.i32(1);
-    let mask = call.u32(2);
-    let coverMode = call.u32(3);
-    let driver: unsafe extern "C" fn(u32, i32, u32, u32) =
-        unsafe { call.driver(ids::GL_STENCIL_THEN_COVER_STROKE_PATH_NV) }?;
-    unsafe { driver(path, reference, mask, coverMode) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glSubpixelPrecisionBiasNV(call: &mut Call<'_, '_>) -> Outcome {
-    let xbits = call.u32(0);
-    let ybits = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_SUBPIXEL_PRECISION_BIAS_NV) }?;
-    unsafe { driver(xbits, ybits) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTestFenceNV(call: &mut Call<'_, '_>) -> Outcome {
-    let fence = call.name(Kind::Fence, 0);
-    let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(ids::GL_TEST_FENCE_NV) }?;
-    let result = unsafe { driver(fence) };
-    call.returned(Some(u64::from(result)));
-    Ok(())
-}
-
-pub fn glTexAttachMemoryNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let memory = call.name(Kind::MemoryObject, 1);
-    let offset = call.u64(2);
-    let driver: unsafe extern "C" fn(u32, u32, u64) =
-        unsafe { call.driver(ids::GL_TEX_ATTACH_MEMORY_NV) }?;
-    unsafe { driver(target, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEstimateMotionQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let r#ref = call.name(Kind::Texture, 0);
-    let target = call.name(Kind::Texture, 1);
-    let output = call.name(Kind::Texture, 2);
-    let driver: unsafe extern "C" fn(u32, u32, u32) =
-        unsafe { call.driver(ids::GL_TEX_ESTIMATE_MOTION_QCOM) }?;
-    unsafe { driver(r#ref, target, output) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexEstimateMotionRegionsQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let r#ref = call.name(Kind::Texture, 0);
-    let target = call.name(Kind::Texture, 1);
-    let output = call.name(Kind::Texture, 2);
-    let mask = call.name(Kind::Texture, 3);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM) }?;
-    unsafe { driver(r#ref, target, output, mask) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexPageCommitmentMemNV(call: &mut Call<'_, '_>) -> Outcome {
-    let target = call.u32(0);
-    let layer = call.i32(1);
-    let level = call.i32(2);
-    let xoffset = call.i32(3);
-    let yoffset = call.i32(4);
-    let zoffset = call.i32(5);
-    let width = call.i32(6);
-    let height = call.i32(7);
-    let depth = call.i32(8);
-    let memory = call.name(Kind::MemoryObject, 9);
-    let offset = call.u64(10);
-    let commit = call.u8(11);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) =
-        unsafe { call.driver(ids::GL_TEX_PAGE_COMMITMENT_MEM_NV) }?;
-    unsafe {
-        driver(
-            target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-            commit,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureAttachMemoryNV(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let memory = call.name(Kind::MemoryObject, 1);
-    let offset = call.u64(2);
-    let driver: unsafe extern "C" fn(u32, u32, u64) =
-        unsafe { call.driver(ids::GL_TEXTURE_ATTACH_MEMORY_NV) }?;
-    unsafe { driver(texture, memory, offset) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTextureFoveationParametersQCOM(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let layer = call.u32(1);
-    let focalPoint = call.u32(2);
-    let focalX = call.f32(3);
-    let focalY = call.f32(4);
-    let gainX = call.f32(5);
-    let gainY = call.f32(6);
-    let foveaArea = call.f32(7);
-    let driver: unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_TEXTURE_FOVEATION_PARAMETERS_QCOM) }?;
-    unsafe { driver(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTexturePageCommitmentMemNV(call: &mut Call<'_, '_>) -> Outcome {
-    let texture = call.name(Kind::Texture, 0);
-    let layer = call.i32(1);
-    let level = call.i32(2);
-    let xoffset = call.i32(3);
-    let yoffset = call.i32(4);
-    let zoffset = call.i32(5);
-    let width = call.i32(6);
-    let height = call.i32(7);
-    let depth = call.i32(8);
-    let memory = call.name(Kind::MemoryObject, 9);
-    let offset = call.u64(10);
-    let commit = call.u8(11);
-    let driver: unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) =
-        unsafe { call.driver(ids::GL_TEXTURE_PAGE_COMMITMENT_MEM_NV) }?;
-    unsafe {
-        driver(
-            texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-            commit,
-        )
-    };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glTransformPathNV(call: &mut Call<'_, '_>) -> Outcome {
-    let resultPath = call.u32(0);
-    let srcPath = call.u32(1);
-    let transformType = call.u32(2);
-    let transformValues = call.input(3, 0)?;
-    let driver: unsafe extern "C" fn(u32, u32, u32, *const f32) =
-        unsafe { call.driver(ids::GL_TRANSFORM_PATH_NV) }?;
-    unsafe { driver(resultPath, srcPath, transformType, transformValues) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.i64(1);
-    let driver: unsafe extern "C" fn(i32, i64) = unsafe { call.driver(ids::GL_UNIFORM1I64_NV) }?;
-    unsafe { driver(location, x) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(1).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_UNIFORM1I64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.u64(1);
-    let driver: unsafe extern "C" fn(i32, u64) = unsafe { call.driver(ids::GL_UNIFORM1UI64_NV) }?;
-    unsafe { driver(location, x) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform1ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(1).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_UNIFORM1UI64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.i64(1);
-    let y = call.i64(2);
-    let driver: unsafe extern "C" fn(i32, i64, i64) =
-        unsafe { call.driver(ids::GL_UNIFORM2I64_NV) }?;
-    unsafe { driver(location, x, y) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_UNIFORM2I64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.u64(1);
-    let y = call.u64(2);
-    let driver: unsafe extern "C" fn(i32, u64, u64) =
-        unsafe { call.driver(ids::GL_UNIFORM2UI64_NV) }?;
-    unsafe { driver(location, x, y) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform2ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_UNIFORM2UI64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.i64(1);
-    let y = call.i64(2);
-    let z = call.i64(3);
-    let driver: unsafe extern "C" fn(i32, i64, i64, i64) =
-        unsafe { call.driver(ids::GL_UNIFORM3I64_NV) }?;
-    unsafe { driver(location, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_UNIFORM3I64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.u64(1);
-    let y = call.u64(2);
-    let z = call.u64(3);
-    let driver: unsafe extern "C" fn(i32, u64, u64, u64) =
-        unsafe { call.driver(ids::GL_UNIFORM3UI64_NV) }?;
-    unsafe { driver(location, x, y, z) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform3ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_UNIFORM3UI64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4i64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.i64(1);
-    let y = call.i64(2);
-    let z = call.i64(3);
-    let w = call.i64(4);
-    let driver: unsafe extern "C" fn(i32, i64, i64, i64, i64) =
-        unsafe { call.driver(ids::GL_UNIFORM4I64_NV) }?;
-    unsafe { driver(location, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4i64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const i64) =
-        unsafe { call.driver(ids::GL_UNIFORM4I64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4ui64NV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let x = call.u64(1);
-    let y = call.u64(2);
-    let z = call.u64(3);
-    let w = call.u64(4);
-    let driver: unsafe extern "C" fn(i32, u64, u64, u64, u64) =
-        unsafe { call.driver(ids::GL_UNIFORM4UI64_NV) }?;
-    unsafe { driver(location, x, y, z, w) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniform4ui64vNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let value = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(8))?;
-    let driver: unsafe extern "C" fn(i32, i32, *const u64) =
-        unsafe { call.driver(ids::GL_UNIFORM4UI64V_NV) }?;
-    unsafe { driver(location, count, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix2x3fvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX2X3FV_NV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix2x4fvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX2X4FV_NV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix3x2fvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX3X2FV_NV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix3x4fvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX3X4FV_NV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix4x2fvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX4X2FV_NV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glUniformMatrix4x3fvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let location = call.location(0);
-    let count = call.i32(1);
-    let transpose = call.u8(2);
-    let value = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(i32, i32, u8, *const f32) =
-        unsafe { call.driver(ids::GL_UNIFORM_MATRIX4X3FV_NV) }?;
-    unsafe { driver(location, count, transpose, value) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribDivisorANGLE(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let divisor = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_DIVISOR_ANGLE) }?;
-    unsafe { driver(index, divisor) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glVertexAttribDivisorNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let divisor = call.u32(1);
-    let driver: unsafe extern "C" fn(u32, u32) =
-        unsafe { call.driver(ids::GL_VERTEX_ATTRIB_DIVISOR_NV) }?;
-    unsafe { driver(index, divisor) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportArrayvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let first = call.u32(0);
-    let count = call.i32(1);
-    let v = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_ARRAYV_NV) }?;
-    unsafe { driver(first, count, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportIndexedfNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let x = call.f32(1);
-    let y = call.f32(2);
-    let w = call.f32(3);
-    let h = call.f32(4);
-    let driver: unsafe extern "C" fn(u32, f32, f32, f32, f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_INDEXEDF_NV) }?;
-    unsafe { driver(index, x, y, w, h) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportIndexedfvNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let v = call.input(1, 0)?;
-    let driver: unsafe extern "C" fn(u32, *const f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_INDEXEDFV_NV) }?;
-    unsafe { driver(index, v) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportPositionWScaleNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let xcoeff = call.f32(1);
-    let ycoeff = call.f32(2);
-    let driver: unsafe extern "C" fn(u32, f32, f32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_POSITION_W_SCALE_NV) }?;
-    unsafe { driver(index, xcoeff, ycoeff) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glViewportSwizzleNV(call: &mut Call<'_, '_>) -> Outcome {
-    let index = call.u32(0);
-    let swizzlex = call.u32(1);
-    let swizzley = call.u32(2);
-    let swizzlez = call.u32(3);
-    let swizzlew = call.u32(4);
-    let driver: unsafe extern "C" fn(u32, u32, u32, u32, u32) =
-        unsafe { call.driver(ids::GL_VIEWPORT_SWIZZLE_NV) }?;
-    unsafe { driver(index, swizzlex, swizzley, swizzlez, swizzlew) };
-    call.returned(None);
-    Ok(())
-}
-
-pub fn glWeightPathsNV(call: &mut Call<'_, '_>) -> Outcome {
-    let resultPath = call.u32(0);
-    let numPaths = call.i32(1);
-    let paths = call.input(2, i64::from(numPaths).saturating_mul(4))?;
-    let weights = call.input(3, i64::from(numPaths).saturating_mul(4))?;
-    let driver: unsafe extern "C" fn(u32, i32, *const u32, *const f32) =
-        unsafe { call.driver(ids::GL_WEIGHT_PATHS_NV) }?;
-    unsafe { driver(resultPath, numPaths, paths, weights) };
-    call.returned(None);
-    Ok(())
+use core::ffi::c_char;
+use core::ffi::c_void;
+
+play! {
+    call;
+    glAlphaFuncQCOM = GL_ALPHA_FUNC_QCOM(func: u32 = call.u32(0), r#ref: f32 = call.f32(1));
+    glApplyFramebufferAttachmentCMAAINTEL = GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL();
+    glBeginConditionalRenderNV = GL_BEGIN_CONDITIONAL_RENDER_NV(id: u32 = call.name(Kind::Query, 0),
+        mode: u32 = call.u32(1));
+    glBindShadingRateImageNV = GL_BIND_SHADING_RATE_IMAGE_NV(
+        texture: u32 = call.name(Kind::Texture, 0));
+    glBlendBarrierNV = GL_BLEND_BARRIER_NV();
+    glBlendParameteriNV = GL_BLEND_PARAMETERI_NV(pname: u32 = call.u32(0), value: i32 = call.i32(1));
+    glBlitFramebufferANGLE = GL_BLIT_FRAMEBUFFER_ANGLE(srcX0: i32 = call.i32(0),
+        srcY0: i32 = call.i32(1), srcX1: i32 = call.i32(2), srcY1: i32 = call.i32(3),
+        dstX0: i32 = call.i32(4), dstY0: i32 = call.i32(5), dstX1: i32 = call.i32(6),
+        dstY1: i32 = call.i32(7), mask: u32 = call.u32(8), filter: u32 = call.u32(9));
+    glBlitFramebufferNV = GL_BLIT_FRAMEBUFFER_NV(srcX0: i32 = call.i32(0), srcY0: i32 = call.i32(1),
+        srcX1: i32 = call.i32(2), srcY1: i32 = call.i32(3), dstX0: i32 = call.i32(4),
+        dstY0: i32 = call.i32(5), dstX1: i32 = call.i32(6), dstY1: i32 = call.i32(7),
+        mask: u32 = call.u32(8), filter: u32 = call.u32(9));
+    glBufferAttachMemoryNV = GL_BUFFER_ATTACH_MEMORY_NV(target: u32 = call.u32(0),
+        memory: u32 = call.name(Kind::MemoryObject, 1), offset: u64 = call.u64(2));
+    glBufferPageCommitmentMemNV = GL_BUFFER_PAGE_COMMITMENT_MEM_NV(target: u32 = call.u32(0),
+        offset: isize = call.isize(1), size: isize = call.isize(2),
+        memory: u32 = call.name(Kind::MemoryObject, 3), memOffset: u64 = call.u64(4),
+        commit: u8 = call.u8(5));
+    glClipPlanefIMG = GL_CLIP_PLANEF_IMG(p: u32 = call.u32(0), eqn: *const f32 = call.input(1, 0)?);
+    glClipPlanexIMG = GL_CLIP_PLANEX_IMG(p: u32 = call.u32(0), eqn: *const i32 = call.input(1, 0)?);
+    glConservativeRasterParameteriNV = GL_CONSERVATIVE_RASTER_PARAMETERI_NV(
+        pname: u32 = call.u32(0), param: i32 = call.i32(1));
+    glCopyBufferSubDataNV = GL_COPY_BUFFER_SUB_DATA_NV(readTarget: u32 = call.u32(0),
+        writeTarget: u32 = call.u32(1), readOffset: isize = call.isize(2),
+        writeOffset: isize = call.isize(3), size: isize = call.isize(4));
+    glCopyPathNV = GL_COPY_PATH_NV(resultPath: u32 = call.u32(0), srcPath: u32 = call.u32(1));
+    glCopyTextureLevelsAPPLE = GL_COPY_TEXTURE_LEVELS_APPLE(
+        destinationTexture: u32 = call.name(Kind::Texture, 0),
+        sourceTexture: u32 = call.name(Kind::Texture, 1), sourceBaseLevel: i32 = call.i32(2),
+        sourceLevelCount: i32 = call.i32(3));
+    glCoverFillPathInstancedNV = GL_COVER_FILL_PATH_INSTANCED_NV(numPaths: i32 = call.i32(0),
+        pathNameType: u32 = call.u32(1), paths: *const c_void = call.input(2, 0)?,
+        pathBase: u32 = call.u32(3), coverMode: u32 = call.u32(4), transformType: u32 = call.u32(5),
+        transformValues: *const f32 = call.input(6, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?);
+    glCoverFillPathNV = GL_COVER_FILL_PATH_NV(path: u32 = call.u32(0), coverMode: u32 = call.u32(1));
+    glCoverStrokePathInstancedNV = GL_COVER_STROKE_PATH_INSTANCED_NV(numPaths: i32 = call.i32(0),
+        pathNameType: u32 = call.u32(1), paths: *const c_void = call.input(2, 0)?,
+        pathBase: u32 = call.u32(3), coverMode: u32 = call.u32(4), transformType: u32 = call.u32(5),
+        transformValues: *const f32 = call.input(6, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?);
+    glCoverStrokePathNV = GL_COVER_STROKE_PATH_NV(path: u32 = call.u32(0),
+        coverMode: u32 = call.u32(1));
+    glCoverageMaskNV = GL_COVERAGE_MASK_NV(mask: u8 = call.u8(0));
+    glCoverageModulationNV = GL_COVERAGE_MODULATION_NV(components: u32 = call.u32(0));
+    glCoverageModulationTableNV = GL_COVERAGE_MODULATION_TABLE_NV(n: i32 = call.i32(0),
+        v: *const f32 = call.input(1, i64::from(n).saturating_mul(4))?);
+    glCoverageOperationNV = GL_COVERAGE_OPERATION_NV(operation: u32 = call.u32(0));
+    glCreateSemaphoresNV = GL_CREATE_SEMAPHORES_NV(n: i32 = call.i32(0),
+        semaphores: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Semaphore, 1, i64::from(n)); };
+    glDeleteFencesNV = GL_DELETE_FENCES_NV(n: i32 = call.i32(0),
+        fences: *const u32 = call.names(Kind::Fence, 1, i64::from(n))?
+    ) after { call.unmade(Kind::Fence, 1, i64::from(n)); };
+    glDeletePathsNV = GL_DELETE_PATHS_NV(path: u32 = call.u32(0), range: i32 = call.i32(1));
+    glDeleteSyncAPPLE = GL_DELETE_SYNC_APPLE(sync: *mut c_void = call.handle(Kind::Sync, 0));
+    glDepthRangeArrayfvNV = GL_DEPTH_RANGE_ARRAYFV_NV(first: u32 = call.u32(0),
+        count: i32 = call.i32(1),
+        v: *const f32 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glDepthRangeIndexedfNV = GL_DEPTH_RANGE_INDEXEDF_NV(index: u32 = call.u32(0),
+        n: f32 = call.f32(1), f: f32 = call.f32(2));
+    glDisableDriverControlQCOM = GL_DISABLE_DRIVER_CONTROL_QCOM(driverControl: u32 = call.u32(0));
+    glDisableiNV = GL_DISABLEI_NV(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glDrawArraysInstancedANGLE = GL_DRAW_ARRAYS_INSTANCED_ANGLE(mode: u32 = call.u32(0),
+        first: i32 = call.i32(1), count: i32 = call.i32(2), primcount: i32 = call.i32(3)
+    ) before { set_client_arrays(call)?; };
+    glDrawArraysInstancedNV = GL_DRAW_ARRAYS_INSTANCED_NV(mode: u32 = call.u32(0),
+        first: i32 = call.i32(1), count: i32 = call.i32(2), primcount: i32 = call.i32(3)
+    ) before { set_client_arrays(call)?; };
+    glDrawBuffersNV = GL_DRAW_BUFFERS_NV(n: i32 = call.i32(0),
+        bufs: *const u32 = call.input(1, i64::from(n).saturating_mul(4))?);
+    glDrawElementsInstancedANGLE = GL_DRAW_ELEMENTS_INSTANCED_ANGLE(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        primcount: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawElementsInstancedNV = GL_DRAW_ELEMENTS_INSTANCED_NV(mode: u32 = call.u32(0),
+        count: i32 = call.i32(1), r#type: u32 = call.u32(2),
+        indices: *const c_void = call.input_or_offset(3, 0x8895, i64::from(count).saturating_mul(4))?,
+        primcount: i32 = call.i32(4)) before { set_client_arrays(call)?; };
+    glDrawMeshTasksIndirectNV = GL_DRAW_MESH_TASKS_INDIRECT_NV(indirect: isize = call.isize(0));
+    glDrawMeshTasksNV = GL_DRAW_MESH_TASKS_NV(first: u32 = call.u32(0), count: u32 = call.u32(1));
+    glEnableDriverControlQCOM = GL_ENABLE_DRIVER_CONTROL_QCOM(driverControl: u32 = call.u32(0));
+    glEnableiNV = GL_ENABLEI_NV(target: u32 = call.u32(0), index: u32 = call.u32(1));
+    glEndConditionalRenderNV = GL_END_CONDITIONAL_RENDER_NV();
+    glEndTilingQCOM = GL_END_TILING_QCOM(preserveMask: u32 = call.u32(0));
+    glExtGetBuffersQCOM = GL_EXT_GET_BUFFERS_QCOM(
+        buffers: *mut u32 = { let maxBuffers = call.i32(1); call.room(0, i64::from(maxBuffers).saturating_mul(4))? },
+        maxBuffers: i32 = call.i32(1), numBuffers: *mut i32 = call.room(2, 0)?);
+    glExtGetFramebuffersQCOM = GL_EXT_GET_FRAMEBUFFERS_QCOM(
+        framebuffers: *mut u32 = { let maxFramebuffers = call.i32(1); call.room(0, i64::from(maxFramebuffers).saturating_mul(4))? },
+        maxFramebuffers: i32 = call.i32(1), numFramebuffers: *mut i32 = call.room(2, 0)?);
+    glExtGetProgramBinarySourceQCOM = GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM(
+        program: u32 = call.name(Kind::Program, 0), shadertype: u32 = call.u32(1),
+        source: *mut c_char = call.room(2, 0)?, length: *mut i32 = call.room(3, 0)?);
+    glExtGetProgramsQCOM = GL_EXT_GET_PROGRAMS_QCOM(
+        programs: *mut u32 = { let maxPrograms = call.i32(1); call.room(0, i64::from(maxPrograms).saturating_mul(4))? },
+        maxPrograms: i32 = call.i32(1), numPrograms: *mut i32 = call.room(2, 0)?);
+    glExtGetRenderbuffersQCOM = GL_EXT_GET_RENDERBUFFERS_QCOM(
+        renderbuffers: *mut u32 = { let maxRenderbuffers = call.i32(1); call.room(0, i64::from(maxRenderbuffers).saturating_mul(4))? },
+        maxRenderbuffers: i32 = call.i32(1), numRenderbuffers: *mut i32 = call.room(2, 0)?);
+    glExtGetShadersQCOM = GL_EXT_GET_SHADERS_QCOM(
+        shaders: *mut u32 = { let maxShaders = call.i32(1); call.room(0, i64::from(maxShaders).saturating_mul(4))? },
+        maxShaders: i32 = call.i32(1), numShaders: *mut i32 = call.room(2, 0)?);
+    glExtGetTexLevelParameterivQCOM = GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM(
+        texture: u32 = call.name(Kind::Texture, 0), face: u32 = call.u32(1),
+        level: i32 = call.i32(2), pname: u32 = call.u32(3), params: *mut i32 = call.room(4, 0)?);
+    glExtGetTexturesQCOM = GL_EXT_GET_TEXTURES_QCOM(
+        textures: *mut u32 = { let maxTextures = call.i32(1); call.room(0, i64::from(maxTextures).saturating_mul(4))? },
+        maxTextures: i32 = call.i32(1), numTextures: *mut i32 = call.room(2, 0)?);
+    glExtIsProgramBinaryQCOM = GL_EXT_IS_PROGRAM_BINARY_QCOM(
+        program: u32 = call.name(Kind::Program, 0)) -> result: u8 = u64::from(result);
+    glExtTexObjectStateOverrideiQCOM = GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM(
+        target: u32 = call.u32(0), pname: u32 = call.u32(1), param: i32 = call.i32(2));
+    glExtrapolateTex2DQCOM = GL_EXTRAPOLATE_TEX2D_QCOM(src1: u32 = call.name(Kind::Texture, 0),
+        src2: u32 = call.name(Kind::Texture, 1), output: u32 = call.name(Kind::Texture, 2),
+        scaleFactor: f32 = call.f32(3));
+    glFenceSyncAPPLE = GL_FENCE_SYNC_APPLE(condition: u32 = call.u32(0), flags: u32 = call.u32(1)
+    ) after { call.made_result(Kind::Sync, result as u64); } -> result: *mut c_void = result as u64;
+    glFinishFenceNV = GL_FINISH_FENCE_NV(fence: u32 = call.name(Kind::Fence, 0));
+    glFragmentCoverageColorNV = GL_FRAGMENT_COVERAGE_COLOR_NV(color: u32 = call.u32(0));
+    glFramebufferFetchBarrierQCOM = GL_FRAMEBUFFER_FETCH_BARRIER_QCOM();
+    glFramebufferFoveationConfigQCOM = GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM(
+        framebuffer: u32 = call.name(Kind::Framebuffer, 0), numLayers: u32 = call.u32(1),
+        focalPointsPerLayer: u32 = call.u32(2), requestedFeatures: u32 = call.u32(3),
+        providedFeatures: *mut u32 = call.room(4, 0)?);
+    glFramebufferFoveationParametersQCOM = GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM(
+        framebuffer: u32 = call.name(Kind::Framebuffer, 0), layer: u32 = call.u32(1),
+        focalPoint: u32 = call.u32(2), focalX: f32 = call.f32(3), focalY: f32 = call.f32(4),
+        gainX: f32 = call.f32(5), gainY: f32 = call.f32(6), foveaArea: f32 = call.f32(7));
+    glFramebufferParameteriMESA = GL_FRAMEBUFFER_PARAMETERI_MESA(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), param: i32 = call.i32(2));
+    glFramebufferSampleLocationsfvNV = GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV(
+        target: u32 = call.u32(0), start: u32 = call.u32(1), count: i32 = call.i32(2),
+        v: *const f32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glFramebufferTexture2DDownsampleIMG = GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1), textarget: u32 = call.u32(2),
+        texture: u32 = call.name(Kind::Texture, 3), level: i32 = call.i32(4),
+        xscale: i32 = call.i32(5), yscale: i32 = call.i32(6));
+    glFramebufferTexture2DMultisampleIMG = GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1), textarget: u32 = call.u32(2),
+        texture: u32 = call.name(Kind::Texture, 3), level: i32 = call.i32(4),
+        samples: i32 = call.i32(5));
+    glFramebufferTextureLayerDownsampleIMG = GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG(
+        target: u32 = call.u32(0), attachment: u32 = call.u32(1),
+        texture: u32 = call.name(Kind::Texture, 2), level: i32 = call.i32(3),
+        layer: i32 = call.i32(4), xscale: i32 = call.i32(5), yscale: i32 = call.i32(6));
+    glGenFencesNV = GL_GEN_FENCES_NV(n: i32 = call.i32(0),
+        fences: *mut u32 = call.room(1, i64::from(n).saturating_mul(4))?
+    ) after { call.made(Kind::Fence, 1, i64::from(n)); };
+    glGenPathsNV = GL_GEN_PATHS_NV(range: i32 = call.i32(0)) -> result: u32 = u64::from(result);
+    glGetCoverageModulationTableNV = GL_GET_COVERAGE_MODULATION_TABLE_NV(bufSize: i32 = call.i32(0),
+        v: *mut f32 = call.room(1, (i64::from(bufSize)).min(16).saturating_mul(4))?);
+    glGetDriverControlStringQCOM = GL_GET_DRIVER_CONTROL_STRING_QCOM(
+        driverControl: u32 = call.u32(0), bufSize: i32 = call.i32(1),
+        length: *mut i32 = call.room(2, 0)?,
+        driverControlString: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetDriverControlsQCOM = GL_GET_DRIVER_CONTROLS_QCOM(num: *mut i32 = call.room(0, 0)?,
+        size: i32 = call.i32(1),
+        driverControls: *mut u32 = call.room(2, i64::from(size).saturating_mul(4))?);
+    glGetFenceivNV = GL_GET_FENCEIV_NV(fence: u32 = call.name(Kind::Fence, 0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetFloati_vNV = GL_GET_FLOATI_V_NV(target: u32 = call.u32(0), index: u32 = call.u32(1),
+        data: *mut f32 = call.room(2, 0)?);
+    glGetFramebufferParameterivMESA = GL_GET_FRAMEBUFFER_PARAMETERIV_MESA(target: u32 = call.u32(0),
+        pname: u32 = call.u32(1), params: *mut i32 = call.room(2, 0)?);
+    glGetInteger64vAPPLE = GL_GET_INTEGER64V_APPLE(pname: u32 = call.u32(0),
+        params: *mut i64 = call.room(1, 0)?);
+    glGetInternalformatSampleivNV = GL_GET_INTERNALFORMAT_SAMPLEIV_NV(target: u32 = call.u32(0),
+        internalformat: u32 = call.u32(1), samples: i32 = call.i32(2), pname: u32 = call.u32(3),
+        count: i32 = call.i32(4),
+        params: *mut i32 = call.room(5, i64::from(count).saturating_mul(4))?);
+    glGetMemoryObjectDetachedResourcesuivNV = GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV(
+        memory: u32 = call.name(Kind::MemoryObject, 0), pname: u32 = call.u32(1),
+        first: i32 = call.i32(2), count: i32 = call.i32(3),
+        params: *mut u32 = call.room(4, i64::from(count).saturating_mul(4))?);
+    glGetPathCommandsNV = GL_GET_PATH_COMMANDS_NV(path: u32 = call.u32(0),
+        commands: *mut u8 = call.room(1, 0)?);
+    glGetPathCoordsNV = GL_GET_PATH_COORDS_NV(path: u32 = call.u32(0),
+        coords: *mut f32 = call.room(1, 0)?);
+    glGetPathDashArrayNV = GL_GET_PATH_DASH_ARRAY_NV(path: u32 = call.u32(0),
+        dashArray: *mut f32 = call.room(1, 0)?);
+    glGetPathLengthNV = GL_GET_PATH_LENGTH_NV(path: u32 = call.u32(0),
+        startSegment: i32 = call.i32(1), numSegments: i32 = call.i32(2)
+    ) -> result: f32 = u64::from(result.to_bits());
+    glGetPathMetricRangeNV = GL_GET_PATH_METRIC_RANGE_NV(metricQueryMask: u32 = call.u32(0),
+        firstPathName: u32 = call.u32(1), numPaths: i32 = call.i32(2), stride: i32 = call.i32(3),
+        metrics: *mut f32 = call.room(4, 0)?);
+    glGetPathMetricsNV = GL_GET_PATH_METRICS_NV(metricQueryMask: u32 = call.u32(0),
+        numPaths: i32 = call.i32(1), pathNameType: u32 = call.u32(2),
+        paths: *const c_void = call.input(3, 0)?, pathBase: u32 = call.u32(4),
+        stride: i32 = call.i32(5), metrics: *mut f32 = call.room(6, 0)?);
+    glGetPathParameterfvNV = GL_GET_PATH_PARAMETERFV_NV(path: u32 = call.u32(0),
+        pname: u32 = call.u32(1), value: *mut f32 = call.room(2, 0)?);
+    glGetPathParameterivNV = GL_GET_PATH_PARAMETERIV_NV(path: u32 = call.u32(0),
+        pname: u32 = call.u32(1), value: *mut i32 = call.room(2, 0)?);
+    glGetPathSpacingNV = GL_GET_PATH_SPACING_NV(pathListMode: u32 = call.u32(0),
+        numPaths: i32 = call.i32(1), pathNameType: u32 = call.u32(2),
+        paths: *const c_void = call.input(3, 0)?, pathBase: u32 = call.u32(4),
+        advanceScale: f32 = call.f32(5), kerningScale: f32 = call.f32(6),
+        transformType: u32 = call.u32(7),
+        returnedSpacing: *mut f32 = call.room(8, i64::from(numPaths).saturating_sub(1).saturating_mul(16i64).saturating_mul(4))?);
+    glGetProgramResourcefvNV = GL_GET_PROGRAM_RESOURCEFV_NV(
+        program: u32 = call.name(Kind::Program, 0), programInterface: u32 = call.u32(1),
+        index: u32 = call.u32(2), propCount: i32 = call.i32(3),
+        props: *const u32 = call.input(4, i64::from(propCount).saturating_mul(4))?,
+        count: i32 = call.i32(5), length: *mut i32 = call.room(6, 0)?,
+        params: *mut f32 = call.room(7, i64::from(count).saturating_mul(4))?);
+    glGetSemaphoreParameterivNV = GL_GET_SEMAPHORE_PARAMETERIV_NV(
+        semaphore: u32 = call.name(Kind::Semaphore, 0), pname: u32 = call.u32(1),
+        params: *mut i32 = call.room(2, 0)?);
+    glGetShadingRateImagePaletteNV = GL_GET_SHADING_RATE_IMAGE_PALETTE_NV(
+        viewport: u32 = call.u32(0), entry: u32 = call.u32(1), rate: *mut u32 = call.room(2, 0)?);
+    glGetShadingRateSampleLocationivNV = GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV(
+        rate: u32 = call.u32(0), samples: u32 = call.u32(1), index: u32 = call.u32(2),
+        location: *mut i32 = call.room(3, 0)?);
+    glGetSyncivAPPLE = GL_GET_SYNCIV_APPLE(sync: *mut c_void = call.handle(Kind::Sync, 0),
+        pname: u32 = call.u32(1), count: i32 = call.i32(2),
+        length: *mut i32 = call.room_or_null(3, 0)?,
+        values: *mut i32 = call.room(4, i64::from(count).saturating_mul(4))?);
+    glGetTranslatedShaderSourceANGLE = GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE(
+        shader: u32 = call.name(Kind::Program, 0), bufSize: i32 = call.i32(1),
+        length: *mut i32 = call.room(2, 0)?, source: *mut c_char = call.room(3, i64::from(bufSize))?);
+    glGetUniformi64vNV = GL_GET_UNIFORMI64V_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), params: *mut i64 = call.room(2, 0)?);
+    glInterpolatePathsNV = GL_INTERPOLATE_PATHS_NV(resultPath: u32 = call.u32(0),
+        pathA: u32 = call.u32(1), pathB: u32 = call.u32(2), weight: f32 = call.f32(3));
+    glIsEnablediNV = GL_IS_ENABLEDI_NV(target: u32 = call.u32(0), index: u32 = call.u32(1)
+    ) -> result: u8 = u64::from(result);
+    glIsFenceNV = GL_IS_FENCE_NV(fence: u32 = call.name(Kind::Fence, 0)
+    ) -> result: u8 = u64::from(result);
+    glIsPathNV = GL_IS_PATH_NV(path: u32 = call.u32(0)) -> result: u8 = u64::from(result);
+    glIsPointInFillPathNV = GL_IS_POINT_IN_FILL_PATH_NV(path: u32 = call.u32(0),
+        mask: u32 = call.u32(1), x: f32 = call.f32(2), y: f32 = call.f32(3)
+    ) -> result: u8 = u64::from(result);
+    glIsPointInStrokePathNV = GL_IS_POINT_IN_STROKE_PATH_NV(path: u32 = call.u32(0),
+        x: f32 = call.f32(1), y: f32 = call.f32(2)) -> result: u8 = u64::from(result);
+    glIsSyncAPPLE = GL_IS_SYNC_APPLE(sync: *mut c_void = call.handle(Kind::Sync, 0)
+    ) -> result: u8 = u64::from(result);
+    glMatrixFrustumEXT = GL_MATRIX_FRUSTUM_EXT(mode: u32 = call.u32(0), left: f64 = call.f64(1),
+        right: f64 = call.f64(2), bottom: f64 = call.f64(3), top: f64 = call.f64(4),
+        zNear: f64 = call.f64(5), zFar: f64 = call.f64(6));
+    glMatrixLoad3x2fNV = GL_MATRIX_LOAD3X2F_NV(matrixMode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixLoad3x3fNV = GL_MATRIX_LOAD3X3F_NV(matrixMode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixLoadIdentityEXT = GL_MATRIX_LOAD_IDENTITY_EXT(mode: u32 = call.u32(0));
+    glMatrixLoadTranspose3x3fNV = GL_MATRIX_LOAD_TRANSPOSE3X3F_NV(matrixMode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixLoadTransposedEXT = GL_MATRIX_LOAD_TRANSPOSED_EXT(mode: u32 = call.u32(0),
+        m: *const f64 = call.input(1, 0)?);
+    glMatrixLoadTransposefEXT = GL_MATRIX_LOAD_TRANSPOSEF_EXT(mode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixLoaddEXT = GL_MATRIX_LOADD_EXT(mode: u32 = call.u32(0),
+        m: *const f64 = call.input(1, 0)?);
+    glMatrixLoadfEXT = GL_MATRIX_LOADF_EXT(mode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixMult3x2fNV = GL_MATRIX_MULT3X2F_NV(matrixMode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixMult3x3fNV = GL_MATRIX_MULT3X3F_NV(matrixMode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixMultTranspose3x3fNV = GL_MATRIX_MULT_TRANSPOSE3X3F_NV(matrixMode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixMultTransposedEXT = GL_MATRIX_MULT_TRANSPOSED_EXT(mode: u32 = call.u32(0),
+        m: *const f64 = call.input(1, 0)?);
+    glMatrixMultTransposefEXT = GL_MATRIX_MULT_TRANSPOSEF_EXT(mode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixMultdEXT = GL_MATRIX_MULTD_EXT(mode: u32 = call.u32(0),
+        m: *const f64 = call.input(1, 0)?);
+    glMatrixMultfEXT = GL_MATRIX_MULTF_EXT(mode: u32 = call.u32(0),
+        m: *const f32 = call.input(1, 0)?);
+    glMatrixOrthoEXT = GL_MATRIX_ORTHO_EXT(mode: u32 = call.u32(0), left: f64 = call.f64(1),
+        right: f64 = call.f64(2), bottom: f64 = call.f64(3), top: f64 = call.f64(4),
+        zNear: f64 = call.f64(5), zFar: f64 = call.f64(6));
+    glMatrixPopEXT = GL_MATRIX_POP_EXT(mode: u32 = call.u32(0));
+    glMatrixPushEXT = GL_MATRIX_PUSH_EXT(mode: u32 = call.u32(0));
+    glMatrixRotatedEXT = GL_MATRIX_ROTATED_EXT(mode: u32 = call.u32(0), angle: f64 = call.f64(1),
+        x: f64 = call.f64(2), y: f64 = call.f64(3), z: f64 = call.f64(4));
+    glMatrixRotatefEXT = GL_MATRIX_ROTATEF_EXT(mode: u32 = call.u32(0), angle: f32 = call.f32(1),
+        x: f32 = call.f32(2), y: f32 = call.f32(3), z: f32 = call.f32(4));
+    glMatrixScaledEXT = GL_MATRIX_SCALED_EXT(mode: u32 = call.u32(0), x: f64 = call.f64(1),
+        y: f64 = call.f64(2), z: f64 = call.f64(3));
+    glMatrixScalefEXT = GL_MATRIX_SCALEF_EXT(mode: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2), z: f32 = call.f32(3));
+    glMatrixTranslatedEXT = GL_MATRIX_TRANSLATED_EXT(mode: u32 = call.u32(0), x: f64 = call.f64(1),
+        y: f64 = call.f64(2), z: f64 = call.f64(3));
+    glMatrixTranslatefEXT = GL_MATRIX_TRANSLATEF_EXT(mode: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2), z: f32 = call.f32(3));
+    glMaxActiveShaderCoresARM = GL_MAX_ACTIVE_SHADER_CORES_ARM(count: u32 = call.u32(0));
+    glMultiDrawMeshTasksIndirectCountNV = GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV(
+        indirect: isize = call.isize(0), drawcount: isize = call.isize(1),
+        maxdrawcount: i32 = call.i32(2), stride: i32 = call.i32(3));
+    glMultiDrawMeshTasksIndirectNV = GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV(
+        indirect: isize = call.isize(0), drawcount: i32 = call.i32(1), stride: i32 = call.i32(2));
+    glNamedBufferAttachMemoryNV = GL_NAMED_BUFFER_ATTACH_MEMORY_NV(
+        buffer: u32 = call.name(Kind::Buffer, 0), memory: u32 = call.name(Kind::MemoryObject, 1),
+        offset: u64 = call.u64(2));
+    glNamedBufferPageCommitmentMemNV = GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV(
+        buffer: u32 = call.name(Kind::Buffer, 0), offset: isize = call.isize(1),
+        size: isize = call.isize(2), memory: u32 = call.name(Kind::MemoryObject, 3),
+        memOffset: u64 = call.u64(4), commit: u8 = call.u8(5));
+    glNamedFramebufferSampleLocationsfvNV = GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV(
+        framebuffer: u32 = call.name(Kind::Framebuffer, 0), start: u32 = call.u32(1),
+        count: i32 = call.i32(2),
+        v: *const f32 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(4))?);
+    glNamedRenderbufferStorageMultisampleAdvancedAMD = GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD(
+        renderbuffer: u32 = call.name(Kind::Renderbuffer, 0), samples: i32 = call.i32(1),
+        storageSamples: i32 = call.i32(2), internalformat: u32 = call.u32(3),
+        width: i32 = call.i32(4), height: i32 = call.i32(5));
+    glPathCommandsNV = GL_PATH_COMMANDS_NV(path: u32 = call.u32(0), numCommands: i32 = call.i32(1),
+        commands: *const u8 = call.input(2, i64::from(numCommands))?, numCoords: i32 = call.i32(3),
+        coordType: u32 = call.u32(4),
+        coords: *const c_void = call.input(5, i64::from(numCoords).saturating_mul(16i64))?);
+    glPathCoordsNV = GL_PATH_COORDS_NV(path: u32 = call.u32(0), numCoords: i32 = call.i32(1),
+        coordType: u32 = call.u32(2),
+        coords: *const c_void = call.input(3, i64::from(numCoords).saturating_mul(16i64))?);
+    glPathCoverDepthFuncNV = GL_PATH_COVER_DEPTH_FUNC_NV(func: u32 = call.u32(0));
+    glPathDashArrayNV = GL_PATH_DASH_ARRAY_NV(path: u32 = call.u32(0), dashCount: i32 = call.i32(1),
+        dashArray: *const f32 = call.input(2, i64::from(dashCount).saturating_mul(4))?);
+    glPathGlyphIndexArrayNV = GL_PATH_GLYPH_INDEX_ARRAY_NV(firstPathName: u32 = call.u32(0),
+        fontTarget: u32 = call.u32(1), fontName: *const c_void = call.input(2, 0)?,
+        fontStyle: u32 = call.u32(3), firstGlyphIndex: u32 = call.u32(4),
+        numGlyphs: i32 = call.i32(5), pathParameterTemplate: u32 = call.u32(6),
+        emScale: f32 = call.f32(7)) -> result: u32 = u64::from(result);
+    glPathGlyphIndexRangeNV = GL_PATH_GLYPH_INDEX_RANGE_NV(fontTarget: u32 = call.u32(0),
+        fontName: *const c_void = call.input(1, 0)?, fontStyle: u32 = call.u32(2),
+        pathParameterTemplate: u32 = call.u32(3), emScale: f32 = call.f32(4),
+        baseAndCount: *mut u32 = call.room(5, 0)?) -> result: u32 = u64::from(result);
+    glPathGlyphRangeNV = GL_PATH_GLYPH_RANGE_NV(firstPathName: u32 = call.u32(0),
+        fontTarget: u32 = call.u32(1), fontName: *const c_void = call.input(2, 0)?,
+        fontStyle: u32 = call.u32(3), firstGlyph: u32 = call.u32(4), numGlyphs: i32 = call.i32(5),
+        handleMissingGlyphs: u32 = call.u32(6), pathParameterTemplate: u32 = call.u32(7),
+        emScale: f32 = call.f32(8));
+    glPathGlyphsNV = GL_PATH_GLYPHS_NV(firstPathName: u32 = call.u32(0),
+        fontTarget: u32 = call.u32(1), fontName: *const c_void = call.input(2, 0)?,
+        fontStyle: u32 = call.u32(3), numGlyphs: i32 = call.i32(4), r#type: u32 = call.u32(5),
+        charcodes: *const c_void = call.input(6, 0)?, handleMissingGlyphs: u32 = call.u32(7),
+        pathParameterTemplate: u32 = call.u32(8), emScale: f32 = call.f32(9));
+    glPathMemoryGlyphIndexArrayNV = GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV(
+        firstPathName: u32 = call.u32(0), fontTarget: u32 = call.u32(1),
+        fontSize: isize = call.isize(2), fontData: *const c_void = call.input(3, call.i64(2))?,
+        faceIndex: i32 = call.i32(4), firstGlyphIndex: u32 = call.u32(5),
+        numGlyphs: i32 = call.i32(6), pathParameterTemplate: u32 = call.u32(7),
+        emScale: f32 = call.f32(8)) -> result: u32 = u64::from(result);
+    glPathParameterfNV = GL_PATH_PARAMETERF_NV(path: u32 = call.u32(0), pname: u32 = call.u32(1),
+        value: f32 = call.f32(2));
+    glPathParameterfvNV = GL_PATH_PARAMETERFV_NV(path: u32 = call.u32(0), pname: u32 = call.u32(1),
+        value: *const f32 = call.input(2, 0)?);
+    glPathParameteriNV = GL_PATH_PARAMETERI_NV(path: u32 = call.u32(0), pname: u32 = call.u32(1),
+        value: i32 = call.i32(2));
+    glPathParameterivNV = GL_PATH_PARAMETERIV_NV(path: u32 = call.u32(0), pname: u32 = call.u32(1),
+        value: *const i32 = call.input(2, 0)?);
+    glPathStencilDepthOffsetNV = GL_PATH_STENCIL_DEPTH_OFFSET_NV(factor: f32 = call.f32(0),
+        units: f32 = call.f32(1));
+    glPathStencilFuncNV = GL_PATH_STENCIL_FUNC_NV(func: u32 = call.u32(0), r#ref: i32 = call.i32(1),
+        mask: u32 = call.u32(2));
+    glPathStringNV = GL_PATH_STRING_NV(path: u32 = call.u32(0), format: u32 = call.u32(1),
+        length: i32 = call.i32(2), pathString: *const c_void = call.input(3, i64::from(length))?);
+    glPathSubCommandsNV = GL_PATH_SUB_COMMANDS_NV(path: u32 = call.u32(0),
+        commandStart: i32 = call.i32(1), commandsToDelete: i32 = call.i32(2),
+        numCommands: i32 = call.i32(3),
+        commands: *const u8 = call.input(4, i64::from(numCommands))?, numCoords: i32 = call.i32(5),
+        coordType: u32 = call.u32(6),
+        coords: *const c_void = call.input(7, i64::from(numCoords).saturating_mul(16i64))?);
+    glPathSubCoordsNV = GL_PATH_SUB_COORDS_NV(path: u32 = call.u32(0),
+        coordStart: i32 = call.i32(1), numCoords: i32 = call.i32(2), coordType: u32 = call.u32(3),
+        coords: *const c_void = call.input(4, i64::from(numCoords).saturating_mul(16i64))?);
+    glPointAlongPathNV = GL_POINT_ALONG_PATH_NV(path: u32 = call.u32(0),
+        startSegment: i32 = call.i32(1), numSegments: i32 = call.i32(2),
+        distance: f32 = call.f32(3), x: *mut f32 = call.room(4, 0)?, y: *mut f32 = call.room(5, 0)?,
+        tangentX: *mut f32 = call.room(6, 0)?, tangentY: *mut f32 = call.room(7, 0)?
+    ) -> result: u8 = u64::from(result);
+    glPolygonModeNV = GL_POLYGON_MODE_NV(face: u32 = call.u32(0), mode: u32 = call.u32(1));
+    glProgramPathFragmentInputGenNV = GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.i32(1),
+        genMode: u32 = call.u32(2), components: i32 = call.i32(3),
+        coeffs: *const f32 = call.input(4, i64::from(components).saturating_mul(16i64).saturating_mul(4))?);
+    glProgramUniform1i64NV = GL_PROGRAM_UNIFORM1I64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: i64 = call.i64(2));
+    glProgramUniform1i64vNV = GL_PROGRAM_UNIFORM1I64V_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i64 = call.input(3, i64::from(count).saturating_mul(8))?);
+    glProgramUniform1ui64NV = GL_PROGRAM_UNIFORM1UI64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: u64 = call.u64(2));
+    glProgramUniform1ui64vNV = GL_PROGRAM_UNIFORM1UI64V_NV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2),
+        value: *const u64 = call.input(3, i64::from(count).saturating_mul(8))?);
+    glProgramUniform2i64NV = GL_PROGRAM_UNIFORM2I64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: i64 = call.i64(2), y: i64 = call.i64(3));
+    glProgramUniform2i64vNV = GL_PROGRAM_UNIFORM2I64V_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i64 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(8))?);
+    glProgramUniform2ui64NV = GL_PROGRAM_UNIFORM2UI64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: u64 = call.u64(2), y: u64 = call.u64(3));
+    glProgramUniform2ui64vNV = GL_PROGRAM_UNIFORM2UI64V_NV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2),
+        value: *const u64 = call.input(3, i64::from(count).saturating_mul(2).saturating_mul(8))?);
+    glProgramUniform3i64NV = GL_PROGRAM_UNIFORM3I64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: i64 = call.i64(2), y: i64 = call.i64(3),
+        z: i64 = call.i64(4));
+    glProgramUniform3i64vNV = GL_PROGRAM_UNIFORM3I64V_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i64 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(8))?);
+    glProgramUniform3ui64NV = GL_PROGRAM_UNIFORM3UI64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: u64 = call.u64(2), y: u64 = call.u64(3),
+        z: u64 = call.u64(4));
+    glProgramUniform3ui64vNV = GL_PROGRAM_UNIFORM3UI64V_NV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2),
+        value: *const u64 = call.input(3, i64::from(count).saturating_mul(3).saturating_mul(8))?);
+    glProgramUniform4i64NV = GL_PROGRAM_UNIFORM4I64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: i64 = call.i64(2), y: i64 = call.i64(3),
+        z: i64 = call.i64(4), w: i64 = call.i64(5));
+    glProgramUniform4i64vNV = GL_PROGRAM_UNIFORM4I64V_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), count: i32 = call.i32(2),
+        value: *const i64 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(8))?);
+    glProgramUniform4ui64NV = GL_PROGRAM_UNIFORM4UI64_NV(program: u32 = call.name(Kind::Program, 0),
+        location: i32 = call.location_of(0, 1), x: u64 = call.u64(2), y: u64 = call.u64(3),
+        z: u64 = call.u64(4), w: u64 = call.u64(5));
+    glProgramUniform4ui64vNV = GL_PROGRAM_UNIFORM4UI64V_NV(
+        program: u32 = call.name(Kind::Program, 0), location: i32 = call.location_of(0, 1),
+        count: i32 = call.i32(2),
+        value: *const u64 = call.input(3, i64::from(count).saturating_mul(4).saturating_mul(8))?);
+    glReadBufferNV = GL_READ_BUFFER_NV(mode: u32 = call.u32(0));
+    glRenderbufferStorageMultisampleANGLE = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glRenderbufferStorageMultisampleAPPLE = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glRenderbufferStorageMultisampleAdvancedAMD = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), storageSamples: i32 = call.i32(2),
+        internalformat: u32 = call.u32(3), width: i32 = call.i32(4), height: i32 = call.i32(5));
+    glRenderbufferStorageMultisampleIMG = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glRenderbufferStorageMultisampleNV = GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV(
+        target: u32 = call.u32(0), samples: i32 = call.i32(1), internalformat: u32 = call.u32(2),
+        width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glResetMemoryObjectParameterNV = GL_RESET_MEMORY_OBJECT_PARAMETER_NV(
+        memory: u32 = call.name(Kind::MemoryObject, 0), pname: u32 = call.u32(1));
+    glResolveDepthValuesNV = GL_RESOLVE_DEPTH_VALUES_NV();
+    glResolveMultisampleFramebufferAPPLE = GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE();
+    glScissorArrayvNV = GL_SCISSOR_ARRAYV_NV(first: u32 = call.u32(0), count: i32 = call.i32(1),
+        v: *const i32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glScissorExclusiveArrayvNV = GL_SCISSOR_EXCLUSIVE_ARRAYV_NV(first: u32 = call.u32(0),
+        count: i32 = call.i32(1),
+        v: *const i32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glScissorExclusiveNV = GL_SCISSOR_EXCLUSIVE_NV(x: i32 = call.i32(0), y: i32 = call.i32(1),
+        width: i32 = call.i32(2), height: i32 = call.i32(3));
+    glScissorIndexedNV = GL_SCISSOR_INDEXED_NV(index: u32 = call.u32(0), left: i32 = call.i32(1),
+        bottom: i32 = call.i32(2), width: i32 = call.i32(3), height: i32 = call.i32(4));
+    glScissorIndexedvNV = GL_SCISSOR_INDEXEDV_NV(index: u32 = call.u32(0),
+        v: *const i32 = call.input(1, 0)?);
+    glSemaphoreParameterivNV = GL_SEMAPHORE_PARAMETERIV_NV(
+        semaphore: u32 = call.name(Kind::Semaphore, 0), pname: u32 = call.u32(1),
+        params: *const i32 = call.input(2, 0)?);
+    glSetFenceNV = GL_SET_FENCE_NV(fence: u32 = call.name(Kind::Fence, 0),
+        condition: u32 = call.u32(1));
+    glShadingRateImageBarrierNV = GL_SHADING_RATE_IMAGE_BARRIER_NV(synchronize: u8 = call.u8(0));
+    glShadingRateImagePaletteNV = GL_SHADING_RATE_IMAGE_PALETTE_NV(viewport: u32 = call.u32(0),
+        first: u32 = call.u32(1), count: i32 = call.i32(2),
+        rates: *const u32 = call.input(3, i64::from(count).saturating_mul(4))?);
+    glShadingRateQCOM = GL_SHADING_RATE_QCOM(rate: u32 = call.u32(0));
+    glShadingRateSampleOrderCustomNV = GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV(
+        rate: u32 = call.u32(0), samples: u32 = call.u32(1),
+        locations: *const i32 = call.input(2, 16i64.saturating_mul(i64::from(samples)).saturating_mul(3).saturating_mul(4))?);
+    glShadingRateSampleOrderNV = GL_SHADING_RATE_SAMPLE_ORDER_NV(order: u32 = call.u32(0));
+    glStartTilingQCOM = GL_START_TILING_QCOM(x: u32 = call.u32(0), y: u32 = call.u32(1),
+        width: u32 = call.u32(2), height: u32 = call.u32(3), preserveMask: u32 = call.u32(4));
+    glStencilFillPathInstancedNV = GL_STENCIL_FILL_PATH_INSTANCED_NV(numPaths: i32 = call.i32(0),
+        pathNameType: u32 = call.u32(1), paths: *const c_void = call.input(2, 0)?,
+        pathBase: u32 = call.u32(3), fillMode: u32 = call.u32(4), mask: u32 = call.u32(5),
+        transformType: u32 = call.u32(6),
+        transformValues: *const f32 = call.input(7, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?);
+    glStencilFillPathNV = GL_STENCIL_FILL_PATH_NV(path: u32 = call.u32(0),
+        fillMode: u32 = call.u32(1), mask: u32 = call.u32(2));
+    glStencilStrokePathInstancedNV = GL_STENCIL_STROKE_PATH_INSTANCED_NV(
+        numPaths: i32 = call.i32(0), pathNameType: u32 = call.u32(1),
+        paths: *const c_void = call.input(2, 0)?, pathBase: u32 = call.u32(3),
+        reference: i32 = call.i32(4), mask: u32 = call.u32(5), transformType: u32 = call.u32(6),
+        transformValues: *const f32 = call.input(7, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?);
+    glStencilStrokePathNV = GL_STENCIL_STROKE_PATH_NV(path: u32 = call.u32(0),
+        reference: i32 = call.i32(1), mask: u32 = call.u32(2));
+    glStencilThenCoverFillPathInstancedNV = GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV(
+        numPaths: i32 = call.i32(0), pathNameType: u32 = call.u32(1),
+        paths: *const c_void = call.input(2, 0)?, pathBase: u32 = call.u32(3),
+        fillMode: u32 = call.u32(4), mask: u32 = call.u32(5), coverMode: u32 = call.u32(6),
+        transformType: u32 = call.u32(7),
+        transformValues: *const f32 = call.input(8, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?);
+    glStencilThenCoverFillPathNV = GL_STENCIL_THEN_COVER_FILL_PATH_NV(path: u32 = call.u32(0),
+        fillMode: u32 = call.u32(1), mask: u32 = call.u32(2), coverMode: u32 = call.u32(3));
+    glStencilThenCoverStrokePathInstancedNV = GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV(
+        numPaths: i32 = call.i32(0), pathNameType: u32 = call.u32(1),
+        paths: *const c_void = call.input(2, 0)?, pathBase: u32 = call.u32(3),
+        reference: i32 = call.i32(4), mask: u32 = call.u32(5), coverMode: u32 = call.u32(6),
+        transformType: u32 = call.u32(7),
+        transformValues: *const f32 = call.input(8, 16i64.saturating_mul(i64::from(numPaths)).saturating_mul(4))?);
+    glStencilThenCoverStrokePathNV = GL_STENCIL_THEN_COVER_STROKE_PATH_NV(path: u32 = call.u32(0),
+        reference: i32 = call.i32(1), mask: u32 = call.u32(2), coverMode: u32 = call.u32(3));
+    glSubpixelPrecisionBiasNV = GL_SUBPIXEL_PRECISION_BIAS_NV(xbits: u32 = call.u32(0),
+        ybits: u32 = call.u32(1));
+    glTestFenceNV = GL_TEST_FENCE_NV(fence: u32 = call.name(Kind::Fence, 0)
+    ) -> result: u8 = u64::from(result);
+    glTexAttachMemoryNV = GL_TEX_ATTACH_MEMORY_NV(target: u32 = call.u32(0),
+        memory: u32 = call.name(Kind::MemoryObject, 1), offset: u64 = call.u64(2));
+    glTexEstimateMotionQCOM = GL_TEX_ESTIMATE_MOTION_QCOM(r#ref: u32 = call.name(Kind::Texture, 0),
+        target: u32 = call.name(Kind::Texture, 1), output: u32 = call.name(Kind::Texture, 2));
+    glTexEstimateMotionRegionsQCOM = GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM(
+        r#ref: u32 = call.name(Kind::Texture, 0), target: u32 = call.name(Kind::Texture, 1),
+        output: u32 = call.name(Kind::Texture, 2), mask: u32 = call.name(Kind::Texture, 3));
+    glTexPageCommitmentMemNV = GL_TEX_PAGE_COMMITMENT_MEM_NV(target: u32 = call.u32(0),
+        layer: i32 = call.i32(1), level: i32 = call.i32(2), xoffset: i32 = call.i32(3),
+        yoffset: i32 = call.i32(4), zoffset: i32 = call.i32(5), width: i32 = call.i32(6),
+        height: i32 = call.i32(7), depth: i32 = call.i32(8),
+        memory: u32 = call.name(Kind::MemoryObject, 9), offset: u64 = call.u64(10),
+        commit: u8 = call.u8(11));
+    glTextureAttachMemoryNV = GL_TEXTURE_ATTACH_MEMORY_NV(
+        texture: u32 = call.name(Kind::Texture, 0), memory: u32 = call.name(Kind::MemoryObject, 1),
+        offset: u64 = call.u64(2));
+    glTextureFoveationParametersQCOM = GL_TEXTURE_FOVEATION_PARAMETERS_QCOM(
+        texture: u32 = call.name(Kind::Texture, 0), layer: u32 = call.u32(1),
+        focalPoint: u32 = call.u32(2), focalX: f32 = call.f32(3), focalY: f32 = call.f32(4),
+        gainX: f32 = call.f32(5), gainY: f32 = call.f32(6), foveaArea: f32 = call.f32(7));
+    glTexturePageCommitmentMemNV = GL_TEXTURE_PAGE_COMMITMENT_MEM_NV(
+        texture: u32 = call.name(Kind::Texture, 0), layer: i32 = call.i32(1),
+        level: i32 = call.i32(2), xoffset: i32 = call.i32(3), yoffset: i32 = call.i32(4),
+        zoffset: i32 = call.i32(5), width: i32 = call.i32(6), height: i32 = call.i32(7),
+        depth: i32 = call.i32(8), memory: u32 = call.name(Kind::MemoryObject, 9),
+        offset: u64 = call.u64(10), commit: u8 = call.u8(11));
+    glTransformPathNV = GL_TRANSFORM_PATH_NV(resultPath: u32 = call.u32(0),
+        srcPath: u32 = call.u32(1), transformType: u32 = call.u32(2),
+        transformValues: *const f32 = call.input(3, 0)?);
+    glUniform1i64NV = GL_UNIFORM1I64_NV(location: i32 = call.location(0), x: i64 = call.i64(1));
+    glUniform1i64vNV = GL_UNIFORM1I64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const i64 = call.input(2, i64::from(count).saturating_mul(1).saturating_mul(8))?);
+    glUniform1ui64NV = GL_UNIFORM1UI64_NV(location: i32 = call.location(0), x: u64 = call.u64(1));
+    glUniform1ui64vNV = GL_UNIFORM1UI64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const u64 = call.input(2, i64::from(count).saturating_mul(1).saturating_mul(8))?);
+    glUniform2i64NV = GL_UNIFORM2I64_NV(location: i32 = call.location(0), x: i64 = call.i64(1),
+        y: i64 = call.i64(2));
+    glUniform2i64vNV = GL_UNIFORM2I64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const i64 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(8))?);
+    glUniform2ui64NV = GL_UNIFORM2UI64_NV(location: i32 = call.location(0), x: u64 = call.u64(1),
+        y: u64 = call.u64(2));
+    glUniform2ui64vNV = GL_UNIFORM2UI64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const u64 = call.input(2, i64::from(count).saturating_mul(2).saturating_mul(8))?);
+    glUniform3i64NV = GL_UNIFORM3I64_NV(location: i32 = call.location(0), x: i64 = call.i64(1),
+        y: i64 = call.i64(2), z: i64 = call.i64(3));
+    glUniform3i64vNV = GL_UNIFORM3I64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const i64 = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(8))?);
+    glUniform3ui64NV = GL_UNIFORM3UI64_NV(location: i32 = call.location(0), x: u64 = call.u64(1),
+        y: u64 = call.u64(2), z: u64 = call.u64(3));
+    glUniform3ui64vNV = GL_UNIFORM3UI64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const u64 = call.input(2, i64::from(count).saturating_mul(3).saturating_mul(8))?);
+    glUniform4i64NV = GL_UNIFORM4I64_NV(location: i32 = call.location(0), x: i64 = call.i64(1),
+        y: i64 = call.i64(2), z: i64 = call.i64(3), w: i64 = call.i64(4));
+    glUniform4i64vNV = GL_UNIFORM4I64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const i64 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(8))?);
+    glUniform4ui64NV = GL_UNIFORM4UI64_NV(location: i32 = call.location(0), x: u64 = call.u64(1),
+        y: u64 = call.u64(2), z: u64 = call.u64(3), w: u64 = call.u64(4));
+    glUniform4ui64vNV = GL_UNIFORM4UI64V_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1),
+        value: *const u64 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(8))?);
+    glUniformMatrix2x3fvNV = GL_UNIFORM_MATRIX2X3FV_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glUniformMatrix2x4fvNV = GL_UNIFORM_MATRIX2X4FV_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glUniformMatrix3x2fvNV = GL_UNIFORM_MATRIX3X2FV_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(6).saturating_mul(4))?);
+    glUniformMatrix3x4fvNV = GL_UNIFORM_MATRIX3X4FV_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glUniformMatrix4x2fvNV = GL_UNIFORM_MATRIX4X2FV_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(8).saturating_mul(4))?);
+    glUniformMatrix4x3fvNV = GL_UNIFORM_MATRIX4X3FV_NV(location: i32 = call.location(0),
+        count: i32 = call.i32(1), transpose: u8 = call.u8(2),
+        value: *const f32 = call.input(3, i64::from(count).saturating_mul(12).saturating_mul(4))?);
+    glVertexAttribDivisorANGLE = GL_VERTEX_ATTRIB_DIVISOR_ANGLE(index: u32 = call.u32(0),
+        divisor: u32 = call.u32(1));
+    glVertexAttribDivisorNV = GL_VERTEX_ATTRIB_DIVISOR_NV(index: u32 = call.u32(0),
+        divisor: u32 = call.u32(1));
+    glViewportArrayvNV = GL_VIEWPORT_ARRAYV_NV(first: u32 = call.u32(0), count: i32 = call.i32(1),
+        v: *const f32 = call.input(2, i64::from(count).saturating_mul(4).saturating_mul(4))?);
+    glViewportIndexedfNV = GL_VIEWPORT_INDEXEDF_NV(index: u32 = call.u32(0), x: f32 = call.f32(1),
+        y: f32 = call.f32(2), w: f32 = call.f32(3), h: f32 = call.f32(4));
+    glViewportIndexedfvNV = GL_VIEWPORT_INDEXEDFV_NV(index: u32 = call.u32(0),
+        v: *const f32 = call.input(1, 0)?);
+    glViewportPositionWScaleNV = GL_VIEWPORT_POSITION_W_SCALE_NV(index: u32 = call.u32(0),
+        xcoeff: f32 = call.f32(1), ycoeff: f32 = call.f32(2));
+    glViewportSwizzleNV = GL_VIEWPORT_SWIZZLE_NV(index: u32 = call.u32(0),
+        swizzlex: u32 = call.u32(1), swizzley: u32 = call.u32(2), swizzlez: u32 = call.u32(3),
+        swizzlew: u32 = call.u32(4));
+    glWeightPathsNV = GL_WEIGHT_PATHS_NV(resultPath: u32 = call.u32(0), numPaths: i32 = call.i32(1),
+        paths: *const u32 = call.input(2, i64::from(numPaths).saturating_mul(4))?,
+        weights: *const f32 = call.input(3, i64::from(numPaths).saturating_mul(4))?);
 }

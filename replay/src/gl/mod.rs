@@ -23,6 +23,7 @@ mod multi_draws;
 mod outside;
 mod pixels;
 mod places;
+mod play;
 mod programs;
 mod syncs;
 
@@ -46,5 +47,6 @@ pub use pixels::{
     glTexSubImage3D, glTexSubImage3DOES,
 };
 pub use places::{glGetProgramResourceLocation, glGetUniformLocation};
+pub(crate) use play::play;
 pub use programs::{glLinkProgram, glProgramBinary};
 pub use syncs::{glClientWaitSync, glWaitSync};

@@ -192,13 +192,13 @@ impl<'d> Fetch<'d> {
             unsafe { self.gl.get_shader(shader, name, &raw mut value) }.ok()?;
             Some(value)
         };
-        let extension = match ask(GL_SHADER_TYPE)? {
-            0x8B31 => "vert",
-            0x8B30 => "frag",
-            0x91B9 => "comp",
-            0x8DD9 => "geom",
-            0x8E88 => "tesc",
-            0x8E87 => "tese",
+        let extension = match ask(GL_SHADER_TYPE)? as u32 {
+            constants::GL_VERTEX_SHADER => "vert",
+            constants::GL_FRAGMENT_SHADER => "frag",
+            constants::GL_COMPUTE_SHADER => "comp",
+            constants::GL_GEOMETRY_SHADER => "geom",
+            constants::GL_TESS_CONTROL_SHADER => "tesc",
+            constants::GL_TESS_EVALUATION_SHADER => "tese",
             _ => "glsl",
         };
         let size = ask(GL_SHADER_SOURCE_LENGTH)?.clamp(0, SOURCE_BYTES_MAX);

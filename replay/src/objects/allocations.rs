@@ -10,6 +10,7 @@ const STEP: usize = 4096;
 #[derive(Default)]
 pub struct Allocations(BTreeMap<u64, Allocation>);
 
+/// One allocation, and what the host of the recording saw in it.
 pub struct Allocation {
     pub bytes: u64,
     /// Where it is here.
@@ -35,6 +36,7 @@ impl Allocations {
         (offset.checked_add(bytes)? <= allocation.bytes).then_some((*base, offset))
     }
 
+    /// An allocation was made at `base`. Older allocations that it overlaps have been freed.
     pub fn insert(&mut self, base: u64, allocation: Allocation) {
         let end = base.saturating_add(allocation.bytes);
         // What was there before has been freed, be it recorded or not.
@@ -49,6 +51,7 @@ impl Allocations {
         self.0.insert(base, allocation);
     }
 
+    /// The allocation that begins at `base` was freed.
     pub fn remove(&mut self, base: u64) {
         self.0.remove(&base);
     }

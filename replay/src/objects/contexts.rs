@@ -19,6 +19,7 @@ pub fn real_config(real: &Real, configs: &Configs, key: (u32, u64)) -> Handle {
     }
 }
 
+/// Makes a context; the error names the version that was asked for and the error of EGL.
 pub fn make(
     real: &Real,
     config: Handle,

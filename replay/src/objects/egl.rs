@@ -44,6 +44,7 @@ pub struct Display {
     pub references: u64,
 }
 
+/// A context of the trace.
 pub struct Context {
     /// Handle of its display in the trace.
     pub display: u64,
@@ -54,6 +55,7 @@ pub struct Context {
     pub finds_no_errors: bool,
 }
 
+/// A surface of the trace.
 pub struct Surface {
     pub display: u64,
     pub real: Handle,
@@ -68,11 +70,13 @@ pub struct Surface {
     pub window: Option<Window>,
 }
 
+/// An EGL sync of the trace.
 pub struct Sync {
     pub display: u64,
     pub real: Handle,
 }
 
+/// An EGL image of the trace.
 pub struct Image {
     pub display: u64,
     pub real: Handle,

@@ -34,6 +34,7 @@ impl Lacks {
         }
     }
 
+    /// One sentence for each thing that is lacking.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(lack, commands)| lack.sentence(commands))
     }

@@ -21,16 +21,19 @@ impl Places {
         self.programs.is_empty()
     }
 
+    /// Location of a uniform in the driver's program.
     pub fn location(&self, program: (u32, u32), recorded: i32) -> i32 {
         let found = self.programs.get(&program).and_then(|it| it.locations.get(&recorded));
         found.copied().unwrap_or(recorded)
     }
 
+    /// Index of a uniform block in the driver's program.
     pub fn block(&self, program: (u32, u32), recorded: u32) -> u32 {
         let found = self.programs.get(&program).and_then(|it| it.blocks.get(&recorded));
         found.copied().unwrap_or(recorded)
     }
 
+    /// The driver has the uniform at `real`.
     pub fn set_location(&mut self, program: (u32, u32), recorded: i32, real: i32) {
         if recorded == real && !self.programs.contains_key(&program) {
             return;
@@ -38,6 +41,7 @@ impl Places {
         self.programs.entry(program).or_default().locations.insert(recorded, real);
     }
 
+    /// The driver has the uniform block at `real`.
     pub fn set_block(&mut self, program: (u32, u32), recorded: u32, real: u32) {
         if recorded == real && !self.programs.contains_key(&program) {
             return;

@@ -15,6 +15,7 @@ pub enum Shape {
 }
 
 impl Shape {
+    /// Whether both have the same elements.
     pub fn is(self, other: Self) -> bool {
         match (self, other) {
             (Self::Values(one), Self::Values(other)) => one == other,
@@ -114,6 +115,7 @@ pub fn is_unwritten(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(|byte| *byte == UNWRITTEN)
 }
 
+/// The address or handle that a word of 8 bytes holds; 0 of fewer bytes.
 pub fn number(word: &[u8]) -> u64 {
     word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }

@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 /// Attributes of a list, with their values.
 pub type Attributes = Vec<(i64, i64)>;
 
+/// Major version that is asked for.
 pub const EGL_CONTEXT_MAJOR_VERSION: i32 = constants::EGL_CONTEXT_MAJOR_VERSION as i32;
+/// Minor version that is asked for.
 pub const EGL_CONTEXT_MINOR_VERSION: i32 = constants::EGL_CONTEXT_MINOR_VERSION as i32;
 const EGL_CONTEXT_OPENGL_DEBUG: i32 = constants::EGL_CONTEXT_OPENGL_DEBUG as i32;
 const EGL_CONTEXT_OPENGL_ROBUST_ACCESS: i32 = constants::EGL_CONTEXT_OPENGL_ROBUST_ACCESS as i32;
@@ -16,6 +18,7 @@ const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY: i32 =
     constants::EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY as i32;
 const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT: i32 =
     constants::EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT as i32;
+/// The context looks for no errors (`EGL_KHR_create_context_no_error`).
 pub const EGL_CONTEXT_OPENGL_NO_ERROR_KHR: i32 = constants::EGL_CONTEXT_OPENGL_NO_ERROR_KHR as i32;
 const EGL_CONTEXT_FLAGS_KHR: i32 = constants::EGL_CONTEXT_FLAGS_KHR as i32;
 
@@ -34,7 +37,7 @@ pub const OF_CONTEXTS: [i32; 8] = [
 
 /// Attributes and values of a list up to `EGL_NONE`, of elements of `width` bytes, 4 or 8.
 pub fn attributes(bytes: &[u8], width: usize) -> Vec<(i64, i64)> {
-    const EGL_NONE: i64 = 0x3038;
+    const EGL_NONE: i64 = constants::EGL_NONE as i64;
     let number = |bytes: &[u8]| match width {
         8 => bytes.first_chunk().map_or(EGL_NONE, |bytes| i64::from_le_bytes(*bytes)),
         _ => bytes.first_chunk().map_or(EGL_NONE, |bytes| i64::from(i32::from_le_bytes(*bytes))),

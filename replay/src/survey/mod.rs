@@ -17,3 +17,4 @@ pub use lists::{
 };
 pub use needs::{Needs, find as requirement_of};
 pub use requirement::Requirement;
+pub(crate) use requirement::{requirements, version};

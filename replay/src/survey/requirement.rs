@@ -15,3 +15,28 @@ impl Requirement {
             || extensions.split(' ').any(|name| self.extensions.contains(&name))
     }
 }
+
+/// Defines a table of requirements, one line for each: the command, the version, and the extensions.
+macro_rules! requirements {
+    ($(#[$doc:meta])* $table:ident $len:literal; $($name:ident $version:tt $extensions:tt;)*) => {
+        $(#[$doc])*
+        pub static $table: [$crate::survey::Requirement; $len] = [$(
+            $crate::survey::Requirement {
+                name: stringify!($name),
+                version: $crate::survey::version!($version),
+                extensions: &$extensions,
+            },
+        )*];
+    };
+}
+
+/// A version of a requirement; `-`: no version provides the command.
+macro_rules! version {
+    (-) => {
+        None
+    };
+    ($version:tt) => {
+        Some($version)
+    };
+}
+pub(crate) use {requirements, version};

@@ -33,6 +33,7 @@ impl Verifier {
         Self { found: Some(Box::default()) }
     }
 
+    /// Whether this verifier compares.
     pub fn is_on(&self) -> bool {
         self.found.is_some()
     }

@@ -25,6 +25,7 @@ pub enum Why {
 }
 
 impl Why {
+    /// The reason as reports and docs/replay.md name it.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::AnotherDriver => "the driver is not known to be that of the recording",

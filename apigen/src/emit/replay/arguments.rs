@@ -1,6 +1,6 @@
 //! What a command's arguments become on their way to the driver.
 
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 
 use super::super::output::ident;
@@ -51,16 +51,26 @@ impl<'a> Arguments<'a> {
         Self { function, command, needs: Needs { function, command, program } }
     }
 
-    /// A `let` for each, those that other ones need first.
-    pub fn ready(&self) -> TokenStream {
-        let (mut numbers, mut pointers) = (Vec::new(), Vec::new());
-        for (at, param) in self.function.params.iter().enumerate() {
-            let name = ident(&param.ident);
+    /// Each parameter with its type and value. A value may use parameters before its own; a number
+    /// that follows is read again.
+    pub fn ready(&self) -> Vec<TokenStream> {
+        let params = &self.function.params;
+        let one = |(at, param): (usize, &Param)| {
+            let (name, ty) = (ident(&param.ident), &param.value.rust);
             let value = self.value(at, param);
-            let list = if param.value.is_pointer { &mut pointers } else { &mut numbers };
-            list.push(quote!(let #name = #value;));
-        }
-        quote!(#(#numbers)* #(#pointers)*)
+            let later = params.iter().enumerate().skip(at + 1);
+            let used = later.filter(|(_, other)| mentions(&value, &other.ident));
+            let numbers = used.map(|(at, other)| {
+                let (name, value) = (ident(&other.ident), self.value(at, other));
+                quote!(let #name = #value;)
+            });
+            let numbers: TokenStream = numbers.collect();
+            match numbers.is_empty() {
+                true => quote!(#name: #ty = #value),
+                false => quote!(#name: #ty = { #numbers #value }),
+            }
+        };
+        params.iter().enumerate().map(one).collect()
     }
 
     /// What is noted of names when the driver has returned.
@@ -200,6 +210,21 @@ impl<'a> Arguments<'a> {
         }
         found
     }
+}
+
+/// Whether a parameter is named among tokens, at any depth; a method or a path of that name is none.
+fn mentions(tokens: &TokenStream, name: &str) -> bool {
+    let mut is_member = false;
+    tokens.clone().into_iter().any(|token| {
+        let was_member = is_member;
+        is_member =
+            matches!(&token, TokenTree::Punct(punct) if ['.', ':'].contains(&punct.as_char()));
+        match token {
+            TokenTree::Ident(found) => !was_member && found == ident(name),
+            TokenTree::Group(group) => mentions(&group.stream(), name),
+            _ => false,
+        }
+    })
 }
 
 /// The word behind the API's prefix: of `glGenBuffers` it is `Gen`.

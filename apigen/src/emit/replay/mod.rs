@@ -1,7 +1,8 @@
 //! Playing OpenGL ES commands again: a function for each, and their table.
 //!
-//! A function has the arguments made ready, calls the driver and says what it gave. The words of it
-//! are those of `replay/src/call.rs` and `replay/src/gl`; what does not go this way is played by hand.
+//! A line of `play!` (`replay/src/gl/play.rs`) names a command's id, its parameters with their types and
+//! values, and what is to be done before and after the driver is called. The words of it are those of
+//! `replay/src/call.rs` and `replay/src/gl`; a command that does not fit is played by hand.
 
 mod arguments;
 mod needs;
@@ -11,7 +12,7 @@ use std::collections::BTreeMap;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::output::{file, ident};
+use super::output::file;
 use crate::ctype::Repr;
 use crate::lang::typed::{self, Program, Replay};
 use crate::model::{Api, Function, Model, Value};
@@ -50,20 +51,19 @@ pub fn emit(model: &Model, program: &Program) -> BTreeMap<&'static str, String> 
         let here = commands.iter().filter(|(function, _)| function.origin == origin);
         let plays = here.filter_map(|(function, command)| play(function, command, program));
         let plays: Vec<String> = plays.collect();
-        let body = plays.join("\n");
+        let body = plays.concat();
         let imports = [
             ("use core::ffi::c_char;\n", "c_char"),
             ("use core::ffi::c_void;\n", "c_void"),
-            ("use gapii_commands::ids;\n\n", "ids ::"),
-            ("use crate::gl::array_pointer;\n", "array_pointer"),
+            ("\nuse crate::gl::array_pointer;\n", "array_pointer"),
+            ("use crate::gl::play;\n", ""),
             ("use crate::gl::set_client_arrays;\n", "set_client_arrays"),
-            ("use crate::call::Call;\n", ""),
-            ("use crate::names::Kind;\n", "Kind ::"),
-            ("use crate::skip::Outcome;\n", ""),
+            ("use crate::names::Kind;\n", "Kind::"),
         ];
         let imports = imports.iter().filter(|(_, word)| body.contains(word));
         let imports: String = imports.map(|(import, _)| *import).collect();
-        files.insert(name_of(module), file(&format!("{PRELUDE}\n{imports}"), &plays));
+        let plays = format!("play! {{\n    call;\n{body}}}\n");
+        files.insert(name_of(module), file(&format!("{PRELUDE}\n{imports}"), &[plays]));
     }
     files
 }
@@ -89,17 +89,16 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
             }
             Replay::Generated => format!("{module}::{}", function.name),
         };
-        Some(format!("Entry {{ name: \"{}\", play: {play}, is_swap: false }},", function.name))
+        Some(format!("    {} {play};\n", function.name))
     });
     let entries: Vec<String> = entries.collect();
     let modules: Vec<&str> = MODULES.iter().map(|(_, module)| *module).collect();
-    let prelude =
-        format!("use super::{{{}}};\nuse crate::call::Entry;\nuse crate::gl;", modules.join(", "));
+    let prelude = format!("use super::{{{}}};\nuse crate::gl;", modules.join(", "));
     let table = format!(
-        "/// How commands of OpenGL ES are played, sorted by name.\n\
-         pub static COMMANDS: [Entry; {}] = [{}];",
+        "crate::call::entries! {{\n    {}, sorted by name.\n    COMMANDS {};\n{}}}\n",
+        "/// How commands of OpenGL ES are played",
         entries.len(),
-        entries.join("\n")
+        entries.concat()
     );
     file(&prelude, &[table])
 }
@@ -111,25 +110,23 @@ fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
     });
     let entries = played.filter_map(|(function, _)| {
         let version = match function.version {
-            Some((major, minor)) if (major, minor) > (2, 0) => format!("Some(({major}, {minor}))"),
+            Some((major, minor)) if (major, minor) > (2, 0) => format!("({major}, {minor})"),
             None if !function.extensions.is_empty() && function.origin != Origin::Es1 => {
-                "None".to_owned()
+                "-".to_owned()
             }
             _ => return None,
         };
         let (name, extensions) = (&function.name, &function.extensions);
-        Some(format!(
-            "Requirement {{ name: {name:?}, version: {version}, extensions: &{extensions:?} }},"
-        ))
+        Some(format!("    {name} {version} {extensions:?};\n"))
     });
     let entries: Vec<String> = entries.collect();
     let table = format!(
-        "/// Commands that need a version of OpenGL ES beyond 2.0 or an extension, sorted by name.\n\
-         pub static REQUIREMENTS: [Requirement; {}] = [{}];",
+        "requirements! {{\n    {}\n    REQUIREMENTS {};\n{}}}\n",
+        "/// Commands that need a version of OpenGL ES beyond 2.0 or an extension, sorted by name.",
         entries.len(),
-        entries.join("\n")
+        entries.concat()
     );
-    file("use crate::survey::Requirement;", &[table])
+    file("use crate::survey::requirements;", &[table])
 }
 
 /// The function that plays a command; `None` if it is not generated.
@@ -137,39 +134,82 @@ fn play(function: &Function, command: &typed::Command, program: &Program) -> Opt
     if command.replay != Replay::Generated || function.api != Api::Gles {
         return None;
     }
-    let (name, id) = (ident(&function.name), ident(&function.constant));
+    let (name, id) = (&function.name, &function.constant);
     let arguments = Arguments::new(function, command, program);
-    let (ready, afterwards) = (arguments.ready(), arguments.afterwards());
-    let types = function.params.iter().map(|param| &param.value.rust);
-    let result_type = super::handlers::result_type(function);
-    let passed = function.params.iter().map(|param| ident(&param.ident));
-    let set_arrays = command.draws.then(|| quote!(set_client_arrays(call)?;));
-    let keep = function.result.as_ref().map(|_| quote!(let result =));
+    let before = match command.draws {
+        true => " before { set_client_arrays(call)?; }",
+        false => "",
+    };
     let made = command.result.class.as_deref().and_then(arguments::kind).map(|kind| {
         let bits = function.result.as_ref().map(bits);
         quote!(call.made_result(#kind, #bits);)
     });
-    let returned = match &function.result {
+    let afterwards = arguments.afterwards();
+    let after = match quote!(#afterwards #made) {
+        notes if notes.is_empty() => String::new(),
+        notes => format!(" after {{ {} }}", compact(&notes)),
+    };
+    let result = match &function.result {
         Some(result) => {
-            let bits = bits(result);
-            quote!(Some(#bits))
+            format!(" -> result: {} = {}", compact(&result.rust), compact(&bits(result)))
         }
-        None => quote!(None),
+        None => String::new(),
     };
-    let text = quote! {
-        pub fn #name(call: &mut Call<'_, '_>) -> Outcome {
-            #ready
-            let driver: unsafe extern "C" fn(#(#types),*) #result_type =
-                unsafe { call.driver(ids::#id) }?;
-            #set_arrays
-            #keep unsafe { driver(#(#passed),*) };
-            #afterwards
-            #made
-            call.returned(#returned);
-            Ok(())
+    let arguments: Vec<String> = arguments.ready().iter().map(compact).collect();
+    let end = format!("){before}{after}{result};");
+    Some(filled(&format!("{name} = {id}("), &arguments, &end))
+}
+
+/// Longest line of a command.
+const LINE_MAX: usize = 100;
+
+/// A command in as few lines as its arguments take.
+fn filled(begin: &str, arguments: &[String], end: &str) -> String {
+    let mut text = String::new();
+    let mut line = format!("    {begin}");
+    for (at, argument) in arguments.iter().enumerate() {
+        let comma = if at + 1 < arguments.len() { "," } else { "" };
+        let space = if at == 0 || line.trim().is_empty() { "" } else { " " };
+        if line.len() + space.len() + argument.len() + comma.len() > LINE_MAX {
+            text += &format!("{}\n", line.trim_end());
+            line = format!("        {argument}{comma}");
+        } else {
+            line += &format!("{space}{argument}{comma}");
         }
-    };
-    Some(text.to_string() + "\n")
+    }
+    if line.len() + end.len() > LINE_MAX && end.len() > LINE_MAX / 3 {
+        text += &format!("{line}\n");
+        line = "    ".to_owned();
+    }
+    text + &format!("{line}{end}\n")
+}
+
+/// Tokens without the spaces that nobody writes between them: rustfmt leaves what a macro of its own
+/// syntax is given as it is.
+fn compact(tokens: &TokenStream) -> String {
+    let mut text = tokens.to_string();
+    for (spaced, written) in [
+        (" . ", "."),
+        (" :: ", "::"),
+        (" , ", ", "),
+        (" : ", ": "),
+        (" ?", "?"),
+        (" ;", ";"),
+        ("* const", "*const"),
+    ] {
+        text = text.replace(spaced, written);
+    }
+    text = text.replace("* mut", "*mut").replace("( ", "(").replace(" )", ")");
+    let mut out = String::new();
+    for c in text.chars() {
+        let begins_call = c == '(' && out.ends_with(' ');
+        let word = out.trim_end().rsplit(|c: char| !c.is_alphanumeric() && c != '_').next();
+        if begins_call && word.is_some_and(|word| !word.is_empty() && word != "as") {
+            out.pop();
+        }
+        out.push(c);
+    }
+    out
 }
 
 /// A result as a record has it: sign-extended where it has a sign.
