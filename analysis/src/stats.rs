@@ -8,7 +8,7 @@ use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Function, Kind, Observed};
 use gapii_protocol::trace::value::Observation;
 use gapii_state::changes;
-use gapii_state::follow::Follower;
+use gapii_follow::follow::Follower;
 use serde::Serialize;
 
 /// Counts of a trace. Its JSON shape gains fields and never loses them.

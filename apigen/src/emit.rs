@@ -6,7 +6,7 @@ mod entries;
 mod extents;
 mod handlers;
 mod ids;
-mod output;
+pub mod output;
 mod params;
 mod replay;
 mod sizes;
@@ -43,7 +43,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     for (module, text) in handlers::emit_modules(model) {
         files.insert(shim.join(module).with_extension("rs"), text);
     }
-    let state = Path::new("state/src/generated");
+    let state = Path::new("state");
     files.extend(state::emit(program).into_iter().map(|(name, text)| (state.join(name), text)));
     let replay = Path::new("replay/src/generated");
     let plays = replay::emit(model, program).into_iter();

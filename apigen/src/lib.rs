@@ -74,7 +74,8 @@ pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
     let program = lang::check::compile(&sources, &apis).map_err(Error::Descriptions)?;
     let files = emit::state::emit(&program).into_iter().map(|(name, text)| {
         let text = text.replace("gl.xml, egl.xml and apis/", "toy.xml and pass/");
-        (Path::new(TOY).join("run/generated").join(name), text)
+        let name = Path::new("run").join(name.to_string_lossy().replace("src/", ""));
+        (Path::new(TOY).join(name), text)
     });
     formatted(files.collect())
 }
@@ -89,7 +90,8 @@ fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
 fn formatted(files: BTreeMap<PathBuf, String>) -> Result<BTreeMap<PathBuf, String>, Error> {
     let formatted = |(path, text): (PathBuf, String)| {
         let is_rust = path.extension().is_some_and(|extension| extension == "rs");
-        Ok((path, if is_rust { tree::format(&text)? } else { text }))
+        let text = if is_rust { emit::output::unwrapped(&tree::format(&text)?) } else { text };
+        Ok((path, text))
     };
     files.into_iter().map(formatted).collect()
 }

@@ -9,7 +9,7 @@ use gapii_commands::constants::{
     GL_PIXEL_PACK_BUFFER_BINDING, GL_PIXEL_UNPACK_BUFFER_BINDING, GL_VERSION,
 };
 use gapii_commands::ids;
-use gapii_state::follow::Follower;
+use gapii_follow::follow::Follower;
 
 use crate::driver::{Driver, version_of};
 use crate::limits::Limits;

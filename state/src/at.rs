@@ -1,12 +1,13 @@
-//! Elements of arrays, lists and maps by what a description writes between brackets.
+//! Access to elements of arrays, lists and maps, as a description writes it between brackets.
 //!
-//! What is not there reads as nothing; a list or map that is written to grows, but only so far.
+//! Reading a missing element gives `None`. Writing one makes it: a list grows to at most 65,536 elements, a
+//! map to at most 1,048,576 entries.
 
 use std::collections::BTreeMap;
 
-/// The longest list that writing an element makes.
+/// The most elements that a list grows to when one is written.
 const LIST_MAX: usize = 1 << 16;
-/// The most entries that a map is given.
+/// The most entries that a map grows to.
 const MAP_MAX: usize = 1 << 20;
 
 /// Something with elements.
@@ -16,7 +17,7 @@ pub trait At<K> {
     /// The element at `key`, if there is one.
     fn at(&self, key: K) -> Option<&Self::Element>;
 
-    /// The element at `key`, made where there can be one.
+    /// The element at `key`, made if it is missing and the limit allows it.
     fn at_mut(&mut self, key: K) -> Option<&mut Self::Element>;
 }
 
@@ -49,7 +50,7 @@ impl<T: Default> At<i64> for Vec<T> {
     }
 }
 
-/// Makes a list so long that it has the element, if it may. Apart from what is done every time.
+/// Grows a list until it has the element, within the limit. Kept out of line: most writes find the element.
 #[cold]
 #[inline(never)]
 fn grow<T: Default>(list: &mut Vec<T>, key: usize) {
@@ -73,7 +74,7 @@ impl<K: Ord, V: Default> At<K> for BTreeMap<K, V> {
     }
 }
 
-/// Adds an element to a list that is not too long.
+/// Appends an element, unless the list has 65,536 elements.
 pub fn push<T>(list: &mut Vec<T>, element: T) {
     if list.len() < LIST_MAX {
         list.push(element);

@@ -1,19 +1,18 @@
-//! What a context remembers of its group's names, so that binding a known one takes no lock.
+//! Names of the share group that a context remembers, so that binding a known name takes no lock.
 
 use std::sync::atomic::Ordering::Acquire;
 
-use crate::generated::fields::GroupState;
-use crate::group::Group;
-use crate::objects::Objects;
+use crate::group::GroupOf;
+use crate::objects::{Object, Objects};
 use crate::reference::Ref;
 
-/// Entries of a cache; a name has one place.
+/// Number of entries. A name always has the same entry: its value modulo this number.
 const ENTRIES: usize = 64;
 
 /// The objects of a kind that a context used last.
 #[derive(Debug)]
 pub struct NameCache<T> {
-    /// The version of the group in which the entries are right.
+    /// The version of the group for which the entries are valid.
     version: u64,
     entries: Box<[Ref<T>; ENTRIES]>,
 }
@@ -24,41 +23,41 @@ impl<T> Default for NameCache<T> {
     }
 }
 
-impl<T: Default> NameCache<T> {
+impl<T> NameCache<T> {
     /// [`Objects::find`] in the table of `group` that `table` gives.
     #[inline]
-    pub fn find(
+    pub fn find<G, O: Object<Kind = T>>(
         &mut self,
-        group: &Group,
+        group: &GroupOf<G>,
         name: u64,
-        table: impl FnOnce(&mut GroupState) -> &mut Objects<T>,
+        table: impl FnOnce(&mut G) -> &mut Objects<O>,
     ) -> Ref<T> {
         self.look_up(group, name, |state| table(state).find(name))
     }
 
     /// [`Objects::bind`] in the table of `group` that `table` gives.
     #[inline]
-    pub fn bind(
+    pub fn bind<G, O: Object<Kind = T>>(
         &mut self,
-        group: &Group,
+        group: &GroupOf<G>,
         name: u64,
-        table: impl FnOnce(&mut GroupState) -> &mut Objects<T>,
+        table: impl FnOnce(&mut G) -> &mut Objects<O>,
     ) -> Ref<T> {
         self.look_up(group, name, |state| table(state).bind(name))
     }
 
     #[inline]
-    fn look_up(
+    fn look_up<G>(
         &mut self,
-        group: &Group,
+        group: &GroupOf<G>,
         name: u64,
-        ask: impl FnOnce(&mut GroupState) -> Ref<T>,
+        ask: impl FnOnce(&mut G) -> Ref<T>,
     ) -> Ref<T> {
         if name == 0 {
             return Ref::NONE;
         }
-        // VERSION: pairs with the release in Objects. Who was told of a change sees its version. It
-        // is read before the table is: an entry made meanwhile is newer than it claims.
+        // VERSION: pairs with the release in Objects. A thread that was told of a change sees its version.
+        // The version is read before the table, so an entry made meanwhile is newer than its version says.
         let version = group.version.load(Acquire);
         if self.version != version {
             self.forget(version);
@@ -77,14 +76,14 @@ impl<T: Default> NameCache<T> {
         self.version = version;
     }
 
-    /// Asks the group. Apart from what is done every time, which needs few registers.
+    /// Asks the group. Kept out of line, so that the path of a known name needs few registers.
     #[cold]
     #[inline(never)]
-    fn learn(
+    fn learn<G>(
         &mut self,
-        group: &Group,
+        group: &GroupOf<G>,
         place: usize,
-        ask: impl FnOnce(&mut GroupState) -> Ref<T>,
+        ask: impl FnOnce(&mut G) -> Ref<T>,
     ) -> &Ref<T> {
         let found = ask(&mut group.lock());
         match self.entries.get_mut(place) {
@@ -100,6 +99,7 @@ impl<T: Default> NameCache<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Group;
 
     /// The cache takes its table out of the group's lock; the tests' own table stands in for it.
     fn find(
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn known_name_is_found_without_asking_until_a_name_changes_hands() {
-        let group = Group::default();
+        let group: Group = Group::default();
         let mut table = Objects::shared(&group.version);
         let mut cache = NameCache::default();
         let old = table.create(7);
@@ -126,7 +126,7 @@ mod tests {
 
     #[test]
     fn names_of_one_place_take_turns() {
-        let group = Group::default();
+        let group: Group = Group::default();
         let mut table = Objects::shared(&group.version);
         let mut cache = NameCache::default();
         let names = [1, 1 + ENTRIES as u64];

@@ -1,60 +1,66 @@
-//! Whether commands changed anything: assignments of descriptions, and how many made a difference.
+//! Counts of the assignments that descriptions make, and of those that change a value.
 //!
-//! Counted in the tools, per thread of the tool; in the shim an assignment is an assignment.
+//! Counted for [`Whole`](crate::Whole) state, per thread of the tool. For [`Tracked`](crate::Tracked)
+//! state an assignment is an assignment and nothing else.
 
-#[cfg(feature = "tools")]
 use std::cell::Cell;
 
-/// Assignments since the last look.
-#[cfg(feature = "tools")]
+/// Assignments since the last [`take`] in this thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Changes {
+    /// All assignments.
     pub assignments: u64,
-    /// Those that made a value another.
+    /// Assignments that changed the value.
     pub changes: u64,
 }
 
-#[cfg(feature = "tools")]
 thread_local! {
     static CHANGES: Cell<Changes> = const { Cell::new(Changes { assignments: 0, changes: 0 }) };
 }
 
-/// What was counted in this thread since this was called last.
-#[cfg(feature = "tools")]
+/// Returns this thread's counts since the last call, and sets them to zero.
 pub fn take() -> Changes {
     CHANGES.take()
 }
 
 /// Counts one assignment.
-#[cfg(feature = "tools")]
 pub fn note(is_change: bool) {
     let Changes { assignments, changes } = CHANGES.get();
     CHANGES.set(Changes { assignments: assignments + 1, changes: changes + u64::from(is_change) });
 }
 
-/// Assigns a value to a place of the state.
+/// Assigns a value to a place of state in scope `$scope`.
+#[macro_export]
 macro_rules! set {
-    ($place:expr, $value:expr) => {{
+    ($scope:ty, $place:expr, $value:expr) => {{
         let value = $value;
-        #[cfg(feature = "tools")]
-        $crate::changes::note($place != value);
+        if <$scope as $crate::Scope>::WHOLE {
+            $crate::changes::note($place != value);
+        }
         $place = value;
     }};
 }
 
-pub(crate) use set;
-
-#[cfg(all(test, feature = "tools"))]
+#[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Tracked, Whole};
 
     #[test]
-    fn assignments_of_what_is_there_are_no_changes() {
+    fn assignment_of_the_present_value_is_no_change() {
         let mut place = 1;
         take();
-        set!(place, 2);
-        set!(place, 2);
+        set!(Whole, place, 2);
+        set!(Whole, place, 2);
         assert_eq!(take(), Changes { assignments: 2, changes: 1 });
+        assert_eq!((take(), place), (Changes::default(), 2));
+    }
+
+    #[test]
+    fn assignments_to_tracked_state_are_not_counted() {
+        let mut place = 1;
+        take();
+        set!(Tracked, place, 2);
         assert_eq!((take(), place), (Changes::default(), 2));
     }
 }

@@ -1,14 +1,14 @@
-//! Which of the extensions that descriptions ask about a context has.
+//! The set of extensions that a context has, among those that descriptions ask about.
 
 /// A bit for each of [`NAMES`](crate::generated::extensions::NAMES).
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Extensions([u64; 4]);
 
 impl Extensions {
-    /// The most names that there are bits for.
+    /// The most names.
     pub const MOST: usize = 256;
 
-    /// Those of `list`, as `glGetString(GL_EXTENSIONS)` gives it: names with spaces between them.
+    /// The extensions in `list`, which is what `glGetString(GL_EXTENSIONS)` returns: names separated by spaces.
     pub fn parse(list: &str) -> Self {
         let mut found = Self::default();
         for name in list.split_ascii_whitespace() {
@@ -17,7 +17,7 @@ impl Extensions {
         found
     }
 
-    /// Adds one by its name, as `glGetStringi` gives it.
+    /// Adds an extension by its name; ignores a name that no description asks about.
     pub fn add(&mut self, name: &str) {
         let names = crate::generated::extensions::NAMES;
         if let Ok(bit) = names.binary_search(&name)
@@ -27,13 +27,13 @@ impl Extensions {
         }
     }
 
-    /// The names of those that are there.
+    /// The names of the extensions in the set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let names = crate::generated::extensions::NAMES.iter().enumerate();
         names.filter(move |(bit, _)| self.has(*bit)).map(|(_, name)| *name)
     }
 
-    /// Whether the extension with that place among the names is there.
+    /// Whether the set has the extension at index `bit` of the sorted names.
     pub fn has(&self, bit: usize) -> bool {
         self.0.get(bit / 64).is_some_and(|word| word >> (bit % 64) & 1 != 0)
     }

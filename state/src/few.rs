@@ -1,41 +1,44 @@
-//! A map of few entries, such as what is bound to each target.
+//! A map with few entries, such as the object bound to each target.
 //!
-//! In a list, by key: finding one of two or three is cheaper so than in a tree.
+//! The entries are in a list sorted by key: a search among two or three entries is faster there than in a tree.
 
 use crate::at::At;
 
-/// The most entries: more than any API has targets of a kind.
+/// The most entries. No API has more targets of one kind.
 const ENTRIES_MAX: usize = 64;
 
 /// Values by key, in the order of the keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Few<K, V>(Vec<(K, V)>);
 
-/// Its entries.
+/// Iterator over the entries of a [`Few`], in the order of the keys.
 pub type Iter<'a, K, V> =
     std::iter::Map<std::slice::Iter<'a, (K, V)>, fn(&'a (K, V)) -> (&'a K, &'a V)>;
 
 impl<K, V> Few<K, V> {
+    /// A map without entries.
     pub const fn new() -> Self {
         Self(Vec::new())
     }
 
+    /// Whether there are no entries.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
+    /// The entries, in the order of the keys.
     pub fn iter(&self) -> Iter<'_, K, V> {
         self.0.iter().map(|(key, value)| (key, value))
     }
 
-    /// Keeps those entries alone that it is told to keep.
+    /// Removes every entry for which `keeps` returns false.
     pub fn retain(&mut self, mut keeps: impl FnMut(&K, &V) -> bool) {
         self.0.retain(|(key, value)| keeps(key, value));
     }
 }
 
 impl<K: Ord, V> Few<K, V> {
-    /// Gives a key a value that has none. Apart from what is done every time.
+    /// Inserts the default value for a key. Kept out of line: most accesses find the key.
     #[cold]
     #[inline(never)]
     fn make(&mut self, key: K) -> Option<&mut V>

@@ -1,40 +1,50 @@
-//! What contexts share.
+//! What the contexts of a share group share.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::Tracked;
 use crate::generated::fields::GroupState;
 
-/// A share group. Its state is behind one short lock, never held while anything waits.
+/// A share group with state `G` behind one short lock, which no thread holds while it waits.
 #[derive(Debug)]
-pub struct Group {
-    state: Mutex<GroupState>,
-    /// Raised whenever one of its names changes its bearer.
+pub struct GroupOf<G> {
+    state: Mutex<G>,
+    /// Raised whenever an object's name is given to another object or to none.
     pub version: Arc<AtomicU64>,
-    /// Buffers that are mapped persistently now.
+    /// Number of buffers that are mapped persistently now.
     pub persistent_maps: AtomicU32,
-    /// How often a buffer became one that indices come from.
+    /// How often a buffer became a source of indices.
     pub index_sources: AtomicU64,
-    /// The last capture that began in the middle and has a description of it; 0 for none.
+    /// The last capture that began in the middle and has a description of the group; 0 for none.
     pub described: AtomicU64,
 }
 
-impl Group {
-    /// Forgets all objects: what was done to them was not followed.
+/// A share group with state in scope `S`.
+pub type Group<S = Tracked> = GroupOf<GroupState<S>>;
+
+/// State that begins with the version counter of its share group.
+pub trait Shared {
+    /// The state of a new share group, whose tables raise `version`.
+    fn begin(version: &Arc<AtomicU64>) -> Self;
+}
+
+impl<G: Shared> GroupOf<G> {
+    /// Forgets all objects, because changes to them were not followed.
     pub fn forget(&self) {
-        *self.lock() = GroupState::new(&self.version);
+        *self.lock() = G::begin(&self.version);
         self.persistent_maps.store(0, Relaxed);
-        // Who remembers a name asks for it again.
+        // A context that remembers a name asks for it again.
         self.version.fetch_add(1, Release);
         self.index_sources.fetch_add(1, Release);
     }
 }
 
-impl Default for Group {
+impl<G: Shared> Default for GroupOf<G> {
     fn default() -> Self {
         let version = Arc::new(AtomicU64::new(1));
-        let state = Mutex::new(GroupState::new(&version));
+        let state = Mutex::new(G::begin(&version));
         Self {
             state,
             version,
@@ -45,13 +55,14 @@ impl Default for Group {
     }
 }
 
-impl Group {
-    /// A number that no other group has while this one lives.
+impl<G> GroupOf<G> {
+    /// A number that no other share group has during this group's lifetime.
     pub fn number(&self) -> u64 {
         std::ptr::from_ref(self).addr() as u64
     }
 
-    pub fn lock(&self) -> MutexGuard<'_, GroupState> {
+    /// Locks the state.
+    pub fn lock(&self) -> MutexGuard<'_, G> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

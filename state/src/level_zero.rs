@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use crate::generated::fields::{CommandList, Piece, ProcessState};
-use crate::{Memory, NO_PARAM, Observer, Thread, Values};
+use crate::{Memory, NO_PARAM, Observer, Scope, Thread, Values};
 
 /// Handles that one submit may name.
 const LISTS_MAX: i64 = 1 << 16;
@@ -23,7 +23,7 @@ enum Owner {
     Device,
 }
 
-impl ProcessState {
+impl<S: Scope> ProcessState<S> {
     fn owner_of(&self, address: u64) -> Owner {
         let is_in = |sizes: &BTreeMap<u64, i64>| {
             let below = sizes.range(..=address).next_back();
@@ -61,8 +61,8 @@ impl ProcessState {
 }
 
 /// Memory that a list copies from, where the host sees it and that happens at once.
-pub fn source_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn source_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -80,8 +80,8 @@ pub fn source_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
 
 /// The same of a region of rows of bytes.
 #[expect(clippy::too_many_arguments, reason = "what the command says")]
-pub fn source_region_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn source_region_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     param: u8,
@@ -96,8 +96,8 @@ pub fn source_region_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// A list copies so many bytes, when it is executed.
-pub fn append_copy<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn append_copy<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     list: u64,
     to: u64,
@@ -114,8 +114,8 @@ pub fn append_copy<M: Memory + ?Sized>(
 
 /// The same of a region of rows of bytes.
 #[expect(clippy::too_many_arguments, reason = "what the command says")]
-pub fn append_region_copy<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn append_region_copy<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     list: u64,
     to: u64,
@@ -132,7 +132,7 @@ pub fn append_region_copy<M: Memory + ?Sized>(
     append(&mut thread.process.lock(), list, to, from);
 }
 
-fn append(state: &mut ProcessState, list: u64, to: Piece, from: Piece) {
+fn append<S: Scope>(state: &mut ProcessState<S>, list: u64, to: Piece, from: Piece) {
     let reads = state.owner_of(from.address) == Owner::Program;
     let writes = state.owner_of(to.address) == Owner::Program;
     let Some(found) = state.list_mut(list) else { return };
@@ -151,8 +151,8 @@ fn append(state: &mut ProcessState, list: u64, to: Piece, from: Piece) {
 }
 
 /// All that the lists read, and all memory that the host sees.
-pub fn submitted_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn submitted_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     lists: u64,
@@ -170,8 +170,8 @@ pub fn submitted_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// All memory that the host sees, where what is appended to the list happens at once.
-pub fn memory_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn memory_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     list: u64,
@@ -184,8 +184,8 @@ pub fn memory_of_immediate<M: Memory + ?Sized, O: Observer + ?Sized>(
 
 /// What the lists write is written once the queue was waited for, or anything of which nobody knows what it
 /// tells of.
-pub fn submit<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn submit<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     queue: u64,
     lists: u64,
@@ -200,8 +200,8 @@ pub fn submit<M: Memory + ?Sized>(
 }
 
 /// What a queue or an immediate list writes, and all memory that the host sees.
-pub fn completed_by<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn completed_by<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     executor: u64,
@@ -215,7 +215,11 @@ pub fn completed_by<M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-pub fn complete_by<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, executor: u64) {
+pub fn complete_by<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    executor: u64,
+) {
     let mut state = thread.process.lock();
     let own: Vec<u64> = state.written_by(executor).collect();
     for address in own {
@@ -225,8 +229,8 @@ pub fn complete_by<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, executo
 }
 
 /// What all of them write that nobody has waited for, and all memory that the host sees.
-pub fn completed_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn completed_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
 ) {
@@ -237,19 +241,23 @@ pub fn completed_memory<M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-pub fn complete<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn complete<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     let mut state = thread.process.lock();
     state.written_memory.clear();
     state.writers.clear();
 }
 
 /// Whether what is given to a queue of this description is done when the command returns.
-pub fn is_synchronous<M: Memory + ?Sized>(_thread: &mut Thread, memory: &M, desc: u64) -> bool {
+pub fn is_synchronous<S: Scope, M: Memory + ?Sized>(
+    _thread: &mut Thread<S>,
+    memory: &M,
+    desc: u64,
+) -> bool {
     desc != 0 && memory.get::<u32>(desc.wrapping_add(QUEUE_MODE_OFFSET)) == SYNCHRONOUS
 }
 
 /// The memory that the host sees.
-fn visible(state: &ProcessState) -> Vec<Piece> {
+fn visible<S: Scope>(state: &ProcessState<S>) -> Vec<Piece> {
     pieces_of(&state.visible_memory).collect()
 }
 
@@ -293,6 +301,7 @@ mod tests {
 
     use super::*;
     use crate::Process;
+    use crate::Whole;
     use crate::gles::testing::Seen;
     use crate::memory::Nothing;
     use crate::memory::tests::Bytes;
@@ -301,8 +310,8 @@ mod tests {
     const QUEUE: u64 = 0x20;
     const SHARED: u64 = 0x10_0000;
 
-    fn thread(is_immediate: bool) -> Thread {
-        let process = Arc::<Process>::default();
+    fn thread(is_immediate: bool) -> Thread<Whole> {
+        let process = Arc::<Process<Whole>>::default();
         let mut state = process.lock();
         state.visible_memory.insert(SHARED, 0x100);
         let list = state.command_lists.create(LIST);
@@ -335,7 +344,7 @@ mod tests {
     fn what_a_list_copies_to_is_observed_once_somebody_has_waited() {
         let mut thread = thread(false);
         append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, 8);
-        let completed = |thread: &mut Thread| {
+        let completed = |thread: &mut Thread<Whole>| {
             let mut seen = Seen::default();
             completed_memory(thread, &Nothing, &mut seen);
             complete(thread, &Nothing);
@@ -352,7 +361,7 @@ mod tests {
         let mut thread = thread(false);
         append_copy(&mut thread, &Nothing, LIST, 0x6000, SHARED, 8);
         submit(&mut thread, &lists(), QUEUE, 0x1000, 1);
-        let completed = |thread: &mut Thread, queue| {
+        let completed = |thread: &mut Thread<Whole>, queue| {
             let mut seen = Seen::default();
             completed_by(thread, &Nothing, &mut seen, queue);
             complete_by(thread, &Nothing, queue);

@@ -1,27 +1,37 @@
-//! The program's memory, and who wants to know which of it a command touches.
+//! The program's memory, and the observer that hears which of it a command touches.
 //!
-//! What can't be read is zero: a description goes on where a driver would have refused.
+//! Unreadable memory reads as zero: a description continues where a driver would report an error.
 
 use crate::number;
 
 /// The memory of the program whose commands are followed.
 pub trait Memory {
-    /// Copies `into.len()` bytes at `address`; false: not readable, and `into` is as it was.
+    /// Copies `into.len()` bytes from `address`. Returns false if they are not readable; then `into` is unchanged.
     fn read(&self, address: u64, into: &mut [u8]) -> bool;
 
-    /// Length in bytes of the text at `address` up to its zero byte, at most `most`; 0 where nothing
+    /// Length in bytes of the NUL-terminated string at `address`, without the NUL, at most `most`; 0 if nothing
     /// is readable.
     fn text_len(&self, address: u64, most: u64) -> u64;
 }
 
-/// What memory holds, by type.
+impl<M: Memory + ?Sized> Memory for &M {
+    fn read(&self, address: u64, into: &mut [u8]) -> bool {
+        M::read(self, address, into)
+    }
+
+    fn text_len(&self, address: u64, most: u64) -> u64 {
+        M::text_len(self, address, most)
+    }
+}
+
+/// Typed reads from memory.
 pub trait Values: Memory {
-    /// The value at `address`; zero where nothing is readable.
+    /// The value at `address`; zero if it is not readable.
     fn get<T: Scalar>(&self, address: u64) -> T {
         T::read(self, address)
     }
 
-    /// Element `index` of the array at `address`; zero where nothing is readable.
+    /// Element `index` of the array at `address`; zero if `address` is null or the element is not readable.
     fn element<T: Scalar>(&self, address: u64, index: i64) -> T {
         let offset = index.wrapping_mul(T::BYTES as i64);
         match address {
@@ -30,7 +40,7 @@ pub trait Values: Memory {
         }
     }
 
-    /// `len` bytes at `address`; none if they are not readable or more than `most`.
+    /// `len` bytes at `address`; empty if they are not readable or more than `most`.
     fn bytes(&self, address: u64, len: i64, most: usize) -> Vec<u8> {
         let Some(len) = usize::try_from(len).ok().filter(|len| *len <= most && address != 0) else {
             return Vec::new();
@@ -39,7 +49,8 @@ pub trait Values: Memory {
         if self.read(address, &mut bytes) { bytes } else { Vec::new() }
     }
 
-    /// The text at `address` up to its zero byte, at most `most` bytes of it.
+    /// The NUL-terminated string at `address`, without the NUL, cut after `most` bytes. Invalid UTF-8 is
+    /// replaced.
     fn text(&self, address: u64, most: u64) -> String {
         let len = if address == 0 { 0 } else { self.text_len(address, most) };
         let bytes = self.bytes(address, number::int(len), BYTES_MAX);
@@ -52,7 +63,7 @@ impl<M: Memory + ?Sized> Values for M {}
 /// The longest text or array of bytes that is kept, in bytes.
 pub const BYTES_MAX: usize = 16 << 20;
 
-/// Memory without anything in it.
+/// Memory in which nothing is readable.
 pub struct Nothing;
 
 impl Memory for Nothing {
@@ -65,35 +76,35 @@ impl Memory for Nothing {
     }
 }
 
-/// For memory that is not a parameter's own.
+/// Stands for a parameter's index where a range belongs to no parameter.
 pub const NO_PARAM: u8 = 255;
 
-/// Hears what a command touches, in the order of its description.
+/// Receives the ranges of memory that a command touches, in the order of its description.
 pub trait Observer {
-    /// The command reads (at enter) or wrote (at leave) `len` bytes at `address`, on behalf of
-    /// parameter `param`, or of none ([`NO_PARAM`]).
+    /// The command reads (at enter) or has written (at leave) `len` bytes at `address`, for parameter `param` or
+    /// for none ([`NO_PARAM`]).
     fn range(&mut self, param: u8, address: u64, len: u64);
 
-    /// The next range is one by itself, though it may begin where the one before ends.
+    /// The next range must not be merged with the previous one, even if it begins where that ends.
     fn apart(&mut self) {}
 
     /// A frame ended.
     fn frame(&mut self) {}
 
-    /// A chain of structs ended at one of a type that no description has.
+    /// A chain of structs ended at a struct whose type no description has.
     fn unknown_struct(&mut self, stype: u64) {
         let _ = stype;
     }
 }
 
-/// Wants to know nothing.
+/// An observer that ignores everything.
 pub struct Ignore;
 
 impl Observer for Ignore {
     fn range(&mut self, _param: u8, _address: u64, _len: u64) {}
 }
 
-/// A number as C stores it.
+/// A number in C's representation, little-endian.
 pub trait Scalar: Copy {
     const ZERO: Self;
     const BYTES: usize;

@@ -1,7 +1,7 @@
-//! All objects of a kind that share their names.
+//! All objects of one kind in one name space.
 //!
-//! A deleted object loses its name and lives on for those who refer to it; only so many do, and the
-//! one deleted first goes first.
+//! A deleted object loses its name, and its state stays readable through references to it. At most 4,096 deleted
+//! objects are kept; the one deleted first is dropped first.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -9,30 +9,36 @@ use std::sync::atomic::{AtomicU64, Ordering::Release};
 
 use crate::reference::Ref;
 
-/// Deleted objects that are kept.
+/// The most deleted objects that are kept.
 const DELETED_MAX: usize = 4096;
+
+/// The state of one object.
+pub trait Object: Default {
+    /// The kind of object: the same type for the state in every scope.
+    type Kind;
+}
 
 /// Objects by name and by reference.
 #[derive(Debug)]
-pub struct Objects<T> {
-    names: BTreeMap<u64, Ref<T>>,
+pub struct Objects<T: Object> {
+    names: BTreeMap<u64, Ref<T::Kind>>,
     slots: Vec<Slot<T>>,
     free: Vec<u32>,
-    /// Objects without a name, the one that lost it first in front.
-    deleted: VecDeque<Ref<T>>,
-    /// Objects made so far, without 0 when it wraps.
+    /// Deleted objects, the one deleted first in front.
+    deleted: VecDeque<Ref<T::Kind>>,
+    /// Number of objects made so far; skips 0 when it wraps.
     made: u32,
-    /// Raised whenever a name changes its bearer, for the caches of a share group.
+    /// Raised whenever a name is given to another object or to none; caches of a share group compare it.
     version: Option<Arc<AtomicU64>>,
 }
 
 #[derive(Debug)]
-struct Slot<T> {
-    bearer: Ref<T>,
+struct Slot<T: Object> {
+    bearer: Ref<T::Kind>,
     object: T,
 }
 
-impl<T> Default for Objects<T> {
+impl<T: Object> Default for Objects<T> {
     fn default() -> Self {
         Self {
             names: BTreeMap::new(),
@@ -45,14 +51,14 @@ impl<T> Default for Objects<T> {
     }
 }
 
-impl<T: Default> Objects<T> {
+impl<T: Object> Objects<T> {
     /// A table whose changes of names raise `version`.
     pub fn shared(version: &Arc<AtomicU64>) -> Self {
         Self { version: Some(version.clone()), ..Self::default() }
     }
 
-    /// A new object under `name`; one that had it is deleted. None for 0.
-    pub fn create(&mut self, name: u64) -> Ref<T> {
+    /// Makes an object named `name`, and deletes the object that had this name. `Ref::NONE` for name 0.
+    pub fn create(&mut self, name: u64) -> Ref<T::Kind> {
         if name == 0 {
             return Ref::NONE;
         }
@@ -72,16 +78,16 @@ impl<T: Default> Objects<T> {
         bearer
     }
 
-    /// The object of that name, or none.
-    pub fn find(&self, name: u64) -> Ref<T> {
+    /// The object of that name, or `Ref::NONE`.
+    pub fn find(&self, name: u64) -> Ref<T::Kind> {
         if name == 0 {
             return Ref::NONE;
         }
         self.names.get(&name).copied().unwrap_or_default()
     }
 
-    /// The object of that name, made if there is none. None for 0.
-    pub fn bind(&mut self, name: u64) -> Ref<T> {
+    /// The object of that name, made if it does not exist. `Ref::NONE` for name 0.
+    pub fn bind(&mut self, name: u64) -> Ref<T::Kind> {
         if name == 0 {
             return Ref::NONE;
         }
@@ -91,8 +97,8 @@ impl<T: Default> Objects<T> {
         }
     }
 
-    /// Takes the name away from its object, and says which that was.
-    pub fn delete(&mut self, name: u64) -> Ref<T> {
+    /// Deletes the object of that name and returns a reference to it.
+    pub fn delete(&mut self, name: u64) -> Ref<T::Kind> {
         let Some(deleted) = self.names.remove(&name) else { return Ref::NONE };
         self.deleted.push_back(deleted);
         if self.deleted.len() > DELETED_MAX
@@ -104,7 +110,7 @@ impl<T: Default> Objects<T> {
         deleted
     }
 
-    fn forget(&mut self, object: Ref<T>) {
+    fn forget(&mut self, object: Ref<T::Kind>) {
         if let Some(slot) = self.slots.get_mut(object.slot()) {
             *slot = Slot { bearer: Ref::NONE, object: T::default() };
             self.free.push(object.slot() as u32);
@@ -118,7 +124,8 @@ impl<T: Default> Objects<T> {
         }
     }
 
-    pub fn get(&self, object: Ref<T>) -> Option<&T> {
+    /// The state of an object; `None` if the object was dropped, or for `Ref::NONE`.
+    pub fn get(&self, object: Ref<T::Kind>) -> Option<&T> {
         if object.is_none() {
             return None;
         }
@@ -126,7 +133,8 @@ impl<T: Default> Objects<T> {
         (slot.bearer == object).then_some(&slot.object)
     }
 
-    pub fn get_mut(&mut self, object: Ref<T>) -> Option<&mut T> {
+    /// [`Objects::get`], to change the state.
+    pub fn get_mut(&mut self, object: Ref<T::Kind>) -> Option<&mut T> {
         if object.is_none() {
             return None;
         }
@@ -134,18 +142,18 @@ impl<T: Default> Objects<T> {
         (slot.bearer == object).then_some(&mut slot.object)
     }
 
-    /// Objects that have a name, by it.
-    pub fn named(&self) -> impl Iterator<Item = (Ref<T>, &T)> {
+    /// Objects that have a name, in the order of the names.
+    pub fn named(&self) -> impl Iterator<Item = (Ref<T::Kind>, &T)> {
         self.names.values().filter_map(|object| Some((*object, self.get(*object)?)))
     }
 
-    /// These names, as commands take them.
+    /// The names of all objects, as commands take them.
     pub fn names(&self) -> Vec<u32> {
         self.named().map(|(object, _)| object.name() as u32).collect()
     }
 
-    /// Objects that lost theirs, the oldest loss first.
-    pub fn deleted(&self) -> impl Iterator<Item = (Ref<T>, &T)> {
+    /// Deleted objects, the one deleted first in front.
+    pub fn deleted(&self) -> impl Iterator<Item = (Ref<T::Kind>, &T)> {
         self.deleted.iter().filter_map(|object| Some((*object, self.get(*object)?)))
     }
 }
@@ -157,6 +165,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    impl Object for u32 {
+        type Kind = Self;
+    }
 
     type Table = Objects<u32>;
 

@@ -2,23 +2,28 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::Tracked;
 use crate::egl::Contexts;
 use crate::generated::fields::ProcessState;
 
-/// A process: its state behind one short lock, and its contexts behind another.
+/// The state of a process behind one short lock, and its contexts behind another.
 #[derive(Default, Debug)]
-pub struct Process {
-    state: Mutex<ProcessState>,
-    contexts: Mutex<Contexts>,
+pub struct ProcessOf<P, C> {
+    state: Mutex<P>,
+    contexts: Mutex<C>,
 }
 
-impl Process {
-    pub fn lock(&self) -> MutexGuard<'_, ProcessState> {
+/// A process with state in scope `S`.
+pub type Process<S = Tracked> = ProcessOf<ProcessState<S>, Contexts<S>>;
+
+impl<P, C> ProcessOf<P, C> {
+    /// Locks the state.
+    pub fn lock(&self) -> MutexGuard<'_, P> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Every context that there is. Who holds this takes none of the other locks.
-    pub fn contexts(&self) -> MutexGuard<'_, Contexts> {
+    /// Locks the table of all contexts. A thread that holds this lock takes none of the other locks.
+    pub fn contexts(&self) -> MutexGuard<'_, C> {
         self.contexts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

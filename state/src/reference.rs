@@ -1,16 +1,16 @@
-//! Which object is meant: a name and what tells its bearer from others who had it.
+//! References to objects: a name, and a serial number that distinguishes objects which had the same name.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 
-/// One object of a kind, or none. An object that lost its name to another stays itself.
+/// One object of kind `T`, or none. It keeps referring to the same object when the name is given to another.
 pub struct Ref<T> {
     name: u64,
-    /// Where its table keeps it.
+    /// The object's place in its table.
     slot: u32,
-    /// Counts the objects of its table; 0 is none.
+    /// Number of the object in its table, from 1; 0 for no object.
     serial: u32,
     kind: PhantomData<fn() -> T>,
 }
@@ -23,20 +23,22 @@ impl<T> Ref<T> {
         Self { name, slot, serial, kind: PhantomData }
     }
 
-    /// The name it was made under; 0 for none.
+    /// The name that the object was made under; 0 for no object.
     pub fn name(self) -> u64 {
         self.name
     }
 
-    /// Tells objects apart that had the same name; 0 for none.
+    /// Distinguishes objects that had the same name; 0 for no object.
     pub fn serial(self) -> u32 {
         self.serial
     }
 
+    /// Whether this is no object.
     pub fn is_none(self) -> bool {
         self.serial == 0
     }
 
+    /// Whether this is an object.
     pub fn is_some(self) -> bool {
         self.serial != 0
     }

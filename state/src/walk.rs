@@ -1,15 +1,223 @@
-//! How far a walk over structs in the program's memory may go.
+//! Walks over C structs in the program's memory: the structs, what they point at, and their chains.
 //!
-//! A chain may be a circle, and counts of counts multiply.
+//! A chain may be a circle, and counts of counts multiply, so a walk looks into at most 65,536 structs, and
+//! no deeper than 64.
 
 use std::ops::Range;
 
-/// Structs that one walk looks into.
+use crate::memory::{Memory, Observer, Values};
+use crate::observe;
+
+/// A C struct. Generated code has one for every `layout` of the descriptions.
+pub struct Layout {
+    /// In bytes.
+    size: u64,
+    /// Fields that point at memory, or that are structs themselves.
+    fields: &'static [Field],
+}
+
+/// The structs that a chain may consist of, by the value of their first field, in ascending order.
+pub type Links = [(u32, &'static Layout)];
+
+/// Computes a count from the struct at an address.
+pub type Count = fn(&dyn Memory, u64) -> i64;
+
+/// A field that a walk follows.
+pub struct Field {
+    /// In bytes from the beginning of the struct.
+    offset: u64,
+    holds: Holds,
+}
+
+/// What a field that a walk follows holds.
+enum Holds {
+    /// Structs.
+    Inline(&'static Layout, u64),
+    /// A pointer to the next struct of the chain.
+    Chain,
+    /// A pointer to NUL-terminated text.
+    Text,
+    /// A pointer to pointers to NUL-terminated texts.
+    Strings(Count),
+    /// A pointer to numbers of a size in bytes.
+    Numbers(i64, Count),
+    /// A pointer to pointers, each to `each` numbers of a size in bytes.
+    Pointers { element_bytes: i64, each: Count, count: Count },
+    /// A pointer to structs.
+    Structs(&'static Layout, Count),
+}
+
+/// The offset of a field, before it is said what the field holds.
+pub struct Offset(u64);
+
+impl Layout {
+    /// A struct of `size` bytes.
+    pub const fn new(size: u64, fields: &'static [Field]) -> Self {
+        Self { size, fields }
+    }
+
+    /// A field at an offset in bytes.
+    pub const fn at(offset: u64) -> Offset {
+        Offset(offset)
+    }
+}
+
+impl Offset {
+    const fn holds(self, holds: Holds) -> Field {
+        Field { offset: self.0, holds }
+    }
+
+    /// `count` structs in the struct itself.
+    pub const fn inline(self, layout: &'static Layout, count: u64) -> Field {
+        self.holds(Holds::Inline(layout, count))
+    }
+
+    /// A pointer to the next struct of the chain.
+    pub const fn chain(self) -> Field {
+        self.holds(Holds::Chain)
+    }
+
+    /// A pointer to NUL-terminated text.
+    pub const fn text(self) -> Field {
+        self.holds(Holds::Text)
+    }
+
+    /// A pointer to `count` pointers to NUL-terminated texts.
+    pub const fn strings(self, count: Count) -> Field {
+        self.holds(Holds::Strings(count))
+    }
+
+    /// A pointer to `count` numbers of `element_bytes` bytes.
+    pub const fn numbers(self, element_bytes: i64, count: Count) -> Field {
+        self.holds(Holds::Numbers(element_bytes, count))
+    }
+
+    /// A pointer to `count` pointers, each to `each` numbers of `element_bytes` bytes.
+    pub const fn pointers(self, element_bytes: i64, each: Count, count: Count) -> Field {
+        self.holds(Holds::Pointers { element_bytes, each, count })
+    }
+
+    /// A pointer to `count` structs.
+    pub const fn structs(self, layout: &'static Layout, count: Count) -> Field {
+        self.holds(Holds::Structs(layout, count))
+    }
+}
+
+/// Observes `count` structs from `pointer` on, what they point at, and their chains.
+pub fn structs<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    count: i64,
+    layout: &Layout,
+    links: &Links,
+) {
+    let mut walk = Visit { memory: &memory, seen, param, links, walk: Walk::default() };
+    walk.structs(pointer, count, layout);
+}
+
+/// Observes the struct at `pointer`, whose first field selects its layout, what it points at, and its
+/// chain.
+pub fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(
+    memory: &M,
+    seen: &mut O,
+    param: u8,
+    pointer: u64,
+    links: &Links,
+) {
+    Visit { memory: &memory, seen, param, links, walk: Walk::default() }.chain(pointer);
+}
+
+/// A walk on behalf of parameter `param` of a command.
+struct Visit<'a, O: ?Sized> {
+    memory: &'a dyn Memory,
+    seen: &'a mut O,
+    param: u8,
+    links: &'a Links,
+    walk: Walk,
+}
+
+impl<O: Observer + ?Sized> Visit<'_, O> {
+    fn structs(&mut self, pointer: u64, count: i64, layout: &Layout) {
+        self.elements(pointer, count, layout.size as i64);
+        for index in self.walk.elements(pointer, count) {
+            self.inside(pointer.wrapping_add(index as u64 * layout.size), layout);
+        }
+    }
+
+    fn elements(&mut self, pointer: u64, count: i64, element_bytes: i64) {
+        self.seen.apart();
+        observe::elements(self.seen, self.param, pointer, count, element_bytes);
+    }
+
+    /// Observes what the struct at `at` points at.
+    fn inside(&mut self, at: u64, layout: &Layout) {
+        if !self.walk.enter(at) {
+            return;
+        }
+        for field in layout.fields {
+            self.field(at, at.wrapping_add(field.offset), &field.holds);
+        }
+        self.walk.leave();
+    }
+
+    /// Observes what a field of the struct at `at` points at.
+    fn field(&mut self, at: u64, field: u64, holds: &Holds) {
+        let memory = self.memory;
+        let pointer = || memory.get::<u64>(field);
+        match holds {
+            Holds::Inline(layout, count) => {
+                for index in 0..*count {
+                    self.inside(field.wrapping_add(index * layout.size), layout);
+                }
+            }
+            Holds::Chain => self.chain(pointer()),
+            Holds::Text => {
+                self.seen.apart();
+                observe::text(memory, self.seen, self.param, pointer(), i64::MAX);
+            }
+            Holds::Strings(count) => {
+                self.seen.apart();
+                observe::strings(memory, self.seen, self.param, pointer(), count(memory, at), 0);
+            }
+            Holds::Numbers(element_bytes, count) => {
+                self.elements(pointer(), count(memory, at), *element_bytes);
+            }
+            Holds::Pointers { element_bytes, each, count } => {
+                let (first, count, each) = (pointer(), count(memory, at), each(memory, at));
+                self.elements(first, count, 8);
+                for index in self.walk.elements(first, count) {
+                    self.elements(memory.element::<u64>(first, index), each, *element_bytes);
+                }
+            }
+            Holds::Structs(layout, count) => self.structs(pointer(), count(memory, at), layout),
+        }
+    }
+
+    /// Observes the next struct of a chain. A struct of a type that no description has ends it.
+    fn chain(&mut self, next: u64) {
+        if next == 0 {
+            return;
+        }
+        let stype = self.memory.get::<u32>(next);
+        match self.links.binary_search_by_key(&stype, |(stype, _)| *stype) {
+            Ok(found) => {
+                let Some((_, layout)) = self.links.get(found) else { return };
+                self.elements(next, 1, layout.size as i64);
+                self.inside(next, layout);
+            }
+            Err(_) => self.seen.unknown_struct(u64::from(stype)),
+        }
+    }
+}
+
+/// The most structs that one walk looks into.
 const STRUCTS_MAX: u32 = 1 << 16;
-/// Structs that are looked into because the one before refers to them.
+/// The most structs between the first one and the one that is looked into.
 const DEPTH_MAX: u32 = 64;
 
-/// A walk from one struct to all that it refers to.
+/// How far a walk from one struct to all that it refers to has got.
 #[derive(Default)]
 pub struct Walk {
     seen: u32,
@@ -17,7 +225,7 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Whether the struct at `address` is to be looked into; if so, [`Walk::leave`] follows.
+    /// Returns whether to look into the struct at `address`; if so, the caller calls [`Walk::leave`] afterwards.
     pub fn enter(&mut self, address: u64) -> bool {
         let goes_on = address != 0 && self.seen < STRUCTS_MAX && self.depth < DEPTH_MAX;
         if goes_on {
@@ -27,11 +235,12 @@ impl Walk {
         goes_on
     }
 
+    /// Ends the look into the struct that [`Walk::enter`] began.
     pub fn leave(&mut self) {
         self.depth = self.depth.saturating_sub(1);
     }
 
-    /// The indices of an array of `count` structs, as far as the walk goes.
+    /// The indices of an array of `count` structs at `first`, cut at the limit of the walk.
     pub fn elements(&self, first: u64, count: i64) -> Range<i64> {
         let left = i64::from(STRUCTS_MAX.saturating_sub(self.seen));
         0..if first == 0 { 0 } else { count.min(left) }

@@ -6,7 +6,12 @@
 use std::sync::Arc;
 
 use gapii_state::commands::*;
-use gapii_state::{Context, Group, Memory, NO_PARAM, Observer, Process, Thread};
+use gapii_state::{Memory, NO_PARAM, Observer, Whole};
+
+type Context = gapii_state::Context<Whole>;
+type Group = gapii_state::Group<Whole>;
+type Process = gapii_state::Process<Whole>;
+type Thread = gapii_state::Thread<Whole>;
 
 /// Ranges as they were told: parameter, address, length.
 #[derive(Default, PartialEq, Eq, Debug)]

@@ -46,7 +46,7 @@ impl Build {
 
 pub fn run(profile: Profile) -> anyhow::Result<()> {
     cargo_build(profile, &["-p", "gapiid", "-p", "gapii-ctl"])?;
-    // By itself, or cargo would give the shim the feature `tools` of gapii-state.
+    // By itself, or cargo would give libraries of the shim the features that the tools' libraries ask for.
     cargo_build(profile, &["-p", "gapii-shim"])?;
     // The null driver is the tests' own, which build nothing.
     cargo_build(profile, &["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;

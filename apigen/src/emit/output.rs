@@ -18,3 +18,12 @@ pub fn ident(name: &str) -> Ident {
         None => Ident::new(name, Span::call_site()),
     }
 }
+
+/// Begins a line that rustfmt takes for a comment: behind it stands the line itself. So what is inside
+/// the braces of a macro is formatted as if they were not there.
+pub const WRAP: &str = "//@ ";
+
+/// Formatted source with the lines that [`WRAP`] begins.
+pub fn unwrapped(formatted: &str) -> String {
+    formatted.lines().map(|line| format!("{}\n", line.strip_prefix(WRAP).unwrap_or(line))).collect()
+}

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use clap::Args;
 use gapii_protocol::trace::Info;
-use gapii_state::follow::Follower;
-use gapii_state::value::{Describe, Value};
-use gapii_state::{Context, Group, Process, Thread};
+use gapii_follow::follow::Follower;
+use gapii_follow::value::{Describe, Value};
+use gapii_follow::{Context, Group, Process, Thread};
 use serde_json::json;
 
 use crate::args::{Json, Trace};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gapii_protocol::trace::TraceReader;
-use gapii_state::follow::Follower;
+use gapii_follow::follow::Follower;
 
 use super::known::functions;
 use super::options::{Options, ReplayError};

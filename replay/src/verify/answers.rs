@@ -10,7 +10,7 @@ use gapii_commands::constants::{
 };
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Kind as Meaning, Repr, Type};
-use gapii_state::Context;
+use gapii_follow::Context;
 
 use super::differences::{Differences, Maker};
 use super::pixels::Pixels;

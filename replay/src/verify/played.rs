@@ -78,7 +78,7 @@ impl Replayed for Played<'_, '_, '_> {
         self.0.parts.egl.drawn_size(self.0.command.thread).filter(|_| is_surface)
     }
 
-    fn context(&self) -> Option<&gapii_state::Context> {
+    fn context(&self) -> Option<&gapii_follow::Context> {
         self.0.parts.follower.thread(self.0.command.thread)?.context.as_deref()
     }
 }

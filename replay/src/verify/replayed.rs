@@ -1,6 +1,6 @@
 //! What became of a command in the replay, as verification asks for it.
 
-use gapii_state::Context;
+use gapii_follow::Context;
 
 use crate::names::Kind;
 use crate::objects::rows::Rows;

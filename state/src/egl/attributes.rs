@@ -2,15 +2,15 @@
 
 use gapii_commands::constants;
 
-use crate::{Memory, Thread, Values};
+use crate::{Memory, Scope, Thread, Values};
 
 const EGL_NONE: i64 = constants::EGL_NONE as i64;
 /// The longest list that is looked at, in pairs.
 const PAIRS_MAX: i64 = 256;
 
 /// Number of attributes in a list that `EGL_NONE` ends; 0 if nothing ends it.
-pub fn count_attributes<M: Memory + ?Sized>(
-    _thread: &mut Thread,
+pub fn count_attributes<S: Scope, M: Memory + ?Sized>(
+    _thread: &mut Thread<S>,
     memory: &M,
     list: u64,
     element_bytes: i64,

@@ -7,20 +7,26 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::{Context, Group};
+use crate::{Context, Group, Scope, Tracked};
 
 /// Contexts by handle.
-#[derive(Default, Debug)]
-pub struct Contexts {
-    entries: BTreeMap<u64, Entry>,
+#[derive(Debug)]
+pub struct Contexts<S: Scope = Tracked> {
+    entries: BTreeMap<u64, Entry<S>>,
+}
+
+impl<S: Scope> Default for Contexts<S> {
+    fn default() -> Self {
+        Self { entries: BTreeMap::new() }
+    }
 }
 
 #[derive(Debug)]
-struct Entry {
+struct Entry<S: Scope> {
     display: u64,
-    group: Arc<Group>,
+    group: Arc<Group<S>>,
     /// The state, while no thread has it. A context of another API than OpenGL ES has none.
-    idle: Option<Box<Context>>,
+    idle: Option<Box<Context<S>>>,
     fate: Fate,
 }
 
@@ -34,7 +40,7 @@ enum Fate {
     Ended,
 }
 
-impl Contexts {
+impl<S: Scope> Contexts<S> {
     /// A new context, in the group of `share` if there is such a context. It replaces one whose
     /// handle the driver has given out again. Without `version` it has no state.
     pub fn create(&mut self, handle: u64, display: u64, share: u64, version: Option<(u8, u8)>) {
@@ -79,18 +85,18 @@ impl Contexts {
     }
 
     /// The state of a context, for the thread it becomes current in; none where another has it.
-    pub fn take(&mut self, handle: u64) -> Option<Box<Context>> {
+    pub fn take(&mut self, handle: u64) -> Option<Box<Context<S>>> {
         self.entries.get_mut(&handle)?.idle.take()
     }
 
     /// The share group of a context.
-    pub fn group(&self, handle: u64) -> Option<Arc<Group>> {
+    pub fn group(&self, handle: u64) -> Option<Arc<Group<S>>> {
         self.entries.get(&handle).map(|entry| entry.group.clone())
     }
 
     /// Every context, and which share group it is of: the same number for those that share.
     pub fn groups(&self) -> Vec<(u64, usize)> {
-        let number = |group: &Arc<Group>| Arc::as_ptr(group).addr();
+        let number = |group: &Arc<Group<S>>| Arc::as_ptr(group).addr();
         self.entries.iter().map(|(handle, entry)| (*handle, number(&entry.group))).collect()
     }
 
@@ -110,12 +116,12 @@ impl Contexts {
     }
 
     /// The states of contexts that are current nowhere.
-    pub fn idle(&self) -> impl Iterator<Item = &Context> {
+    pub fn idle(&self) -> impl Iterator<Item = &Context<S>> {
         self.entries.values().filter_map(|entry| entry.idle.as_deref())
     }
 
     /// Puts back the state of a context that its thread is about to release.
-    pub fn put_back(&mut self, context: Box<Context>) {
+    pub fn put_back(&mut self, context: Box<Context<S>>) {
         if let Some(entry) = self.entries.get_mut(&context.handle)
             && entry.idle.is_none()
             && Arc::ptr_eq(&entry.group, &context.group)
@@ -136,11 +142,12 @@ impl Contexts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Whole;
 
     const DISPLAY: u64 = 0xD0;
     const ES3: Option<(u8, u8)> = Some((3, 0));
 
-    fn contexts(shares: &[(u64, u64)]) -> Contexts {
+    fn contexts(shares: &[(u64, u64)]) -> Contexts<Whole> {
         let mut contexts = Contexts::default();
         for (handle, share) in shares {
             contexts.create(*handle, DISPLAY, *share, ES3);
@@ -220,7 +227,7 @@ mod tests {
 
     #[test]
     fn context_of_another_api_has_no_state() {
-        let mut contexts = Contexts::default();
+        let mut contexts: Contexts = Contexts::default();
         contexts.create(1, DISPLAY, 0, None);
         assert!(contexts.has(1));
         assert!(contexts.take(1).is_none());

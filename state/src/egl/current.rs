@@ -5,13 +5,13 @@
 
 use gapii_commands::constants::EGL_OPENGL_ES_API;
 
-use crate::{Memory, Thread};
+use crate::{Memory, Scope, Thread};
 
 /// A context comes to be, in a share group of its own or in that of another. One of another API than
 /// OpenGL ES is known and has no state.
 #[expect(clippy::too_many_arguments, reason = "as many as eglCreateContext has")]
-pub fn create_context<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn create_context<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     context: u64,
     display: u64,
@@ -26,8 +26,8 @@ pub fn create_context<M: Memory + ?Sized>(
 }
 
 /// Before the driver destroys a context.
-pub fn destroy_context<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn destroy_context<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     display: u64,
     context: u64,
@@ -36,8 +36,8 @@ pub fn destroy_context<M: Memory + ?Sized>(
 }
 
 /// After [`destroy_context`]: the driver did it, or refused.
-pub fn end_destroy_context<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn end_destroy_context<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     context: u64,
     is_done: bool,
@@ -47,7 +47,7 @@ pub fn end_destroy_context<M: Memory + ?Sized>(
 
 /// The thread's context goes back to the process, where another thread may take it as soon as the
 /// driver has released it.
-pub fn release_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn release_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     let Some(context) = thread.context.take() else {
         thread.released = 0;
         return;
@@ -58,7 +58,11 @@ pub fn release_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
 
 /// After [`release_current`]: a context, or none, becomes the thread's. One that nobody has seen
 /// being made counts as one of OpenGL ES that shares with none.
-pub fn make_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, context: u64) {
+pub fn make_current<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    context: u64,
+) {
     let mut contexts = thread.process.contexts();
     if context != 0 && !contexts.has(context) {
         contexts.create(context, 0, 0, Some((2, 0)));
@@ -71,14 +75,14 @@ pub fn make_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, contex
 }
 
 /// After [`release_current`]: the driver refused, so the thread keeps what it had.
-pub fn keep_current<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn keep_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     thread.context = thread.process.contexts().take(thread.released);
     thread.released = 0;
 }
 
 /// A thread ends without having released its context. The driver lets nobody else have that one; its
 /// state stays with the process, for those who ask for it.
-pub fn end_thread(thread: &mut Thread) {
+pub fn end_thread<S: Scope>(thread: &mut Thread<S>) {
     if let Some(context) = thread.context.take() {
         thread.process.contexts().put_back(context);
     }

@@ -1,25 +1,26 @@
 //! The end of a display: all that belongs to it goes.
 
-use crate::{Memory, Thread};
+use crate::{Memory, Scope, Thread};
 
 /// All that belongs to a display goes; what is current stays until it no longer is.
-pub fn terminate<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, display: u64) {
+pub fn terminate<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, display: u64) {
     thread.process.contexts().terminate(display);
     objects_of_display::delete(&mut thread.process.lock(), display);
 }
 
 mod objects_of_display {
-    #[cfg(feature = "tools")]
-    use crate::Stream;
-    use crate::{EglContext, EglSync, Image, Objects, ProcessState, Surface};
+    use crate::{
+        EglContext, EglSync, Image, Object, Objects, ProcessState, Scope, Scoped as _, Stream,
+        Surface,
+    };
 
-    trait OfDisplay: Default {
+    trait OfDisplay: Object {
         fn display(&self) -> u64;
     }
 
     macro_rules! of_display {
         ($($object:ty),*) => {$(
-            impl OfDisplay for $object {
+            impl<S: Scope> OfDisplay for $object {
                 fn display(&self) -> u64 {
                     self.display
                 }
@@ -27,18 +28,25 @@ mod objects_of_display {
         )*};
     }
 
-    of_display!(EglContext, Surface, Image, EglSync);
-    #[cfg(feature = "tools")]
-    of_display!(Stream);
+    of_display!(EglContext<S>, Surface<S>, Image<S>, EglSync<S>);
+
+    impl OfDisplay for Stream {
+        fn display(&self) -> u64 {
+            self.display
+        }
+    }
 
     /// The names of all objects of `display` go.
-    pub fn delete(process: &mut ProcessState, display: u64) {
+    pub fn delete<S: Scope>(process: &mut ProcessState<S>, display: u64) {
         delete_all(&mut process.egl_contexts, display);
         delete_all(&mut process.surfaces, display);
         delete_all(&mut process.images, display);
         delete_all(&mut process.egl_syncs, display);
-        #[cfg(feature = "tools")]
-        delete_all(&mut process.streams, display);
+        if S::WHOLE
+            && let Some(process) = process.whole()
+        {
+            delete_all(&mut process.streams, display);
+        }
     }
 
     fn delete_all<T: OfDisplay>(objects: &mut Objects<T>, display: u64) {

@@ -17,68 +17,41 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod eglBindAPI {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        api: u32,
-        result: u32,
-    ) {
+command_modules! {
+mod eglBindAPI {
+    fn leave(thread: S, memory: M, seen: O, api: u32, result: u32) {
         if result != 0 {
-            set!(thread.bound_api, api);
+            set!(S, thread.bound_api, api);
         }
     }
 }
 
-pub mod eglBindTexImage {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        buffer: i32,
-    ) {
+mod eglBindTexImage {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        buffer: i32,
-        result: u32,
-    ) {
+    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
             let bound: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(bound) {
-                set!(it.texture_buffer, buffer);
+                set!(S, it.texture_buffer, buffer);
             }
         }
     }
 }
 
-pub mod eglChooseConfig {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglChooseConfig {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         attrib_list: u64,
         configs: u64,
@@ -94,56 +67,34 @@ pub mod eglChooseConfig {
             ) {
                 let config: Ref<Config> = process.configs.bind(memory.element::<u64>(configs, i));
                 if let Some(it) = process.configs.get_mut(config) {
-                    set!(it.display, dpy);
+                    set!(S, it.display, dpy);
                 }
             }
         }
     }
 }
 
-pub mod eglClientSignalSyncEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-        attrib_list: u64,
-    ) {
+mod eglClientSignalSyncEXT {
+    fn enter(thread: Whole, memory: M, seen: O, dpy: u64, sync: u64, attrib_list: u64) {
         let mut process = thread.process.lock();
         let signalled: Ref<EglSync> = process.egl_syncs.find(sync);
         {
             let value = EGL_SIGNALED as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                set!(it.status, value);
+                set!(S, it.status, value);
             }
         }
     }
 }
 
-pub mod eglClientWaitSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-        flags: i32,
-        timeout: u64,
-    ) {
+mod eglClientWaitSync {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, sync: u64, flags: i32, timeout: u64) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         sync: u64,
         flags: i32,
@@ -156,74 +107,42 @@ pub mod eglClientWaitSync {
             {
                 let value = EGL_SIGNALED as i32;
                 if let Some(it) = process.egl_syncs.get_mut(waited) {
-                    set!(it.status, value);
+                    set!(S, it.status, value);
                 }
             }
         }
     }
 }
 
-pub use super::commands_egl::eglClientWaitSync as eglClientWaitSyncKHR;
-
-pub mod eglClientWaitSyncNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-        flags: i32,
-        timeout: u64,
-    ) {
+mod eglClientWaitSyncNV {
+    fn enter(thread: S, memory: M, seen: O, sync: u64, flags: i32, timeout: u64) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-        flags: i32,
-        timeout: u64,
-        result: i32,
-    ) {
+    fn leave(thread: Whole, memory: M, seen: O, sync: u64, flags: i32, timeout: u64, result: i32) {
         let mut process = thread.process.lock();
         if i64::from(result) == EGL_CONDITION_SATISFIED_NV {
             let waited: Ref<EglSync> = process.egl_syncs.find(sync);
             {
                 let value = EGL_SIGNALED as i32;
                 if let Some(it) = process.egl_syncs.get_mut(waited) {
-                    set!(it.status, value);
+                    set!(S, it.status, value);
                 }
             }
         }
     }
 }
 
-pub mod eglCopyBuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        target: u64,
-    ) {
+mod eglCopyBuffers {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, target: u64) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglCreateContext {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreateContext {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         share_context: u64,
@@ -249,31 +168,32 @@ pub mod eglCreateContext {
             let mut process = thread.process.lock();
             let made: Ref<EglContext> = process.egl_contexts.create(result);
             if let Some(it) = process.egl_contexts.get_mut(made) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.egl_contexts.get_mut(made) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = process.egl_contexts.find(share_context);
                 if let Some(it) = process.egl_contexts.get_mut(made) {
-                    set!(it.share, value);
+                    set!(S, it.share, value);
                 }
             }
             {
                 let value = thread.bound_api;
                 if let Some(it) = process.egl_contexts.get_mut(made) {
-                    set!(it.api, value);
+                    set!(S, it.api, value);
                 }
             }
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(process) = process.whole()
             {
                 {
                     let value =
                         observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MAJOR_VERSION)
                             .unwrap_or(1) as i32;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
-                        set!(it.major, value);
+                        set!(S, it.major, value);
                     }
                 }
                 {
@@ -281,7 +201,7 @@ pub mod eglCreateContext {
                         observe::attribute(memory, attrib_list, 4, EGL_CONTEXT_MINOR_VERSION)
                             .unwrap_or(0) as i32;
                     if let Some(it) = process.egl_contexts.get_mut(made) {
-                        set!(it.minor, value);
+                        set!(S, it.minor, value);
                     }
                 }
             }
@@ -298,7 +218,7 @@ pub mod eglCreateContext {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -306,22 +226,13 @@ pub mod eglCreateContext {
     }
 }
 
-pub mod eglCreateDRMImageMESA {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        attrib_list: u64,
-        result: u64,
-    ) {
+mod eglCreateDRMImageMESA {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let image: Ref<Image> = process.images.create(result);
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -337,7 +248,7 @@ pub mod eglCreateDRMImageMESA {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -345,24 +256,14 @@ pub mod eglCreateDRMImageMESA {
     }
 }
 
-pub mod eglCreateFenceSyncNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        condition: u32,
-        attrib_list: u64,
-    ) {
+mod eglCreateFenceSyncNV {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, condition: u32, attrib_list: u64) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         condition: u32,
         attrib_list: u64,
@@ -372,20 +273,21 @@ pub mod eglCreateFenceSyncNV {
         if result != 0 {
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             {
                 let value = EGL_SYNC_FENCE_KHR as u32;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(process) = process.whole()
             {
                 {
                     let value = condition as i32;
                     if let Some(it) = process.egl_syncs.get_mut(sync) {
-                        set!(it.condition, value);
+                        set!(S, it.condition, value);
                     }
                 }
             }
@@ -393,13 +295,11 @@ pub mod eglCreateFenceSyncNV {
     }
 }
 
-pub mod eglCreateImage {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreateImage {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         ctx: u64,
         target: u32,
@@ -408,11 +308,10 @@ pub mod eglCreateImage {
     ) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         ctx: u64,
         target: u32,
@@ -424,16 +323,16 @@ pub mod eglCreateImage {
             let mut process = thread.process.lock();
             let image: Ref<Image> = process.images.create(result);
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.context, ctx);
+                set!(S, it.context, ctx);
             }
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.target, target);
+                set!(S, it.target, target);
             }
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.buffer, buffer);
+                set!(S, it.buffer, buffer);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -448,7 +347,7 @@ pub mod eglCreateImage {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -458,13 +357,11 @@ pub mod eglCreateImage {
     }
 }
 
-pub mod eglCreateImageKHR {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreateImageKHR {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         ctx: u64,
         target: u32,
@@ -473,11 +370,10 @@ pub mod eglCreateImageKHR {
     ) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         ctx: u64,
         target: u32,
@@ -489,16 +385,16 @@ pub mod eglCreateImageKHR {
             let mut process = thread.process.lock();
             let image: Ref<Image> = process.images.create(result);
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.context, ctx);
+                set!(S, it.context, ctx);
             }
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.target, target);
+                set!(S, it.target, target);
             }
             if let Some(it) = process.images.get_mut(image) {
-                set!(it.buffer, buffer);
+                set!(S, it.buffer, buffer);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -514,7 +410,7 @@ pub mod eglCreateImageKHR {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -524,13 +420,11 @@ pub mod eglCreateImageKHR {
     }
 }
 
-pub mod eglCreatePbufferFromClientBuffer {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreatePbufferFromClientBuffer {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         buftype: u32,
         buffer: u64,
@@ -542,19 +436,19 @@ pub mod eglCreatePbufferFromClientBuffer {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::ClientBuffer;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, buffer);
+                set!(S, it.native, buffer);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -570,7 +464,7 @@ pub mod eglCreatePbufferFromClientBuffer {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -578,47 +472,38 @@ pub mod eglCreatePbufferFromClientBuffer {
     }
 }
 
-pub mod eglCreatePbufferSurface {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        config: u64,
-        attrib_list: u64,
-        result: u64,
-    ) {
+mod eglCreatePbufferSurface {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, config: u64, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Pbuffer;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(process) = process.whole()
             {
                 {
                     let value =
                         observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
                     if let Some(it) = process.surfaces.get_mut(surface) {
-                        set!(it.width, value);
+                        set!(S, it.width, value);
                     }
                 }
                 {
                     let value =
                         observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
                     if let Some(it) = process.surfaces.get_mut(surface) {
-                        set!(it.height, value);
+                        set!(S, it.height, value);
                     }
                 }
             }
@@ -636,7 +521,7 @@ pub mod eglCreatePbufferSurface {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -644,13 +529,11 @@ pub mod eglCreatePbufferSurface {
     }
 }
 
-pub mod eglCreatePixmapSurface {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreatePixmapSurface {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         pixmap: u64,
@@ -661,19 +544,19 @@ pub mod eglCreatePixmapSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, pixmap);
+                set!(S, it.native, pixmap);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -689,7 +572,7 @@ pub mod eglCreatePixmapSurface {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -697,58 +580,38 @@ pub mod eglCreatePixmapSurface {
     }
 }
 
-pub mod eglCreatePixmapSurfaceHI {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        config: u64,
-        pixmap: u64,
-    ) {
-        layouts::e_g_l_client_pixmap_h_i(memory, seen, 2, pixmap, 1);
+mod eglCreatePixmapSurfaceHI {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, config: u64, pixmap: u64) {
+        walk::structs(memory, seen, 2, pixmap, 1, &layouts::EGLClientPixmapHI, layouts::CHAIN);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        config: u64,
-        pixmap: u64,
-        result: u64,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, config: u64, pixmap: u64, result: u64) {
         let mut process = thread.process.lock();
         if result != 0 {
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, pixmap);
+                set!(S, it.native, pixmap);
             }
         }
     }
 }
 
-pub mod eglCreatePlatformPixmapSurface {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreatePlatformPixmapSurface {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_pixmap: u64,
@@ -765,11 +628,10 @@ pub mod eglCreatePlatformPixmapSurface {
             1,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_pixmap: u64,
@@ -780,19 +642,19 @@ pub mod eglCreatePlatformPixmapSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, native_pixmap);
+                set!(S, it.native, native_pixmap);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -807,7 +669,7 @@ pub mod eglCreatePlatformPixmapSurface {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -815,13 +677,11 @@ pub mod eglCreatePlatformPixmapSurface {
     }
 }
 
-pub mod eglCreatePlatformPixmapSurfaceEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreatePlatformPixmapSurfaceEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_pixmap: u64,
@@ -838,11 +698,10 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
             1,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_pixmap: u64,
@@ -853,19 +712,19 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Pixmap;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, native_pixmap);
+                set!(S, it.native, native_pixmap);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -881,7 +740,7 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -889,13 +748,11 @@ pub mod eglCreatePlatformPixmapSurfaceEXT {
     }
 }
 
-pub mod eglCreatePlatformWindowSurface {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreatePlatformWindowSurface {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_window: u64,
@@ -912,11 +769,10 @@ pub mod eglCreatePlatformWindowSurface {
             1,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_window: u64,
@@ -927,19 +783,19 @@ pub mod eglCreatePlatformWindowSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Window;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, native_window);
+                set!(S, it.native, native_window);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -954,7 +810,7 @@ pub mod eglCreatePlatformWindowSurface {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -962,13 +818,11 @@ pub mod eglCreatePlatformWindowSurface {
     }
 }
 
-pub mod eglCreatePlatformWindowSurfaceEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreatePlatformWindowSurfaceEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_window: u64,
@@ -985,11 +839,10 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
             1,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         native_window: u64,
@@ -1000,19 +853,19 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Window;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, native_window);
+                set!(S, it.native, native_window);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1028,7 +881,7 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1036,23 +889,13 @@ pub mod eglCreatePlatformWindowSurfaceEXT {
     }
 }
 
-pub mod eglCreateStreamAttribKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        attrib_list: u64,
-        result: u64,
-    ) {
+mod eglCreateStreamAttribKHR {
+    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let stream: Ref<Stream> = process.streams.create(result);
             if let Some(it) = process.streams.get_mut(stream) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1067,7 +910,7 @@ pub mod eglCreateStreamAttribKHR {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1075,45 +918,25 @@ pub mod eglCreateStreamAttribKHR {
     }
 }
 
-pub mod eglCreateStreamFromFileDescriptorKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        file_descriptor: i32,
-        result: u64,
-    ) {
+mod eglCreateStreamFromFileDescriptorKHR {
+    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, file_descriptor: i32, result: u64) {
         let mut process = thread.process.lock();
         if result != 0 {
             let stream: Ref<Stream> = process.streams.create(result);
             if let Some(it) = process.streams.get_mut(stream) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
         }
     }
 }
 
-pub mod eglCreateStreamKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        attrib_list: u64,
-        result: u64,
-    ) {
+mod eglCreateStreamKHR {
+    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let stream: Ref<Stream> = process.streams.create(result);
             if let Some(it) = process.streams.get_mut(stream) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1129,7 +952,7 @@ pub mod eglCreateStreamKHR {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1137,13 +960,11 @@ pub mod eglCreateStreamKHR {
     }
 }
 
-pub mod eglCreateStreamProducerSurfaceKHR {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreateStreamProducerSurfaceKHR {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         stream: u64,
@@ -1154,34 +975,35 @@ pub mod eglCreateStreamProducerSurfaceKHR {
         if result != 0 {
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::StreamProducer;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, stream);
+                set!(S, it.native, stream);
             }
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(process) = process.whole()
             {
                 {
                     let value =
                         observe::attribute(memory, attrib_list, 4, EGL_WIDTH).unwrap_or(0) as i32;
                     if let Some(it) = process.surfaces.get_mut(surface) {
-                        set!(it.width, value);
+                        set!(S, it.width, value);
                     }
                 }
                 {
                     let value =
                         observe::attribute(memory, attrib_list, 4, EGL_HEIGHT).unwrap_or(0) as i32;
                     if let Some(it) = process.surfaces.get_mut(surface) {
-                        set!(it.height, value);
+                        set!(S, it.height, value);
                     }
                 }
             }
@@ -1189,13 +1011,11 @@ pub mod eglCreateStreamProducerSurfaceKHR {
     }
 }
 
-pub mod eglCreateStreamSyncNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreateStreamSyncNV {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         stream: u64,
         r#type: u32,
@@ -1206,51 +1026,33 @@ pub mod eglCreateStreamSyncNV {
         if result != 0 {
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             {
                 let value = r#type;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
         }
     }
 }
 
-pub mod eglCreateSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        r#type: u32,
-        attrib_list: u64,
-    ) {
+mod eglCreateSync {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, r#type: u32, attrib_list: u64) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        r#type: u32,
-        attrib_list: u64,
-        result: u64,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, r#type: u32, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             {
                 let value = r#type;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             drop(process);
@@ -1266,7 +1068,7 @@ pub mod eglCreateSync {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1274,41 +1076,21 @@ pub mod eglCreateSync {
     }
 }
 
-pub use super::commands_egl::eglCreateSync as eglCreateSync64KHR;
-
-pub mod eglCreateSyncKHR {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        r#type: u32,
-        attrib_list: u64,
-    ) {
+mod eglCreateSyncKHR {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, r#type: u32, attrib_list: u64) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        r#type: u32,
-        attrib_list: u64,
-        result: u64,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, r#type: u32, attrib_list: u64, result: u64) {
         if result != 0 {
             let mut process = thread.process.lock();
             let sync: Ref<EglSync> = process.egl_syncs.create(result);
             if let Some(it) = process.egl_syncs.get_mut(sync) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             {
                 let value = r#type;
                 if let Some(it) = process.egl_syncs.get_mut(sync) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             drop(process);
@@ -1325,7 +1107,7 @@ pub mod eglCreateSyncKHR {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1333,13 +1115,11 @@ pub mod eglCreateSyncKHR {
     }
 }
 
-pub mod eglCreateWindowSurface {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglCreateWindowSurface {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         win: u64,
@@ -1350,19 +1130,19 @@ pub mod eglCreateWindowSurface {
             let mut process = thread.process.lock();
             let surface: Ref<Surface> = process.surfaces.create(result);
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.config, config);
+                set!(S, it.config, config);
             }
             {
                 let value = SurfaceKind::Window;
                 if let Some(it) = process.surfaces.get_mut(surface) {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = process.surfaces.get_mut(surface) {
-                set!(it.native, win);
+                set!(S, it.native, win);
             }
             drop(process);
             let count_attributes_2: i64 =
@@ -1378,7 +1158,7 @@ pub mod eglCreateWindowSurface {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1386,21 +1166,11 @@ pub mod eglCreateWindowSurface {
     }
 }
 
-pub mod eglDebugMessageControlKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        callback: u64,
-        attrib_list: u64,
-        result: i32,
-    ) {
+mod eglDebugMessageControlKHR {
+    fn leave(thread: Whole, memory: M, seen: O, callback: u64, attrib_list: u64, result: i32) {
         if i64::from(result) == EGL_SUCCESS {
             let mut process = thread.process.lock();
-            set!(process.debug_callback, callback);
+            set!(S, process.debug_callback, callback);
             drop(process);
             let count_attributes_1: i64 =
                 crate::egl::count_attributes(thread, memory, attrib_list, 8);
@@ -1413,7 +1183,7 @@ pub mod eglDebugMessageControlKHR {
                         .debug_types
                         .at_mut(memory.element::<i64>(attrib_list, number::mul(i, 2)))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1421,16 +1191,8 @@ pub mod eglDebugMessageControlKHR {
     }
 }
 
-pub mod eglDestroyContext {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        ctx: u64,
-    ) {
+mod eglDestroyContext {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, ctx: u64) {
         crate::egl::destroy_context(thread, memory, dpy, ctx);
         let mut process = thread.process.lock();
         let found_0: Ref<EglContext> = process.egl_contexts.find(ctx);
@@ -1438,44 +1200,21 @@ pub mod eglDestroyContext {
             process.egl_contexts.delete(ctx);
         }
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        ctx: u64,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, ctx: u64, result: u32) {
         crate::egl::end_destroy_context(thread, memory, ctx, result != 0);
     }
 }
 
-pub mod eglDestroyDisplayEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-    ) {
+mod eglDestroyDisplayEXT {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64) {
         crate::egl::terminate(thread, memory, dpy);
         let mut process = thread.process.lock();
         process.displays.delete(dpy);
     }
 }
 
-pub mod eglDestroyImage {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        image: u64,
-    ) {
+mod eglDestroyImage {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, image: u64) {
         let mut process = thread.process.lock();
         let found_0: Ref<Image> = process.images.find(image);
         if process.images.get(found_0).map_or(0, |it| it.display) == dpy {
@@ -1484,19 +1223,8 @@ pub mod eglDestroyImage {
     }
 }
 
-pub use super::commands_egl::eglDestroyImage as eglDestroyImageKHR;
-
-pub mod eglDestroyStreamKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        stream: u64,
-    ) {
+mod eglDestroyStreamKHR {
+    fn enter(thread: Whole, memory: M, seen: O, dpy: u64, stream: u64) {
         let mut process = thread.process.lock();
         let found_0: Ref<Stream> = process.streams.find(stream);
         if process.streams.get(found_0).map_or(0, |it| it.display) == dpy {
@@ -1505,16 +1233,8 @@ pub mod eglDestroyStreamKHR {
     }
 }
 
-pub mod eglDestroySurface {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-    ) {
+mod eglDestroySurface {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64) {
         let mut process = thread.process.lock();
         let found_0: Ref<Surface> = process.surfaces.find(surface);
         if process.surfaces.get(found_0).map_or(0, |it| it.display) == dpy {
@@ -1523,16 +1243,8 @@ pub mod eglDestroySurface {
     }
 }
 
-pub mod eglDestroySync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-    ) {
+mod eglDestroySync {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, sync: u64) {
         let mut process = thread.process.lock();
         let found_0: Ref<EglSync> = process.egl_syncs.find(sync);
         if process.egl_syncs.get(found_0).map_or(0, |it| it.display) == dpy {
@@ -1541,43 +1253,24 @@ pub mod eglDestroySync {
     }
 }
 
-pub use super::commands_egl::eglDestroySync as eglDestroySyncKHR;
-
-pub mod eglDestroySyncNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-    ) {
+mod eglDestroySyncNV {
+    fn enter(thread: S, memory: M, seen: O, sync: u64) {
         let mut process = thread.process.lock();
         process.egl_syncs.delete(sync);
     }
 }
 
-pub mod eglDupNativeFenceFDANDROID {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-    ) {
+mod eglDupNativeFenceFDANDROID {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, sync: u64) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglExportDMABUFImageMESA {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglExportDMABUFImageMESA {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         image: u64,
         fds: u64,
@@ -1586,11 +1279,10 @@ pub mod eglExportDMABUFImageMESA {
     ) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         image: u64,
         fds: u64,
@@ -1642,13 +1334,11 @@ pub mod eglExportDMABUFImageMESA {
     }
 }
 
-pub mod eglExportDMABUFImageQueryMESA {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglExportDMABUFImageQueryMESA {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         image: u64,
         fourcc: u64,
@@ -1662,7 +1352,7 @@ pub mod eglExportDMABUFImageQueryMESA {
             {
                 let value = memory.element::<i32>(num_planes, 0) as u32;
                 if let Some(it) = process.images.get_mut(asked) {
-                    set!(it.planes, value);
+                    set!(S, it.planes, value);
                 }
             }
         }
@@ -1685,13 +1375,11 @@ pub mod eglExportDMABUFImageQueryMESA {
     }
 }
 
-pub mod eglExportDRMImageMESA {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglExportDRMImageMESA {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         image: u64,
         name: u64,
@@ -1702,42 +1390,38 @@ pub mod eglExportDRMImageMESA {
     }
 }
 
-pub mod eglFenceNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-    ) {
+mod eglFenceNV {
+    fn enter(thread: S, memory: M, seen: O, sync: u64) {
         crate::changed_maps(thread, memory, seen);
-        #[cfg(feature = "tools")]
-        let made: Ref<EglSync> = {
-            let mut process = thread.process.lock();
-            process.egl_syncs.find(sync)
+        let made: Ref<EglSync> = if S::WHOLE
+            && let Some(thread) = thread.whole()
+        {
+            {
+                let mut process = thread.process.lock();
+                process.egl_syncs.find(sync)
+            }
+        } else {
+            Ref::NONE
         };
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(thread) = thread.whole()
         {
             let mut process = thread.process.lock();
             {
                 let value = EGL_UNSIGNALED as i32;
                 if let Some(it) = process.egl_syncs.get_mut(made) {
-                    set!(it.status, value);
+                    set!(S, it.status, value);
                 }
             }
         }
     }
 }
 
-pub mod eglGetConfigAttrib {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetConfigAttrib {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         config: u64,
         attribute: i32,
@@ -1748,28 +1432,25 @@ pub mod eglGetConfigAttrib {
         if (result != 0) && !(value_ == 0) {
             let seen_: Ref<Config> = process.configs.bind(config);
             if let Some(it) = process.configs.get_mut(seen_) {
-                set!(it.display, dpy);
+                set!(S, it.display, dpy);
             }
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.configs.get_mut(seen_)
                     && let Some(it) = it.attributes.at_mut((attribute as u32))
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod eglGetConfigs {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetConfigs {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         configs: u64,
         config_size: i32,
@@ -1784,38 +1465,28 @@ pub mod eglGetConfigs {
             ) {
                 let config: Ref<Config> = process.configs.bind(memory.element::<u64>(configs, i));
                 if let Some(it) = process.configs.get_mut(config) {
-                    set!(it.display, dpy);
+                    set!(S, it.display, dpy);
                 }
             }
         }
     }
 }
 
-pub mod eglGetDisplay {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        display_id: u64,
-        result: u64,
-    ) {
+mod eglGetDisplay {
+    fn leave(thread: S, memory: M, seen: O, display_id: u64, result: u64) {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.bind(result);
         if let Some(it) = process.displays.get_mut(display) {
-            set!(it.native, display_id);
+            set!(S, it.native, display_id);
         }
     }
 }
 
-pub mod eglGetPlatformDisplay {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetPlatformDisplay {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         platform: u32,
         native_display: u64,
         attrib_list: u64,
@@ -1824,15 +1495,21 @@ pub mod eglGetPlatformDisplay {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.bind(result);
         if let Some(it) = process.displays.get_mut(display) {
-            set!(it.platform, platform);
+            set!(S, it.platform, platform);
         }
         if let Some(it) = process.displays.get_mut(display) {
-            set!(it.native, native_display);
+            set!(S, it.native, native_display);
         }
         drop(process);
-        #[cfg(feature = "tools")]
-        let count_attributes_2: i64 = crate::egl::count_attributes(thread, memory, attrib_list, 8);
-        #[cfg(feature = "tools")]
+        let count_attributes_2: i64 = if S::WHOLE
+            && let Some(thread) = thread.whole()
+        {
+            crate::egl::count_attributes(thread, memory, attrib_list, 8)
+        } else {
+            0
+        };
+        if S::WHOLE
+            && let Some(thread) = thread.whole()
         {
             let mut process = thread.process.lock();
             for i in number::range(0, count_attributes_2) {
@@ -1844,7 +1521,7 @@ pub mod eglGetPlatformDisplay {
                             .attributes
                             .at_mut((memory.element::<i64>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1855,19 +1532,17 @@ pub mod eglGetPlatformDisplay {
                 .unwrap_or(0)
                 != 0;
             if let Some(it) = process.displays.get_mut(display) {
-                set!(it.is_counted, value);
+                set!(S, it.is_counted, value);
             }
         }
     }
 }
 
-pub mod eglGetPlatformDisplayEXT {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetPlatformDisplayEXT {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         platform: u32,
         native_display: u64,
         attrib_list: u64,
@@ -1876,15 +1551,21 @@ pub mod eglGetPlatformDisplayEXT {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.bind(result);
         if let Some(it) = process.displays.get_mut(display) {
-            set!(it.platform, platform);
+            set!(S, it.platform, platform);
         }
         if let Some(it) = process.displays.get_mut(display) {
-            set!(it.native, native_display);
+            set!(S, it.native, native_display);
         }
         drop(process);
-        #[cfg(feature = "tools")]
-        let count_attributes_2: i64 = crate::egl::count_attributes(thread, memory, attrib_list, 4);
-        #[cfg(feature = "tools")]
+        let count_attributes_2: i64 = if S::WHOLE
+            && let Some(thread) = thread.whole()
+        {
+            crate::egl::count_attributes(thread, memory, attrib_list, 4)
+        } else {
+            0
+        };
+        if S::WHOLE
+            && let Some(thread) = thread.whole()
         {
             let mut process = thread.process.lock();
             for i in number::range(0, count_attributes_2) {
@@ -1897,7 +1578,7 @@ pub mod eglGetPlatformDisplayEXT {
                             .attributes
                             .at_mut((memory.element::<i32>(attrib_list, number::mul(i, 2)) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1905,14 +1586,11 @@ pub mod eglGetPlatformDisplayEXT {
     }
 }
 
-pub mod eglGetSyncAttrib {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetSyncAttrib {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         sync: u64,
         attribute: i32,
@@ -1925,21 +1603,18 @@ pub mod eglGetSyncAttrib {
             {
                 let value = memory.element::<i64>(value_, 0) as i32;
                 if let Some(it) = process.egl_syncs.get_mut(asked) {
-                    set!(it.status, value);
+                    set!(S, it.status, value);
                 }
             }
         }
     }
 }
 
-pub mod eglGetSyncAttribKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetSyncAttribKHR {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         sync: u64,
         attribute: i32,
@@ -1952,21 +1627,18 @@ pub mod eglGetSyncAttribKHR {
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.egl_syncs.get_mut(asked) {
-                    set!(it.status, value);
+                    set!(S, it.status, value);
                 }
             }
         }
     }
 }
 
-pub mod eglGetSyncAttribNV {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglGetSyncAttribNV {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         sync: u64,
         attribute: i32,
         value_: u64,
@@ -1978,30 +1650,20 @@ pub mod eglGetSyncAttribNV {
             {
                 let value = memory.element::<i32>(value_, 0);
                 if let Some(it) = process.egl_syncs.get_mut(asked) {
-                    set!(it.status, value);
+                    set!(S, it.status, value);
                 }
             }
         }
     }
 }
 
-pub mod eglInitialize {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        major: u64,
-        minor: u64,
-        result: u32,
-    ) {
+mod eglInitialize {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, major: u64, minor: u64, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
             let display: Ref<Display> = process.displays.bind(dpy);
             if let Some(it) = process.displays.get_mut(display) {
-                set!(it.initialized, true);
+                set!(S, it.initialized, true);
             }
             {
                 let value = number::add(
@@ -2009,16 +1671,17 @@ pub mod eglInitialize {
                     1,
                 ) as u32;
                 if let Some(it) = process.displays.get_mut(display) {
-                    set!(it.references, value);
+                    set!(S, it.references, value);
                 }
             }
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(process) = process.whole()
             {
                 if !(major == 0) {
                     {
                         let value = memory.element::<i32>(major, 0);
                         if let Some(it) = process.displays.get_mut(display) {
-                            set!(it.major, value);
+                            set!(S, it.major, value);
                         }
                     }
                 }
@@ -2026,7 +1689,7 @@ pub mod eglInitialize {
                     {
                         let value = memory.element::<i32>(minor, 0);
                         if let Some(it) = process.displays.get_mut(display) {
-                            set!(it.minor, value);
+                            set!(S, it.minor, value);
                         }
                     }
                 }
@@ -2035,14 +1698,11 @@ pub mod eglInitialize {
     }
 }
 
-pub mod eglLabelObjectKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglLabelObjectKHR {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         display: u64,
         objectType: u32,
         object: u64,
@@ -2053,42 +1713,42 @@ pub mod eglLabelObjectKHR {
         if i64::from(result) == EGL_SUCCESS {
             match i64::from(objectType) {
                 EGL_OBJECT_THREAD_KHR => {
-                    set!(thread.label, label);
+                    set!(S, thread.label, label);
                 }
                 EGL_OBJECT_DISPLAY_KHR => {
                     let labelled: Ref<Display> = process.displays.find(object);
                     if let Some(it) = process.displays.get_mut(labelled) {
-                        set!(it.label, label);
+                        set!(S, it.label, label);
                     }
                 }
                 EGL_OBJECT_CONTEXT_KHR => {
                     let labelled: Ref<EglContext> = process.egl_contexts.find(object);
                     if let Some(it) = process.egl_contexts.get_mut(labelled) {
-                        set!(it.label, label);
+                        set!(S, it.label, label);
                     }
                 }
                 EGL_OBJECT_SURFACE_KHR => {
                     let labelled: Ref<Surface> = process.surfaces.find(object);
                     if let Some(it) = process.surfaces.get_mut(labelled) {
-                        set!(it.label, label);
+                        set!(S, it.label, label);
                     }
                 }
                 EGL_OBJECT_IMAGE_KHR => {
                     let labelled: Ref<Image> = process.images.find(object);
                     if let Some(it) = process.images.get_mut(labelled) {
-                        set!(it.label, label);
+                        set!(S, it.label, label);
                     }
                 }
                 EGL_OBJECT_SYNC_KHR => {
                     let labelled: Ref<EglSync> = process.egl_syncs.find(object);
                     if let Some(it) = process.egl_syncs.get_mut(labelled) {
-                        set!(it.label, label);
+                        set!(S, it.label, label);
                     }
                 }
                 EGL_OBJECT_STREAM_KHR => {
                     let labelled: Ref<Stream> = process.streams.find(object);
                     if let Some(it) = process.streams.get_mut(labelled) {
-                        set!(it.label, label);
+                        set!(S, it.label, label);
                     }
                 }
                 _ => {}
@@ -2097,14 +1757,11 @@ pub mod eglLabelObjectKHR {
     }
 }
 
-pub mod eglLockSurfaceKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglLockSurfaceKHR {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         surface: u64,
         attrib_list: u64,
@@ -2114,57 +1771,35 @@ pub mod eglLockSurfaceKHR {
         if result != 0 {
             let locked: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(locked) {
-                set!(it.is_locked, true);
+                set!(S, it.is_locked, true);
             }
         }
     }
 }
 
-pub mod eglMakeCurrent {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        draw: u64,
-        read: u64,
-        ctx: u64,
-    ) {
+mod eglMakeCurrent {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, draw: u64, read: u64, ctx: u64) {
         crate::changed_maps(thread, memory, seen);
         crate::egl::release_current(thread, memory);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        draw: u64,
-        read: u64,
-        ctx: u64,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, draw: u64, read: u64, ctx: u64, result: u32) {
         if result != 0 {
             crate::egl::make_current(thread, memory, ctx);
             let mut process = thread.process.lock();
-            set!(thread.egl_context, process.egl_contexts.find(ctx));
-            set!(thread.draw_surface, process.surfaces.find(draw));
-            set!(thread.read_surface, process.surfaces.find(read));
+            set!(S, thread.egl_context, process.egl_contexts.find(ctx));
+            set!(S, thread.draw_surface, process.surfaces.find(draw));
+            set!(S, thread.read_surface, process.surfaces.find(read));
         } else {
             crate::egl::keep_current(thread, memory);
         }
     }
 }
 
-pub mod eglPostSubBufferNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglPostSubBufferNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         surface: u64,
         x: i32,
@@ -2176,14 +1811,11 @@ pub mod eglPostSubBufferNV {
     }
 }
 
-pub mod eglQuerySurface {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglQuerySurface {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         surface: u64,
         attribute: i32,
@@ -2197,7 +1829,7 @@ pub mod eglQuerySurface {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = process.surfaces.get_mut(asked) {
-                        set!(it.width, value);
+                        set!(S, it.width, value);
                     }
                 }
             }
@@ -2205,7 +1837,7 @@ pub mod eglQuerySurface {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = process.surfaces.get_mut(asked) {
-                        set!(it.height, value);
+                        set!(S, it.height, value);
                     }
                 }
             }
@@ -2213,67 +1845,37 @@ pub mod eglQuerySurface {
     }
 }
 
-pub mod eglReleaseTexImage {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        buffer: i32,
-    ) {
+mod eglReleaseTexImage {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        buffer: i32,
-        result: u32,
-    ) {
+    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, surface: u64, buffer: i32, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
             let bound: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(bound) {
-                set!(it.texture_buffer, 0);
+                set!(S, it.texture_buffer, 0);
             }
         }
     }
 }
 
-pub mod eglReleaseThread {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod eglReleaseThread {
+    fn enter(thread: S, memory: M, seen: O) {
         crate::changed_maps(thread, memory, seen);
         crate::egl::release_current(thread, memory);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, result: u32) {
         if result != 0 {
             crate::egl::make_current(thread, memory, EGL_NO_CONTEXT as u64);
-            set!(thread.bound_api, EGL_OPENGL_ES_API as u32);
-            set!(thread.egl_context, Ref::NONE);
-            set!(thread.draw_surface, Ref::NONE);
-            set!(thread.read_surface, Ref::NONE);
-            #[cfg(feature = "tools")]
+            set!(S, thread.bound_api, EGL_OPENGL_ES_API as u32);
+            set!(S, thread.egl_context, Ref::NONE);
+            set!(S, thread.draw_surface, Ref::NONE);
+            set!(S, thread.read_surface, Ref::NONE);
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
-                set!(thread.label, 0);
+                set!(S, thread.label, 0);
             }
         } else {
             crate::egl::keep_current(thread, memory);
@@ -2281,14 +1883,11 @@ pub mod eglReleaseThread {
     }
 }
 
-pub mod eglSetStreamAttribKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglSetStreamAttribKHR {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         stream: u64,
         attribute: u32,
@@ -2301,65 +1900,43 @@ pub mod eglSetStreamAttribKHR {
             if let Some(it) = process.streams.get_mut(changed)
                 && let Some(it) = it.attributes.at_mut(attribute)
             {
-                set!(*it, value_);
+                set!(S, *it, value_);
             }
         }
     }
 }
 
-pub mod eglSignalSyncKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-        mode: u32,
-    ) {
+mod eglSignalSyncKHR {
+    fn enter(thread: Whole, memory: M, seen: O, dpy: u64, sync: u64, mode: u32) {
         let mut process = thread.process.lock();
         let signalled: Ref<EglSync> = process.egl_syncs.find(sync);
         {
             let value = mode as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                set!(it.status, value);
+                set!(S, it.status, value);
             }
         }
     }
 }
 
-pub mod eglSignalSyncNV {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-        mode: u32,
-    ) {
+mod eglSignalSyncNV {
+    fn enter(thread: Whole, memory: M, seen: O, sync: u64, mode: u32) {
         let mut process = thread.process.lock();
         let signalled: Ref<EglSync> = process.egl_syncs.find(sync);
         {
             let value = mode as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                set!(it.status, value);
+                set!(S, it.status, value);
             }
         }
     }
 }
 
-pub mod eglStreamAttribKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglStreamAttribKHR {
+    fn leave(
+        thread: Whole,
+        memory: M,
+        seen: O,
         dpy: u64,
         stream: u64,
         attribute: u32,
@@ -2374,20 +1951,18 @@ pub mod eglStreamAttribKHR {
                 if let Some(it) = process.streams.get_mut(changed)
                     && let Some(it) = it.attributes.at_mut(attribute)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod eglSurfaceAttrib {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod eglSurfaceAttrib {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         surface: u64,
         attribute: i32,
@@ -2402,41 +1977,31 @@ pub mod eglSurfaceAttrib {
                 if let Some(it) = process.surfaces.get_mut(changed)
                     && let Some(it) = it.attributes.at_mut((attribute as u32))
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod eglSwapBuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-    ) {
+mod eglSwapBuffers {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, surface: u64, result: u32) {
         if result != 0 {
-            #[cfg(feature = "tools")]
-            let swapped: Ref<Surface> = {
-                let mut process = thread.process.lock();
-                process.surfaces.find(surface)
+            let swapped: Ref<Surface> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                {
+                    let mut process = thread.process.lock();
+                    process.surfaces.find(surface)
+                }
+            } else {
+                Ref::NONE
             };
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 let mut process = thread.process.lock();
                 {
@@ -2445,7 +2010,7 @@ pub mod eglSwapBuffers {
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
-                        set!(it.swaps, value);
+                        set!(S, it.swaps, value);
                     }
                 }
             }
@@ -2454,57 +2019,26 @@ pub mod eglSwapBuffers {
     }
 }
 
-pub mod eglSwapBuffersRegion2NOK {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        numRects: i32,
-        rects: u64,
-    ) {
+mod eglSwapBuffersRegion2NOK {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, numRects: i32, rects: u64) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglSwapBuffersRegionNOK {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        numRects: i32,
-        rects: u64,
-    ) {
+mod eglSwapBuffersRegionNOK {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, numRects: i32, rects: u64) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglSwapBuffersWithDamageEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        rects: u64,
-        n_rects: i32,
-    ) {
+mod eglSwapBuffersWithDamageEXT {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, rects: u64, n_rects: i32) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         surface: u64,
         rects: u64,
@@ -2512,12 +2046,18 @@ pub mod eglSwapBuffersWithDamageEXT {
         result: u32,
     ) {
         if result != 0 {
-            #[cfg(feature = "tools")]
-            let swapped: Ref<Surface> = {
-                let mut process = thread.process.lock();
-                process.surfaces.find(surface)
+            let swapped: Ref<Surface> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                {
+                    let mut process = thread.process.lock();
+                    process.surfaces.find(surface)
+                }
+            } else {
+                Ref::NONE
             };
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 let mut process = thread.process.lock();
                 {
@@ -2526,7 +2066,7 @@ pub mod eglSwapBuffersWithDamageEXT {
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
-                        set!(it.swaps, value);
+                        set!(S, it.swaps, value);
                     }
                 }
             }
@@ -2535,25 +2075,14 @@ pub mod eglSwapBuffersWithDamageEXT {
     }
 }
 
-pub mod eglSwapBuffersWithDamageKHR {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        rects: u64,
-        n_rects: i32,
-    ) {
+mod eglSwapBuffersWithDamageKHR {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, surface: u64, rects: u64, n_rects: i32) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         dpy: u64,
         surface: u64,
         rects: u64,
@@ -2561,12 +2090,18 @@ pub mod eglSwapBuffersWithDamageKHR {
         result: u32,
     ) {
         if result != 0 {
-            #[cfg(feature = "tools")]
-            let swapped: Ref<Surface> = {
-                let mut process = thread.process.lock();
-                process.surfaces.find(surface)
+            let swapped: Ref<Surface> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                {
+                    let mut process = thread.process.lock();
+                    process.surfaces.find(surface)
+                }
+            } else {
+                Ref::NONE
             };
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 let mut process = thread.process.lock();
                 {
@@ -2575,7 +2110,7 @@ pub mod eglSwapBuffersWithDamageKHR {
                         1,
                     ) as u64;
                     if let Some(it) = process.surfaces.get_mut(swapped) {
-                        set!(it.swaps, value);
+                        set!(S, it.swaps, value);
                     }
                 }
             }
@@ -2584,36 +2119,20 @@ pub mod eglSwapBuffersWithDamageKHR {
     }
 }
 
-pub mod eglSwapInterval {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        interval: i32,
-        result: u32,
-    ) {
+mod eglSwapInterval {
+    fn leave(thread: S, memory: M, seen: O, dpy: u64, interval: i32, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
             let current: Ref<EglContext> = thread.egl_context;
             if let Some(it) = process.egl_contexts.get_mut(current) {
-                set!(it.swap_interval, interval);
+                set!(S, it.swap_interval, interval);
             }
         }
     }
 }
 
-pub mod eglTerminate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-    ) {
+mod eglTerminate {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64) {
         let mut process = thread.process.lock();
         let display: Ref<Display> = process.displays.find(dpy);
         drop(process);
@@ -2629,16 +2148,16 @@ pub mod eglTerminate {
                     1,
                 ) as u32;
                 if let Some(it) = process.displays.get_mut(display) {
-                    set!(it.references, value);
+                    set!(S, it.references, value);
                 }
             }
         } else {
             let mut process = thread.process.lock();
             if let Some(it) = process.displays.get_mut(display) {
-                set!(it.references, 0);
+                set!(S, it.references, 0);
             }
             if let Some(it) = process.displays.get_mut(display) {
-                set!(it.initialized, false);
+                set!(S, it.initialized, false);
             }
             drop(process);
             crate::egl::terminate(thread, memory, dpy);
@@ -2646,114 +2165,63 @@ pub mod eglTerminate {
     }
 }
 
-pub mod eglUnlockSurfaceKHR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        surface: u64,
-        result: u32,
-    ) {
+mod eglUnlockSurfaceKHR {
+    fn leave(thread: Whole, memory: M, seen: O, dpy: u64, surface: u64, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
             let locked: Ref<Surface> = process.surfaces.find(surface);
             if let Some(it) = process.surfaces.get_mut(locked) {
-                set!(it.is_locked, false);
+                set!(S, it.is_locked, false);
             }
         }
     }
 }
 
-pub mod eglUnsignalSyncEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-        attrib_list: u64,
-    ) {
+mod eglUnsignalSyncEXT {
+    fn enter(thread: Whole, memory: M, seen: O, dpy: u64, sync: u64, attrib_list: u64) {
         let mut process = thread.process.lock();
         let signalled: Ref<EglSync> = process.egl_syncs.find(sync);
         {
             let value = EGL_UNSIGNALED as i32;
             if let Some(it) = process.egl_syncs.get_mut(signalled) {
-                set!(it.status, value);
+                set!(S, it.status, value);
             }
         }
     }
 }
 
-pub mod eglWaitClient {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod eglWaitClient {
+    fn enter(thread: S, memory: M, seen: O) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglWaitGL {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod eglWaitGL {
+    fn enter(thread: S, memory: M, seen: O) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglWaitNative {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        engine: i32,
-    ) {
+mod eglWaitNative {
+    fn enter(thread: S, memory: M, seen: O, engine: i32) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglWaitSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-        flags: i32,
-    ) {
+mod eglWaitSync {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, sync: u64, flags: i32) {
         crate::changed_maps(thread, memory, seen);
     }
 }
 
-pub mod eglWaitSyncKHR {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        dpy: u64,
-        sync: u64,
-        flags: i32,
-    ) {
+mod eglWaitSyncKHR {
+    fn enter(thread: S, memory: M, seen: O, dpy: u64, sync: u64, flags: i32) {
         crate::changed_maps(thread, memory, seen);
     }
 }
+}
+
+pub use super::commands_egl::eglClientWaitSync as eglClientWaitSyncKHR;
+pub use super::commands_egl::eglCreateSync as eglCreateSync64KHR;
+pub use super::commands_egl::eglDestroyImage as eglDestroyImageKHR;
+pub use super::commands_egl::eglDestroySync as eglDestroySyncKHR;

@@ -17,134 +17,78 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod glAlphaFunc {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        func: u32,
-        r#ref: f32,
-    ) {
+command_modules! {
+mod glAlphaFunc {
+    fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.alpha_function, func);
-        set!(context.alpha_reference, r#ref);
+        set!(S, context.alpha_function, func);
+        set!(S, context.alpha_reference, r#ref);
     }
 }
 
-pub mod glAlphaFuncx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        func: u32,
-        r#ref: i32,
-    ) {
+mod glAlphaFuncx {
+    fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.alpha_function, func);
-        set!(context.alpha_reference, functions::fixed(r#ref) as f32);
+        set!(S, context.alpha_function, func);
+        set!(S, context.alpha_reference, functions::fixed(r#ref) as f32);
     }
 }
 
-pub mod glClearColorx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: i32,
-        green: i32,
-        blue: i32,
-        alpha: i32,
-    ) {
+mod glClearColorx {
+    fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(red) as f32;
             if let Some(it) = context.clear_color.at_mut(0) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
             let value = functions::fixed(green) as f32;
             if let Some(it) = context.clear_color.at_mut(1) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
             let value = functions::fixed(blue) as f32;
             if let Some(it) = context.clear_color.at_mut(2) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
             let value = functions::fixed(alpha) as f32;
             if let Some(it) = context.clear_color.at_mut(3) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glClearDepthx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        depth: i32,
-    ) {
+mod glClearDepthx {
+    fn enter(thread: Whole, memory: M, seen: O, depth: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.clear_depth, functions::fixed(depth) as f32);
+        set!(S, context.clear_depth, functions::fixed(depth) as f32);
     }
 }
 
-pub mod glClientActiveTexture {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        texture: u32,
-    ) {
+mod glClientActiveTexture {
+    fn enter(thread: S, memory: M, seen: O, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(texture) >= GL_TEXTURE0 && i64::from(texture) < number::add(GL_TEXTURE0, 8) {
-            set!(context.client_active_texture, texture);
+            set!(S, context.client_active_texture, texture);
         }
     }
 }
 
-pub mod glClipPlanef {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        p: u32,
-        eqn: u64,
-    ) {
+mod glClipPlanef {
+    fn enter(thread: Whole, memory: M, seen: O, p: u32, eqn: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_clip_plane(p) {
             for i in number::range(0, 4) {
                 {
@@ -152,7 +96,7 @@ pub mod glClipPlanef {
                     if let Some(it) = context.clip_planes.at_mut(p)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -160,19 +104,9 @@ pub mod glClipPlanef {
     }
 }
 
-pub mod glClipPlanex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        plane: u32,
-        equation: u64,
-    ) {
+mod glClipPlanex {
+    fn enter(thread: Whole, memory: M, seen: O, plane: u32, equation: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_clip_plane(plane) {
             for i in number::range(0, 4) {
                 {
@@ -180,7 +114,7 @@ pub mod glClipPlanex {
                     if let Some(it) = context.clip_planes.at_mut(plane)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -188,65 +122,41 @@ pub mod glClipPlanex {
     }
 }
 
-pub mod glColor4f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: f32,
-        green: f32,
-        blue: f32,
-        alpha: f32,
-    ) {
+mod glColor4f {
+    fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(0)
         {
-            set!(*it, red);
+            set!(S, *it, red);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(1)
         {
-            set!(*it, green);
+            set!(S, *it, green);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(2)
         {
-            set!(*it, blue);
+            set!(S, *it, blue);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
             && let Some(it) = it.at_mut(3)
         {
-            set!(*it, alpha);
+            set!(S, *it, alpha);
         }
     }
 }
 
-pub mod glColor4ub {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: u8,
-        green: u8,
-        blue: u8,
-        alpha: u8,
-    ) {
+mod glColor4ub {
+    fn enter(thread: Whole, memory: M, seen: O, red: u8, green: u8, blue: u8, alpha: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = ((i64::from(red) as f64) / 255.0_f64) as f32;
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -254,7 +164,7 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -262,7 +172,7 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -270,33 +180,21 @@ pub mod glColor4ub {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(3)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glColor4x {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: i32,
-        green: i32,
-        blue: i32,
-        alpha: i32,
-    ) {
+mod glColor4x {
+    fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(red) as f32;
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -304,7 +202,7 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -312,7 +210,7 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -320,24 +218,14 @@ pub mod glColor4x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(3)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glColorPointer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glColorPointer {
+    fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -361,35 +249,17 @@ pub mod glColorPointer {
     }
 }
 
-pub mod glDepthRangex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        f: i32,
-    ) {
+mod glDepthRangex {
+    fn enter(thread: Whole, memory: M, seen: O, n: i32, f: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.depth_near, functions::fixed(n) as f32);
-        set!(context.depth_far, functions::fixed(f) as f32);
+        set!(S, context.depth_near, functions::fixed(n) as f32);
+        set!(S, context.depth_far, functions::fixed(f) as f32);
     }
 }
 
-pub mod glDisableClientState {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        array: u32,
-    ) {
+mod glDisableClientState {
+    fn enter(thread: S, memory: M, seen: O, array: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0)) {
             {
                 let its_slot = functions::client_array_slot(&*context, array) as u32;
@@ -399,17 +269,9 @@ pub mod glDisableClientState {
     }
 }
 
-pub mod glEnableClientState {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        array: u32,
-    ) {
+mod glEnableClientState {
+    fn enter(thread: S, memory: M, seen: O, array: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0)) {
             {
                 let its_slot = functions::client_array_slot(&*context, array) as u32;
@@ -419,94 +281,54 @@ pub mod glEnableClientState {
     }
 }
 
-pub mod glFogf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: f32,
-    ) {
+mod glFogf {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::fog_values(i64::from(pname)) == 1 {
             if let Some(it) = context.fog.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glFogfv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod glFogfv {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::fog_values(i64::from(pname))) {
             {
                 let value = memory.element::<f32>(params, i);
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glFogx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glFogx {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::fog_values(i64::from(pname)) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glFogxv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: u64,
-    ) {
+mod glFogxv {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::fog_values(i64::from(pname))) {
             {
                 let value =
@@ -514,28 +336,15 @@ pub mod glFogxv {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glFrustumf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: f32,
-        r: f32,
-        b: f32,
-        t: f32,
-        n: f32,
-        f: f32,
-    ) {
+mod glFrustumf {
+    fn enter(thread: Whole, memory: M, seen: O, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -552,21 +361,8 @@ pub mod glFrustumf {
     }
 }
 
-pub mod glFrustumx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: i32,
-        r: i32,
-        b: i32,
-        t: i32,
-        n: i32,
-        f: i32,
-    ) {
+mod glFrustumx {
+    fn enter(thread: Whole, memory: M, seen: O, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -583,17 +379,8 @@ pub mod glFrustumx {
     }
 }
 
-pub mod glGetTexParameterxv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetTexParameterxv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -603,94 +390,54 @@ pub mod glGetTexParameterxv {
     }
 }
 
-pub mod glLightModelf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: f32,
-    ) {
+mod glLightModelf {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::light_model_values(i64::from(pname)) == 1 {
             if let Some(it) = context.light_model.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glLightModelfv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod glLightModelfv {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
             {
                 let value = memory.element::<f32>(params, i);
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightModelx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glLightModelx {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::light_model_values(i64::from(pname)) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightModelxv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: u64,
-    ) {
+mod glLightModelxv {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
             {
                 let value =
@@ -698,52 +445,30 @@ pub mod glLightModelxv {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        light: u32,
-        pname: u32,
-        param: f32,
-    ) {
+mod glLightf {
+    fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::light_numbers(light, pname) == 1 {
             if let Some(it) = context.lights.at_mut(light)
                 && let Some(it) = it.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glLightfv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        light: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glLightfv {
+    fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::light_numbers(light, pname)) {
             {
                 let value = memory.element::<f32>(params, i);
@@ -751,27 +476,16 @@ pub mod glLightfv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        light: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glLightx {
+    fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::light_numbers(light, pname) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
@@ -779,27 +493,16 @@ pub mod glLightx {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightxv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        light: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glLightxv {
+    fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::light_numbers(light, pname)) {
             {
                 let value =
@@ -808,38 +511,22 @@ pub mod glLightxv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLineWidthx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        width: i32,
-    ) {
+mod glLineWidthx {
+    fn enter(thread: Whole, memory: M, seen: O, width: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.line_width, functions::fixed(width) as f32);
+        set!(S, context.line_width, functions::fixed(width) as f32);
     }
 }
 
-pub mod glLoadIdentity {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glLoadIdentity {
+    fn enter(thread: Whole, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -847,16 +534,8 @@ pub mod glLoadIdentity {
     }
 }
 
-pub mod glLoadMatrixf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        m: u64,
-    ) {
+mod glLoadMatrixf {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -864,16 +543,8 @@ pub mod glLoadMatrixf {
     }
 }
 
-pub mod glLoadMatrixx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        m: u64,
-    ) {
+mod glLoadMatrixx {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -881,60 +552,29 @@ pub mod glLoadMatrixx {
     }
 }
 
-pub mod glLogicOp {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        opcode: u32,
-    ) {
+mod glLogicOp {
+    fn enter(thread: Whole, memory: M, seen: O, opcode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.logic_operation, opcode);
+        set!(S, context.logic_operation, opcode);
     }
 }
 
-pub mod glMaterialf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        pname: u32,
-        param: f32,
-    ) {
+mod glMaterialf {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname) == 1 {
             if let Some(it) = context.material.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glMaterialfv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glMaterialfv {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(
             0,
             functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname),
@@ -945,7 +585,7 @@ pub mod glMaterialfv {
                     if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
                 {
@@ -953,7 +593,7 @@ pub mod glMaterialfv {
                     if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             } else {
@@ -962,7 +602,7 @@ pub mod glMaterialfv {
                     if let Some(it) = context.material.values.at_mut(pname)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -970,47 +610,25 @@ pub mod glMaterialfv {
     }
 }
 
-pub mod glMaterialx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glMaterialx {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.material.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glMaterialxv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        pname: u32,
-        param: u64,
-    ) {
+mod glMaterialxv {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(
             0,
             functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname),
@@ -1022,7 +640,7 @@ pub mod glMaterialxv {
                     if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
                 {
@@ -1031,7 +649,7 @@ pub mod glMaterialxv {
                     if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             } else {
@@ -1041,7 +659,7 @@ pub mod glMaterialxv {
                     if let Some(it) = context.material.values.at_mut(pname)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1049,37 +667,20 @@ pub mod glMaterialxv {
     }
 }
 
-pub mod glMatrixMode {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glMatrixMode {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         match i64::from(mode) {
             GL_MODELVIEW | GL_PROJECTION | GL_TEXTURE | GL_MATRIX_PALETTE_OES => {
-                set!(context.matrix_mode, mode);
+                set!(S, context.matrix_mode, mode);
             }
             _ => {}
         }
     }
 }
 
-pub mod glMultMatrixf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        m: u64,
-    ) {
+mod glMultMatrixf {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1087,16 +688,8 @@ pub mod glMultMatrixf {
     }
 }
 
-pub mod glMultMatrixx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        m: u64,
-    ) {
+mod glMultMatrixx {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1104,67 +697,41 @@ pub mod glMultMatrixx {
     }
 }
 
-pub mod glMultiTexCoord4f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        s: f32,
-        t: f32,
-        r: f32,
-        q: f32,
-    ) {
+mod glMultiTexCoord4f {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, s: f32, t: f32, r: f32, q: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(0)
         {
-            set!(*it, s);
+            set!(S, *it, s);
         }
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(1)
         {
-            set!(*it, t);
+            set!(S, *it, t);
         }
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(2)
         {
-            set!(*it, r);
+            set!(S, *it, r);
         }
         if let Some(it) = context.current_values.at_mut(target)
             && let Some(it) = it.at_mut(3)
         {
-            set!(*it, q);
+            set!(S, *it, q);
         }
     }
 }
 
-pub mod glMultiTexCoord4x {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        texture: u32,
-        s: i32,
-        t: i32,
-        r: i32,
-        q: i32,
-    ) {
+mod glMultiTexCoord4x {
+    fn enter(thread: Whole, memory: M, seen: O, texture: u32, s: i32, t: i32, r: i32, q: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(s) as f32;
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -1172,7 +739,7 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -1180,7 +747,7 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -1188,64 +755,42 @@ pub mod glMultiTexCoord4x {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(3)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glNormal3f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        nx: f32,
-        ny: f32,
-        nz: f32,
-    ) {
+mod glNormal3f {
+    fn enter(thread: Whole, memory: M, seen: O, nx: f32, ny: f32, nz: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
             && let Some(it) = it.at_mut(0)
         {
-            set!(*it, nx);
+            set!(S, *it, nx);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
             && let Some(it) = it.at_mut(1)
         {
-            set!(*it, ny);
+            set!(S, *it, ny);
         }
         if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
             && let Some(it) = it.at_mut(2)
         {
-            set!(*it, nz);
+            set!(S, *it, nz);
         }
     }
 }
 
-pub mod glNormal3x {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        nx: i32,
-        ny: i32,
-        nz: i32,
-    ) {
+mod glNormal3x {
+    fn enter(thread: Whole, memory: M, seen: O, nx: i32, ny: i32, nz: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(nx) as f32;
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -1253,7 +798,7 @@ pub mod glNormal3x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -1261,25 +806,15 @@ pub mod glNormal3x {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glNormalPointer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glNormalPointer {
+    fn enter(thread: S, memory: M, seen: O, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0))
             && i64::from(stride) >= 0
             && functions::is_coordinate(r#type)
@@ -1293,21 +828,8 @@ pub mod glNormalPointer {
     }
 }
 
-pub mod glOrthof {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: f32,
-        r: f32,
-        b: f32,
-        t: f32,
-        n: f32,
-        f: f32,
-    ) {
+mod glOrthof {
+    fn enter(thread: Whole, memory: M, seen: O, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -1324,21 +846,8 @@ pub mod glOrthof {
     }
 }
 
-pub mod glOrthox {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: i32,
-        r: i32,
-        b: i32,
-        t: i32,
-        n: i32,
-        f: i32,
-    ) {
+mod glOrthox {
+    fn enter(thread: Whole, memory: M, seen: O, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1355,94 +864,54 @@ pub mod glOrthox {
     }
 }
 
-pub mod glPointParameterf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: f32,
-    ) {
+mod glPointParameterf {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::point_values(i64::from(pname)) == 1 {
             if let Some(it) = context.point_parameters.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glPointParameterfv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod glPointParameterfv {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::point_values(i64::from(pname))) {
             {
                 let value = memory.element::<f32>(params, i);
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glPointParameterx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glPointParameterx {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::point_values(i64::from(pname)) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glPointParameterxv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod glPointParameterxv {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::point_values(i64::from(pname))) {
             {
                 let value =
@@ -1450,72 +919,37 @@ pub mod glPointParameterxv {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glPointSize {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: f32,
-    ) {
+mod glPointSize {
+    fn enter(thread: Whole, memory: M, seen: O, size: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.point_size, size);
+        set!(S, context.point_size, size);
     }
 }
 
-pub mod glPointSizex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-    ) {
+mod glPointSizex {
+    fn enter(thread: Whole, memory: M, seen: O, size: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.point_size, functions::fixed(size) as f32);
+        set!(S, context.point_size, functions::fixed(size) as f32);
     }
 }
 
-pub mod glPolygonOffsetx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        factor: i32,
-        units: i32,
-    ) {
+mod glPolygonOffsetx {
+    fn enter(thread: Whole, memory: M, seen: O, factor: i32, units: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.polygon_offset_factor, functions::fixed(factor) as f32);
-        set!(context.polygon_offset_units, functions::fixed(units) as f32);
+        set!(S, context.polygon_offset_factor, functions::fixed(factor) as f32);
+        set!(S, context.polygon_offset_units, functions::fixed(units) as f32);
     }
 }
 
-pub mod glPopMatrix {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glPopMatrix {
+    fn enter(thread: Whole, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -1523,15 +957,8 @@ pub mod glPopMatrix {
     }
 }
 
-pub mod glPushMatrix {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glPushMatrix {
+    fn enter(thread: Whole, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -1539,19 +966,8 @@ pub mod glPushMatrix {
     }
 }
 
-pub mod glRotatef {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        angle: f32,
-        x: f32,
-        y: f32,
-        z: f32,
-    ) {
+mod glRotatef {
+    fn enter(thread: Whole, memory: M, seen: O, angle: f32, x: f32, y: f32, z: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -1566,19 +982,8 @@ pub mod glRotatef {
     }
 }
 
-pub mod glRotatex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        angle: i32,
-        x: i32,
-        y: i32,
-        z: i32,
-    ) {
+mod glRotatex {
+    fn enter(thread: Whole, memory: M, seen: O, angle: i32, x: i32, y: i32, z: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1593,36 +998,16 @@ pub mod glRotatex {
     }
 }
 
-pub mod glSampleCoveragex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        value_: i32,
-        invert: u8,
-    ) {
+mod glSampleCoveragex {
+    fn enter(thread: Whole, memory: M, seen: O, value_: i32, invert: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.sample_coverage, functions::fixed(value_) as f32);
-        set!(context.sample_coverage_invert, invert != 0);
+        set!(S, context.sample_coverage, functions::fixed(value_) as f32);
+        set!(S, context.sample_coverage_invert, invert != 0);
     }
 }
 
-pub mod glScalef {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: f32,
-        y: f32,
-        z: f32,
-    ) {
+mod glScalef {
+    fn enter(thread: Whole, memory: M, seen: O, x: f32, y: f32, z: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -1630,18 +1015,8 @@ pub mod glScalef {
     }
 }
 
-pub mod glScalex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        z: i32,
-    ) {
+mod glScalex {
+    fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, z: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1655,36 +1030,16 @@ pub mod glScalex {
     }
 }
 
-pub mod glShadeModel {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glShadeModel {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.shade_model, mode);
+        set!(S, context.shade_model, mode);
     }
 }
 
-pub mod glTexCoordPointer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glTexCoordPointer {
+    fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0))
             && i64::from(size) >= 2
             && i64::from(size) <= 4
@@ -1702,45 +1057,23 @@ pub mod glTexCoordPointer {
     }
 }
 
-pub mod glTexEnvf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: f32,
-    ) {
+mod glTexEnvf {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_environment_numbers(target, pname) == 1 {
             if let Some(it) = context.texture_environments.at_mut(context.active_texture)
                 && let Some(it) = it.values.at_mut(pname)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glTexEnvfv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexEnvfv {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
             {
                 let value = memory.element::<f32>(params, i);
@@ -1748,27 +1081,16 @@ pub mod glTexEnvfv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexEnvi {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexEnvi {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_environment_numbers(target, pname) == 1 {
             {
                 let value = (i64::from(param) as f64) as f32;
@@ -1776,27 +1098,16 @@ pub mod glTexEnvi {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexEnviv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexEnviv {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
             {
                 let value = (i64::from(memory.element::<i32>(params, i)) as f64) as f32;
@@ -1804,27 +1115,16 @@ pub mod glTexEnviv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexEnvx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexEnvx {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_environment_numbers(target, pname) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
@@ -1832,27 +1132,16 @@ pub mod glTexEnvx {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexEnvxv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexEnvxv {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
             {
                 let value =
@@ -1861,27 +1150,16 @@ pub mod glTexEnvxv {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexParameterx {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexParameterx {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::set_texture_parameter_float(
@@ -1895,24 +1173,16 @@ pub mod glTexParameterx {
     }
 }
 
-pub mod glTexParameterxv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexParameterxv {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) != GL_TEXTURE_CROP_RECT_OES {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
                         crate::gles::set_texture_parameter_float(
@@ -1932,18 +1202,8 @@ pub mod glTexParameterxv {
     }
 }
 
-pub mod glTranslatef {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: f32,
-        y: f32,
-        z: f32,
-    ) {
+mod glTranslatef {
+    fn enter(thread: Whole, memory: M, seen: O, x: f32, y: f32, z: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -1951,18 +1211,8 @@ pub mod glTranslatef {
     }
 }
 
-pub mod glTranslatex {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        z: i32,
-    ) {
+mod glTranslatex {
+    fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, z: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1976,20 +1226,9 @@ pub mod glTranslatex {
     }
 }
 
-pub mod glVertexPointer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glVertexPointer {
+    fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0))
             && i64::from(size) >= 2
             && i64::from(size) <= 4
@@ -2005,4 +1244,5 @@ pub mod glVertexPointer {
             }
         }
     }
+}
 }

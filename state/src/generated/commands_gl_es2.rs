@@ -17,37 +17,24 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod glActiveTexture {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        texture: u32,
-    ) {
+command_modules! {
+mod glActiveTexture {
+    fn enter(thread: S, memory: M, seen: O, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(texture) >= GL_TEXTURE0 {
-            set!(context.active_texture, number::sub(i64::from(texture), GL_TEXTURE0) as u32);
+            set!(S, context.active_texture, number::sub(i64::from(texture), GL_TEXTURE0) as u32);
         }
     }
 }
 
-pub mod glAttachShader {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        shader: u32,
-    ) {
+mod glAttachShader {
+    fn enter(thread: S, memory: M, seen: O, program: u32, shader: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -55,44 +42,24 @@ pub mod glAttachShader {
     }
 }
 
-pub mod glBindAttribLocation {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        index: u32,
-        name: u64,
-    ) {
+mod glBindAttribLocation {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, index: u32, name: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         {
             let key_0 = functions::program_named(&*context, &*group, program);
             if let Some(it) = group.programs.get_mut(key_0)
                 && let Some(it) = it.attrib_locations.at_mut(memory.text(name, u64::MAX))
             {
-                set!(*it, index);
+                set!(S, *it, index);
             }
         }
     }
 }
 
-pub mod glBindBuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        buffer: u32,
-    ) {
+mod glBindBuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_buffer_target(target) {
             let bound: Ref<Buffer> =
                 context
@@ -101,43 +68,43 @@ pub mod glBindBuffer {
                     .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
             match i64::from(target) {
                 GL_ARRAY_BUFFER => {
-                    set!(context.array_buffer, bound);
+                    set!(S, context.array_buffer, bound);
                 }
                 GL_ELEMENT_ARRAY_BUFFER => {
                     crate::gles::bind_element_buffer(thread, memory, bound);
                 }
                 GL_COPY_READ_BUFFER => {
-                    set!(context.copy_read_buffer, bound);
+                    set!(S, context.copy_read_buffer, bound);
                 }
                 GL_COPY_WRITE_BUFFER => {
-                    set!(context.copy_write_buffer, bound);
+                    set!(S, context.copy_write_buffer, bound);
                 }
                 GL_PIXEL_PACK_BUFFER => {
-                    set!(context.pixel_pack_buffer, bound);
+                    set!(S, context.pixel_pack_buffer, bound);
                 }
                 GL_PIXEL_UNPACK_BUFFER => {
-                    set!(context.pixel_unpack_buffer, bound);
+                    set!(S, context.pixel_unpack_buffer, bound);
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    set!(context.transform_feedback_buffer, bound);
+                    set!(S, context.transform_feedback_buffer, bound);
                 }
                 GL_UNIFORM_BUFFER => {
-                    set!(context.uniform_buffer, bound);
+                    set!(S, context.uniform_buffer, bound);
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
-                    set!(context.atomic_counter_buffer, bound);
+                    set!(S, context.atomic_counter_buffer, bound);
                 }
                 GL_SHADER_STORAGE_BUFFER => {
-                    set!(context.shader_storage_buffer, bound);
+                    set!(S, context.shader_storage_buffer, bound);
                 }
                 GL_DRAW_INDIRECT_BUFFER => {
-                    set!(context.draw_indirect_buffer, bound);
+                    set!(S, context.draw_indirect_buffer, bound);
                 }
                 GL_DISPATCH_INDIRECT_BUFFER => {
-                    set!(context.dispatch_indirect_buffer, bound);
+                    set!(S, context.dispatch_indirect_buffer, bound);
                 }
                 GL_TEXTURE_BUFFER => {
-                    set!(context.texture_buffer, bound);
+                    set!(S, context.texture_buffer, bound);
                 }
                 _ => {}
             }
@@ -145,49 +112,38 @@ pub mod glBindBuffer {
     }
 }
 
-pub mod glBindFramebuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        framebuffer: u32,
-    ) {
+mod glBindFramebuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32, framebuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_framebuffer_target(target) {
             context.framebuffers.bind(u64::from(framebuffer));
-            #[cfg(feature = "tools")]
-            let bound: Ref<Framebuffer> = context.framebuffers.find(u64::from(framebuffer));
-            #[cfg(feature = "tools")]
+            let bound: Ref<Framebuffer> = if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                context.framebuffers.find(u64::from(framebuffer))
+            } else {
+                Ref::NONE
+            };
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 if i64::from(target) != GL_READ_FRAMEBUFFER {
-                    set!(context.draw_framebuffer, bound);
+                    set!(S, context.draw_framebuffer, bound);
                 }
                 if i64::from(target) != GL_DRAW_FRAMEBUFFER {
-                    set!(context.read_framebuffer, bound);
+                    set!(S, context.read_framebuffer, bound);
                 }
             }
         }
     }
 }
 
-pub mod glBindRenderbuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        renderbuffer: u32,
-    ) {
+mod glBindRenderbuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32, renderbuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(target) == GL_RENDERBUFFER {
             set!(
+                S,
                 context.renderbuffer,
                 context.caches.renderbuffers.bind(
                     &context.group,
@@ -199,18 +155,9 @@ pub mod glBindRenderbuffer {
     }
 }
 
-pub mod glBindTexture {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        texture: u32,
-    ) {
+mod glBindTexture {
+    fn enter(thread: S, memory: M, seen: O, target: u32, texture: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             let bound: Ref<Texture> =
                 context
@@ -222,7 +169,7 @@ pub mod glBindTexture {
                 if let Some(it) = context.texture_units.at_mut(key_0)
                     && let Some(it) = it.bindings.at_mut(target)
                 {
-                    set!(*it, bound);
+                    set!(S, *it, bound);
                 }
             }
             crate::gles::note_target(thread, memory, bound, target);
@@ -230,157 +177,102 @@ pub mod glBindTexture {
     }
 }
 
-pub mod glBlendColor {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: f32,
-        green: f32,
-        blue: f32,
-        alpha: f32,
-    ) {
+mod glBlendColor {
+    fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.blend_color.at_mut(0) {
-            set!(*it, red);
+            set!(S, *it, red);
         }
         if let Some(it) = context.blend_color.at_mut(1) {
-            set!(*it, green);
+            set!(S, *it, green);
         }
         if let Some(it) = context.blend_color.at_mut(2) {
-            set!(*it, blue);
+            set!(S, *it, blue);
         }
         if let Some(it) = context.blend_color.at_mut(3) {
-            set!(*it, alpha);
+            set!(S, *it, alpha);
         }
     }
 }
 
-pub mod glBlendEquation {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glBlendEquation {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_rgb, mode);
+                set!(S, it.equation_rgb, mode);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_alpha, mode);
+                set!(S, it.equation_alpha, mode);
             }
         }
     }
 }
 
-pub mod glBlendEquationSeparate {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        modeRGB: u32,
-        modeAlpha: u32,
-    ) {
+mod glBlendEquationSeparate {
+    fn enter(thread: Whole, memory: M, seen: O, modeRGB: u32, modeAlpha: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_rgb, modeRGB);
+                set!(S, it.equation_rgb, modeRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_alpha, modeAlpha);
+                set!(S, it.equation_alpha, modeAlpha);
             }
         }
     }
 }
 
-pub mod glBlendFunc {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sfactor: u32,
-        dfactor: u32,
-    ) {
+mod glBlendFunc {
+    fn enter(thread: Whole, memory: M, seen: O, sfactor: u32, dfactor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.source_rgb, sfactor);
+                set!(S, it.source_rgb, sfactor);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.source_alpha, sfactor);
+                set!(S, it.source_alpha, sfactor);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.destination_rgb, dfactor);
+                set!(S, it.destination_rgb, dfactor);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.destination_alpha, dfactor);
+                set!(S, it.destination_alpha, dfactor);
             }
         }
     }
 }
 
-pub mod glBlendFuncSeparate {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBlendFuncSeparate {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         sfactorRGB: u32,
         dfactorRGB: u32,
         sfactorAlpha: u32,
         dfactorAlpha: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.source_rgb, sfactorRGB);
+                set!(S, it.source_rgb, sfactorRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.source_alpha, sfactorAlpha);
+                set!(S, it.source_alpha, sfactorAlpha);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.destination_rgb, dfactorRGB);
+                set!(S, it.destination_rgb, dfactorRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.destination_alpha, dfactorAlpha);
+                set!(S, it.destination_alpha, dfactorAlpha);
             }
         }
     }
 }
 
-pub mod glBufferData {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        size: i64,
-        data: u64,
-        usage: u32,
-    ) {
+mod glBufferData {
+    fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, data: u64, usage: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -388,32 +280,28 @@ pub mod glBufferData {
         if bound_buffer_0.is_some() && size >= 0 && functions::is_buffer_usage(usage) {
             observe::elements(seen, 2, data, size, 1);
             crate::gles::define_buffer(thread, memory, target, size, data);
-            #[cfg(feature = "tools")]
-            let bound_buffer_1: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_1: Ref<Buffer> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                crate::gles::bound_buffer(thread, memory, target)
+            } else {
+                Ref::NONE
+            };
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 let mut group = context.group.lock();
                 if let Some(it) = group.buffers.get_mut(bound_buffer_1) {
-                    set!(it.usage, usage);
+                    set!(S, it.usage, usage);
                 }
             }
         }
     }
 }
 
-pub mod glBufferSubData {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        offset: i64,
-        size: i64,
-        data: u64,
-    ) {
+mod glBufferSubData {
+    fn enter(thread: S, memory: M, seen: O, target: u32, offset: i64, size: i64, data: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -425,142 +313,89 @@ pub mod glBufferSubData {
     }
 }
 
-pub mod glClearColor {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: f32,
-        green: f32,
-        blue: f32,
-        alpha: f32,
-    ) {
+mod glClearColor {
+    fn enter(thread: Whole, memory: M, seen: O, red: f32, green: f32, blue: f32, alpha: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.clear_color.at_mut(0) {
-            set!(*it, red);
+            set!(S, *it, red);
         }
         if let Some(it) = context.clear_color.at_mut(1) {
-            set!(*it, green);
+            set!(S, *it, green);
         }
         if let Some(it) = context.clear_color.at_mut(2) {
-            set!(*it, blue);
+            set!(S, *it, blue);
         }
         if let Some(it) = context.clear_color.at_mut(3) {
-            set!(*it, alpha);
+            set!(S, *it, alpha);
         }
     }
 }
 
-pub mod glClearDepthf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        d: f32,
-    ) {
+mod glClearDepthf {
+    fn enter(thread: Whole, memory: M, seen: O, d: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.clear_depth, d);
+        set!(S, context.clear_depth, d);
     }
 }
 
-pub mod glClearStencil {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        s: i32,
-    ) {
+mod glClearStencil {
+    fn enter(thread: Whole, memory: M, seen: O, s: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.clear_stencil, s);
+        set!(S, context.clear_stencil, s);
     }
 }
 
-pub mod glColorMask {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: u8,
-        green: u8,
-        blue: u8,
-        alpha: u8,
-    ) {
+mod glColorMask {
+    fn enter(thread: Whole, memory: M, seen: O, red: u8, green: u8, blue: u8, alpha: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             {
                 let value = red != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    set!(it.mask_red, value);
+                    set!(S, it.mask_red, value);
                 }
             }
             {
                 let value = green != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    set!(it.mask_green, value);
+                    set!(S, it.mask_green, value);
                 }
             }
             {
                 let value = blue != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    set!(it.mask_blue, value);
+                    set!(S, it.mask_blue, value);
                 }
             }
             {
                 let value = alpha != 0;
                 if let Some(it) = context.targets.at_mut(i) {
-                    set!(it.mask_alpha, value);
+                    set!(S, it.mask_alpha, value);
                 }
             }
         }
     }
 }
 
-pub mod glCompileShader {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        shader: u32,
-    ) {
+mod glCompileShader {
+    fn enter(thread: Whole, memory: M, seen: O, shader: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Shader> = group.shaders.find(u64::from(shader));
         {
             let value = Outcome::Unknown;
             if let Some(it) = group.shaders.get_mut(found_0) {
-                set!(it.compiled, value);
+                set!(S, it.compiled, value);
             }
         }
     }
 }
 
-pub mod glCompressedTexImage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCompressedTexImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: u32,
@@ -587,42 +422,42 @@ pub mod glCompressedTexImage2D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, 1);
+                set!(S, it.depth, 1);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.format, internalformat);
+                set!(S, it.format, internalformat);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.pixel_type, 0);
+                set!(S, it.pixel_type, 0);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, imageSize);
+                set!(S, it.compressed_bytes, imageSize);
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.image, value);
+                    set!(S, it.image, value);
                 }
             }
             {
@@ -631,20 +466,18 @@ pub mod glCompressedTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, value);
+                    set!(S, it.is_defined, value);
                 }
             }
         }
     }
 }
 
-pub mod glCompressedTexSubImage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCompressedTexSubImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -673,20 +506,18 @@ pub mod glCompressedTexSubImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, true);
+                    set!(S, it.is_defined, true);
                 }
             }
         }
     }
 }
 
-pub mod glCopyTexImage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCopyTexImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: u32,
@@ -708,61 +539,59 @@ pub mod glCopyTexImage2D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, 1);
+                set!(S, it.depth, 1);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.format, internalformat);
+                set!(S, it.format, internalformat);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.pixel_type, 0);
+                set!(S, it.pixel_type, 0);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, 0);
+                set!(S, it.compressed_bytes, 0);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.is_defined, true);
+                set!(S, it.is_defined, true);
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.image, value);
+                    set!(S, it.image, value);
                 }
             }
         }
     }
 }
 
-pub mod glCopyTexSubImage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCopyTexSubImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -784,77 +613,43 @@ pub mod glCopyTexSubImage2D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.is_defined, true);
+                set!(S, it.is_defined, true);
             }
         }
     }
 }
 
-pub mod glCreateProgram {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        result: u32,
-    ) {
+mod glCreateProgram {
+    fn leave(thread: S, memory: M, seen: O, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         group.programs.create(u64::from(result));
     }
 }
 
-pub mod glCreateShader {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#type: u32,
-        result: u32,
-    ) {
+mod glCreateShader {
+    fn leave(thread: S, memory: M, seen: O, r#type: u32, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         {
             let key_0 = group.shaders.create(u64::from(result));
             let value = r#type;
             if let Some(it) = group.shaders.get_mut(key_0) {
-                set!(it.kind, value);
+                set!(S, it.kind, value);
             }
         }
     }
 }
 
-pub mod glCullFace {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glCullFace {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.cull_face, mode);
+        set!(S, context.cull_face, mode);
     }
 }
 
-pub mod glDeleteBuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        buffers: u64,
-    ) {
+mod glDeleteBuffers {
+    fn enter(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -864,29 +659,21 @@ pub mod glDeleteBuffers {
     }
 }
 
-pub mod glDeleteFramebuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        framebuffers: u64,
-    ) {
+mod glDeleteFramebuffers {
+    fn enter(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             let gone: Ref<Framebuffer> =
                 context.framebuffers.find(u64::from(memory.element::<u32>(framebuffers, i)));
             if gone.is_some() {
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if context.draw_framebuffer == gone {
-                        set!(context.draw_framebuffer, Ref::NONE);
+                        set!(S, context.draw_framebuffer, Ref::NONE);
                     }
                     if context.read_framebuffer == gone {
-                        set!(context.read_framebuffer, Ref::NONE);
+                        set!(S, context.read_framebuffer, Ref::NONE);
                     }
                 }
                 context.framebuffers.delete(u64::from(memory.element::<u32>(framebuffers, i)));
@@ -895,15 +682,8 @@ pub mod glDeleteFramebuffers {
     }
 }
 
-pub mod glDeleteProgram {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-    ) {
+mod glDeleteProgram {
+    fn enter(thread: S, memory: M, seen: O, program: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -911,18 +691,9 @@ pub mod glDeleteProgram {
     }
 }
 
-pub mod glDeleteRenderbuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        renderbuffers: u64,
-    ) {
+mod glDeleteRenderbuffers {
+    fn enter(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<Renderbuffer> =
@@ -930,22 +701,15 @@ pub mod glDeleteRenderbuffers {
             if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
                 && found_1 == context.renderbuffer
             {
-                set!(context.renderbuffer, Ref::NONE);
+                set!(S, context.renderbuffer, Ref::NONE);
             }
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
         }
     }
 }
 
-pub mod glDeleteShader {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        shader: u32,
-    ) {
+mod glDeleteShader {
+    fn enter(thread: S, memory: M, seen: O, shader: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -953,20 +717,12 @@ pub mod glDeleteShader {
     }
 }
 
-pub mod glDeleteTextures {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        textures: u64,
-    ) {
+mod glDeleteTextures {
+    fn enter(thread: S, memory: M, seen: O, n: i32, textures: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 crate::gles::delete_texture(thread, memory, memory.element::<u32>(textures, i));
             }
@@ -977,66 +733,30 @@ pub mod glDeleteTextures {
     }
 }
 
-pub mod glDepthFunc {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        func: u32,
-    ) {
+mod glDepthFunc {
+    fn enter(thread: Whole, memory: M, seen: O, func: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.depth_func, func);
+        set!(S, context.depth_func, func);
     }
 }
 
-pub mod glDepthMask {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        flag: u8,
-    ) {
+mod glDepthMask {
+    fn enter(thread: Whole, memory: M, seen: O, flag: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.depth_mask, flag != 0);
+        set!(S, context.depth_mask, flag != 0);
     }
 }
 
-pub mod glDepthRangef {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: f32,
-        f: f32,
-    ) {
+mod glDepthRangef {
+    fn enter(thread: Whole, memory: M, seen: O, n: f32, f: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.depth_near, n);
-        set!(context.depth_far, f);
+        set!(S, context.depth_near, n);
+        set!(S, context.depth_far, f);
     }
 }
 
-pub mod glDetachShader {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        shader: u32,
-    ) {
+mod glDetachShader {
+    fn enter(thread: S, memory: M, seen: O, program: u32, shader: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -1044,36 +764,30 @@ pub mod glDetachShader {
     }
 }
 
-pub mod glDisable {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        cap: u32,
-    ) {
+mod glDisable {
+    fn enter(thread: S, memory: M, seen: O, cap: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         match i64::from(cap) {
             GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                set!(context.primitive_restart, false);
+                set!(S, context.primitive_restart, false);
             }
             GL_BLEND => {
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     for i in number::range(0, 8) {
                         if let Some(it) = context.targets.at_mut(i) {
-                            set!(it.blend, false);
+                            set!(S, it.blend, false);
                         }
                     }
                 }
             }
             _ => {
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if let Some(it) = context.capabilities.at_mut(cap) {
-                        set!(*it, false);
+                        set!(S, *it, false);
                     }
                 }
             }
@@ -1081,34 +795,17 @@ pub mod glDisable {
     }
 }
 
-pub mod glDisableVertexAttribArray {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-    ) {
+mod glDisableVertexAttribArray {
+    fn enter(thread: S, memory: M, seen: O, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, index) {
             crate::gles::enable_vertex_array(thread, memory, index, false);
         }
     }
 }
 
-pub mod glDrawArrays {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        first: i32,
-        count: i32,
-    ) {
+mod glDrawArrays {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, first: i32, count: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1127,18 +824,8 @@ pub mod glDrawArrays {
     }
 }
 
-pub mod glDrawElements {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        count: i32,
-        r#type: u32,
-        indices: u64,
-    ) {
+mod glDrawElements {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, count: i32, r#type: u32, indices: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1160,36 +847,30 @@ pub mod glDrawElements {
     }
 }
 
-pub mod glEnable {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        cap: u32,
-    ) {
+mod glEnable {
+    fn enter(thread: S, memory: M, seen: O, cap: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         match i64::from(cap) {
             GL_PRIMITIVE_RESTART_FIXED_INDEX => {
-                set!(context.primitive_restart, context.version >= (3, 0));
+                set!(S, context.primitive_restart, context.version >= (3, 0));
             }
             GL_BLEND => {
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     for i in number::range(0, 8) {
                         if let Some(it) = context.targets.at_mut(i) {
-                            set!(it.blend, true);
+                            set!(S, it.blend, true);
                         }
                     }
                 }
             }
             _ => {
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if let Some(it) = context.capabilities.at_mut(cap) {
-                        set!(*it, true);
+                        set!(S, *it, true);
                     }
                 }
             }
@@ -1197,31 +878,17 @@ pub mod glEnable {
     }
 }
 
-pub mod glEnableVertexAttribArray {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-    ) {
+mod glEnableVertexAttribArray {
+    fn enter(thread: S, memory: M, seen: O, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, index) {
             crate::gles::enable_vertex_array(thread, memory, index, true);
         }
     }
 }
 
-pub mod glFinish {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glFinish {
+    fn enter(thread: S, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -1229,14 +896,8 @@ pub mod glFinish {
     }
 }
 
-pub mod glFlush {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glFlush {
+    fn enter(thread: S, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -1244,14 +905,11 @@ pub mod glFlush {
     }
 }
 
-pub mod glFramebufferRenderbuffer {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferRenderbuffer {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         renderbuffertarget: u32,
@@ -1264,14 +922,11 @@ pub mod glFramebufferRenderbuffer {
     }
 }
 
-pub mod glFramebufferTexture2D {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTexture2D {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         textarget: u32,
@@ -1287,34 +942,16 @@ pub mod glFramebufferTexture2D {
     }
 }
 
-pub mod glFrontFace {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glFrontFace {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.front_face, mode);
+        set!(S, context.front_face, mode);
     }
 }
 
-pub mod glGenBuffers {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        buffers: u64,
-    ) {
+mod glGenBuffers {
+    fn leave(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.buffers.create(u64::from(memory.element::<u32>(buffers, i)));
@@ -1322,36 +959,18 @@ pub mod glGenBuffers {
     }
 }
 
-pub mod glGenFramebuffers {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        framebuffers: u64,
-    ) {
+mod glGenFramebuffers {
+    fn leave(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.framebuffers.create(u64::from(memory.element::<u32>(framebuffers, i)));
         }
     }
 }
 
-pub mod glGenRenderbuffers {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        renderbuffers: u64,
-    ) {
+mod glGenRenderbuffers {
+    fn leave(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.renderbuffers.create(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -1359,18 +978,9 @@ pub mod glGenRenderbuffers {
     }
 }
 
-pub mod glGenTextures {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        textures: u64,
-    ) {
+mod glGenTextures {
+    fn leave(thread: S, memory: M, seen: O, n: i32, textures: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.textures.create(u64::from(memory.element::<u32>(textures, i)));
@@ -1378,15 +988,8 @@ pub mod glGenTextures {
     }
 }
 
-pub mod glGenerateMipmap {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-    ) {
+mod glGenerateMipmap {
+    fn enter(thread: S, memory: M, seen: O, target: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -1399,13 +1002,11 @@ pub mod glGenerateMipmap {
     }
 }
 
-pub mod glGetActiveUniform {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetActiveUniform {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         index: u32,
         bufSize: i32,
@@ -1415,7 +1016,6 @@ pub mod glGetActiveUniform {
         name: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if !(r#type == 0) && !(name == 0) && i64::from(bufSize) > 0 {
             {
@@ -1426,116 +1026,69 @@ pub mod glGetActiveUniform {
                         .uniform_types
                         .at_mut(memory.text(name, (i64::from(bufSize)).max(0) as u64))
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glGetBooleanv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        data: u64,
-    ) {
+mod glGetBooleanv {
+    fn leave(thread: S, memory: M, seen: O, pname: u32, data: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::format_list(&*context, pname) > 0 {
             observe::elements(seen, 1, data, functions::format_list(&*context, pname), 1);
         }
     }
 }
 
-pub mod glGetError {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        result: u32,
-    ) {
+mod glGetError {
+    fn leave(thread: Whole, memory: M, seen: O, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.error, result);
+        set!(S, context.error, result);
     }
 }
 
-pub mod glGetFloatv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        data: u64,
-    ) {
+mod glGetFloatv {
+    fn leave(thread: S, memory: M, seen: O, pname: u32, data: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::format_list(&*context, pname) > 0 {
             observe::elements(seen, 1, data, functions::format_list(&*context, pname), 4);
         }
     }
 }
 
-pub mod glGetIntegerv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        data: u64,
-    ) {
+mod glGetIntegerv {
+    fn leave(thread: S, memory: M, seen: O, pname: u32, data: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::format_list(&*context, pname) > 0 {
             observe::elements(seen, 1, data, functions::format_list(&*context, pname), 4);
         }
         match i64::from(pname) {
             GL_NUM_COMPRESSED_TEXTURE_FORMATS => {
                 let value = memory.element::<i32>(data, 0);
-                set!(context.limits.compressed_texture_formats, value);
+                set!(S, context.limits.compressed_texture_formats, value);
             }
             GL_NUM_PROGRAM_BINARY_FORMATS => {
                 let value = memory.element::<i32>(data, 0);
-                set!(context.limits.program_binary_formats, value);
+                set!(S, context.limits.program_binary_formats, value);
             }
             GL_NUM_SHADER_BINARY_FORMATS => {
                 let value = memory.element::<i32>(data, 0);
-                set!(context.limits.shader_binary_formats, value);
+                set!(S, context.limits.shader_binary_formats, value);
             }
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i32>(data, 0);
-                set!(context.limits.vertex_attribs, value);
+                set!(S, context.limits.vertex_attribs, value);
             }
             _ => {}
         }
     }
 }
 
-pub mod glGetProgramiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetProgramiv {
+    fn leave(thread: Whole, memory: M, seen: O, program: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(pname) == GL_LINK_STATUS {
             {
@@ -1546,27 +1099,16 @@ pub mod glGetProgramiv {
                     Outcome::Failed
                 };
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(it.linked, value);
+                    set!(S, it.linked, value);
                 }
             }
         }
     }
 }
 
-pub mod glGetShaderiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        shader: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetShaderiv {
+    fn leave(thread: Whole, memory: M, seen: O, shader: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(pname) == GL_COMPILE_STATUS {
             let found_0: Ref<Shader> = group.shaders.find(u64::from(shader));
@@ -1577,24 +1119,15 @@ pub mod glGetShaderiv {
                     Outcome::Failed
                 };
                 if let Some(it) = group.shaders.get_mut(found_0) {
-                    set!(it.compiled, value);
+                    set!(S, it.compiled, value);
                 }
             }
         }
     }
 }
 
-pub mod glGetTexParameterfv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetTexParameterfv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1604,17 +1137,8 @@ pub mod glGetTexParameterfv {
     }
 }
 
-pub mod glGetTexParameteriv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetTexParameteriv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1624,19 +1148,9 @@ pub mod glGetTexParameteriv {
     }
 }
 
-pub mod glGetUniformLocation {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        name: u64,
-        result: i32,
-    ) {
+mod glGetUniformLocation {
+    fn leave(thread: S, memory: M, seen: O, program: u32, name: u64, result: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(result) >= 0 {
             {
@@ -1645,26 +1159,16 @@ pub mod glGetUniformLocation {
                 if let Some(it) = group.programs.get_mut(key_0)
                     && let Some(it) = it.uniform_names.at_mut(result)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glGetUniformfv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        params: u64,
-    ) {
+mod glGetUniformfv {
+    fn leave(thread: S, memory: M, seen: O, program: u32, location: i32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if {
             let mut group = context.group.lock();
             (functions::program_named(&*context, &*group, program).is_some()
@@ -1682,19 +1186,9 @@ pub mod glGetUniformfv {
     }
 }
 
-pub mod glGetUniformiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        params: u64,
-    ) {
+mod glGetUniformiv {
+    fn leave(thread: S, memory: M, seen: O, program: u32, location: i32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if {
             let mut group = context.group.lock();
             (functions::program_named(&*context, &*group, program).is_some()
@@ -1712,17 +1206,8 @@ pub mod glGetUniformiv {
     }
 }
 
-pub mod glGetVertexAttribPointerv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        pname: u32,
-        pointer: u64,
-    ) {
+mod glGetVertexAttribPointerv {
+    fn leave(thread: S, memory: M, seen: O, index: u32, pname: u32, pointer: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1732,52 +1217,25 @@ pub mod glGetVertexAttribPointerv {
     }
 }
 
-pub mod glHint {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        mode: u32,
-    ) {
+mod glHint {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.hints.at_mut(target) {
-            set!(*it, mode);
+            set!(S, *it, mode);
         }
     }
 }
 
-pub mod glLineWidth {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        width: f32,
-    ) {
+mod glLineWidth {
+    fn enter(thread: Whole, memory: M, seen: O, width: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.line_width, width);
+        set!(S, context.line_width, width);
     }
 }
 
-pub mod glLinkProgram {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-    ) {
+mod glLinkProgram {
+    fn enter(thread: S, memory: M, seen: O, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -1786,14 +1244,15 @@ pub mod glLinkProgram {
             crate::gles::link_program(thread, memory, its_program);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             let mut group = context.group.lock();
             {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 let value = Outcome::Unknown;
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(it.linked, value);
+                    set!(S, it.linked, value);
                 }
             }
             {
@@ -1806,40 +1265,31 @@ pub mod glLinkProgram {
     }
 }
 
-pub mod glPixelStorei {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glPixelStorei {
+    fn enter(thread: S, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         match i64::from(pname) {
             GL_UNPACK_ALIGNMENT => {
                 if functions::is_alignment(param) {
-                    set!(context.unpack_alignment, param);
+                    set!(S, context.unpack_alignment, param);
                 }
             }
             GL_PACK_ALIGNMENT => {
                 if functions::is_alignment(param) {
-                    set!(context.pack_alignment, param);
+                    set!(S, context.pack_alignment, param);
                 }
             }
             GL_UNPACK_ROW_LENGTH | GL_UNPACK_SKIP_PIXELS | GL_UNPACK_SKIP_ROWS => {
                 if i64::from(param) >= 0 && functions::has_unpack_subimage(&*context) {
                     match i64::from(pname) {
                         GL_UNPACK_ROW_LENGTH => {
-                            set!(context.unpack_row_length, param);
+                            set!(S, context.unpack_row_length, param);
                         }
                         GL_UNPACK_SKIP_PIXELS => {
-                            set!(context.unpack_skip_pixels, param);
+                            set!(S, context.unpack_skip_pixels, param);
                         }
                         _ => {
-                            set!(context.unpack_skip_rows, param);
+                            set!(S, context.unpack_skip_rows, param);
                         }
                     }
                 }
@@ -1848,10 +1298,10 @@ pub mod glPixelStorei {
                 if i64::from(param) >= 0 && (context.version >= (3, 0)) {
                     match i64::from(pname) {
                         GL_UNPACK_IMAGE_HEIGHT => {
-                            set!(context.unpack_image_height, param);
+                            set!(S, context.unpack_image_height, param);
                         }
                         _ => {
-                            set!(context.unpack_skip_images, param);
+                            set!(S, context.unpack_skip_images, param);
                         }
                     }
                 }
@@ -1860,13 +1310,13 @@ pub mod glPixelStorei {
                 if i64::from(param) >= 0 && functions::has_pack_subimage(&*context) {
                     match i64::from(pname) {
                         GL_PACK_ROW_LENGTH => {
-                            set!(context.pack_row_length, param);
+                            set!(S, context.pack_row_length, param);
                         }
                         GL_PACK_SKIP_PIXELS => {
-                            set!(context.pack_skip_pixels, param);
+                            set!(S, context.pack_skip_pixels, param);
                         }
                         _ => {
-                            set!(context.pack_skip_rows, param);
+                            set!(S, context.pack_skip_rows, param);
                         }
                     }
                 }
@@ -1876,31 +1326,19 @@ pub mod glPixelStorei {
     }
 }
 
-pub mod glPolygonOffset {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        factor: f32,
-        units: f32,
-    ) {
+mod glPolygonOffset {
+    fn enter(thread: Whole, memory: M, seen: O, factor: f32, units: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.polygon_offset_factor, factor);
-        set!(context.polygon_offset_units, units);
+        set!(S, context.polygon_offset_factor, factor);
+        set!(S, context.polygon_offset_units, units);
     }
 }
 
-pub mod glReadPixels {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glReadPixels {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         x: i32,
         y: i32,
         width: i32,
@@ -1921,11 +1359,10 @@ pub mod glReadPixels {
             }
         }
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         x: i32,
         y: i32,
         width: i32,
@@ -1941,101 +1378,74 @@ pub mod glReadPixels {
     }
 }
 
-pub mod glRenderbufferStorage {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glRenderbufferStorage {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         internalformat: u32,
         width: i32,
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
+            set!(S, it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
+            set!(S, it.height, height);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.samples, 0);
+                set!(S, it.samples, 0);
             }
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
+            set!(S, it.format, internalformat);
         }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glSampleCoverage {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        value_: f32,
-        invert: u8,
-    ) {
+mod glSampleCoverage {
+    fn enter(thread: Whole, memory: M, seen: O, value_: f32, invert: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.sample_coverage, value_);
-        set!(context.sample_coverage_invert, invert != 0);
+        set!(S, context.sample_coverage, value_);
+        set!(S, context.sample_coverage_invert, invert != 0);
     }
 }
 
-pub mod glScissor {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-    ) {
+mod glScissor {
+    fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, width: i32, height: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.scissor.at_mut(0) {
-            set!(*it, x);
+            set!(S, *it, x);
         }
         if let Some(it) = context.scissor.at_mut(1) {
-            set!(*it, y);
+            set!(S, *it, y);
         }
         if let Some(it) = context.scissor.at_mut(2) {
-            set!(*it, width);
+            set!(S, *it, width);
         }
         if let Some(it) = context.scissor.at_mut(3) {
-            set!(*it, height);
+            set!(S, *it, height);
         }
     }
 }
 
-pub mod glShaderBinary {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glShaderBinary {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         count: i32,
         shaders: u64,
         binaryFormat: u32,
@@ -2043,203 +1453,124 @@ pub mod glShaderBinary {
         length: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(count)) {
             let found_1: Ref<Shader> =
                 group.shaders.find(u64::from(memory.element::<u32>(shaders, i)));
             if let Some(it) = group.shaders.get_mut(found_1) {
-                set!(it.binary_format, binaryFormat);
+                set!(S, it.binary_format, binaryFormat);
             }
         }
     }
 }
 
-pub mod glShaderSource {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        shader: u32,
-        count: i32,
-        string: u64,
-        length: u64,
-    ) {
+mod glShaderSource {
+    fn enter(thread: S, memory: M, seen: O, shader: u32, count: i32, string: u64, length: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Shader> = group.shaders.find(u64::from(shader));
         {
             let value = observe::joined(memory, string, i64::from(count), length);
             if let Some(it) = group.shaders.get_mut(found_0) {
-                set!(it.source, value);
+                set!(S, it.source, value);
             }
         }
     }
 }
 
-pub mod glStencilFunc {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        func: u32,
-        r#ref: i32,
-        mask: u32,
-    ) {
+mod glStencilFunc {
+    fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: i32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.stencil_front.func, func);
+        set!(S, context.stencil_front.func, func);
         {
             let value = r#ref;
-            set!(context.stencil_front.reference, value);
+            set!(S, context.stencil_front.reference, value);
         }
-        set!(context.stencil_front.value_mask, mask);
-        set!(context.stencil_back.func, func);
+        set!(S, context.stencil_front.value_mask, mask);
+        set!(S, context.stencil_back.func, func);
         {
             let value = r#ref;
-            set!(context.stencil_back.reference, value);
+            set!(S, context.stencil_back.reference, value);
         }
-        set!(context.stencil_back.value_mask, mask);
+        set!(S, context.stencil_back.value_mask, mask);
     }
 }
 
-pub mod glStencilFuncSeparate {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        func: u32,
-        r#ref: i32,
-        mask: u32,
-    ) {
+mod glStencilFuncSeparate {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, func: u32, r#ref: i32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_front(face) {
-            set!(context.stencil_front.func, func);
+            set!(S, context.stencil_front.func, func);
             {
                 let value = r#ref;
-                set!(context.stencil_front.reference, value);
+                set!(S, context.stencil_front.reference, value);
             }
-            set!(context.stencil_front.value_mask, mask);
+            set!(S, context.stencil_front.value_mask, mask);
         }
         if functions::is_back(face) {
-            set!(context.stencil_back.func, func);
+            set!(S, context.stencil_back.func, func);
             {
                 let value = r#ref;
-                set!(context.stencil_back.reference, value);
+                set!(S, context.stencil_back.reference, value);
             }
-            set!(context.stencil_back.value_mask, mask);
+            set!(S, context.stencil_back.value_mask, mask);
         }
     }
 }
 
-pub mod glStencilMask {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mask: u32,
-    ) {
+mod glStencilMask {
+    fn enter(thread: Whole, memory: M, seen: O, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.stencil_front.write_mask, mask);
-        set!(context.stencil_back.write_mask, mask);
+        set!(S, context.stencil_front.write_mask, mask);
+        set!(S, context.stencil_back.write_mask, mask);
     }
 }
 
-pub mod glStencilMaskSeparate {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        mask: u32,
-    ) {
+mod glStencilMaskSeparate {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_front(face) {
-            set!(context.stencil_front.write_mask, mask);
+            set!(S, context.stencil_front.write_mask, mask);
         }
         if functions::is_back(face) {
-            set!(context.stencil_back.write_mask, mask);
+            set!(S, context.stencil_back.write_mask, mask);
         }
     }
 }
 
-pub mod glStencilOp {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        fail: u32,
-        zfail: u32,
-        zpass: u32,
-    ) {
+mod glStencilOp {
+    fn enter(thread: Whole, memory: M, seen: O, fail: u32, zfail: u32, zpass: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.stencil_front.fail, fail);
-        set!(context.stencil_front.depth_fail, zfail);
-        set!(context.stencil_front.depth_pass, zpass);
-        set!(context.stencil_back.fail, fail);
-        set!(context.stencil_back.depth_fail, zfail);
-        set!(context.stencil_back.depth_pass, zpass);
+        set!(S, context.stencil_front.fail, fail);
+        set!(S, context.stencil_front.depth_fail, zfail);
+        set!(S, context.stencil_front.depth_pass, zpass);
+        set!(S, context.stencil_back.fail, fail);
+        set!(S, context.stencil_back.depth_fail, zfail);
+        set!(S, context.stencil_back.depth_pass, zpass);
     }
 }
 
-pub mod glStencilOpSeparate {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        sfail: u32,
-        dpfail: u32,
-        dppass: u32,
-    ) {
+mod glStencilOpSeparate {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, sfail: u32, dpfail: u32, dppass: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_front(face) {
-            set!(context.stencil_front.fail, sfail);
-            set!(context.stencil_front.depth_fail, dpfail);
-            set!(context.stencil_front.depth_pass, dppass);
+            set!(S, context.stencil_front.fail, sfail);
+            set!(S, context.stencil_front.depth_fail, dpfail);
+            set!(S, context.stencil_front.depth_pass, dppass);
         }
         if functions::is_back(face) {
-            set!(context.stencil_back.fail, sfail);
-            set!(context.stencil_back.depth_fail, dpfail);
-            set!(context.stencil_back.depth_pass, dppass);
+            set!(S, context.stencil_back.fail, sfail);
+            set!(S, context.stencil_back.depth_fail, dpfail);
+            set!(S, context.stencil_back.depth_pass, dppass);
         }
     }
 }
 
-pub mod glTexImage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: i32,
@@ -2264,19 +1595,19 @@ pub mod glTexImage2D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, 1);
+                set!(S, it.depth, 1);
             }
             {
                 let value = internalformat as u32;
@@ -2284,7 +1615,7 @@ pub mod glTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.format, value);
+                    set!(S, it.format, value);
                 }
             }
             {
@@ -2293,14 +1624,14 @@ pub mod glTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.pixel_type, value);
+                    set!(S, it.pixel_type, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, 0);
+                set!(S, it.compressed_bytes, 0);
             }
             {
                 let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -2308,33 +1639,22 @@ pub mod glTexImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, value);
+                    set!(S, it.is_defined, value);
                 }
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.image, value);
+                    set!(S, it.image, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexParameterf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: f32,
-    ) {
+mod glTexParameterf {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::set_texture_parameter_float(thread, memory, its_texture, pname, param);
@@ -2342,24 +1662,16 @@ pub mod glTexParameterf {
     }
 }
 
-pub mod glTexParameterfv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexParameterfv {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
                         crate::gles::set_texture_parameter_float(
@@ -2376,31 +1688,23 @@ pub mod glTexParameterfv {
     }
 }
 
-pub mod glTexParameteri {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexParameteri {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(pname) == GL_TEXTURE_BASE_LEVEL {
             {
                 let key_0 = functions::bound_texture(&*context, target);
                 if let Some(it) = group.textures.get_mut(key_0) {
-                    set!(it.base_level, param);
+                    set!(S, it.base_level, param);
                 }
             }
         }
         drop(group);
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(thread) = thread.whole()
         {
+            let Some(context) = thread.context.as_deref_mut() else { return };
             {
                 let its_texture = functions::bound_texture(&*context, target);
                 crate::gles::set_texture_parameter(thread, memory, its_texture, pname, param);
@@ -2409,24 +1713,16 @@ pub mod glTexParameteri {
     }
 }
 
-pub mod glTexParameteriv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexParameteriv {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         {
@@ -2435,11 +1731,12 @@ pub mod glTexParameteriv {
                             if let Some(it) = group.textures.get_mut(key_0)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                set!(*it, value);
+                                set!(S, *it, value);
                             }
                         }
                     }
                 } else {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
                         crate::gles::set_texture_parameter(
@@ -2456,13 +1753,11 @@ pub mod glTexParameteriv {
     }
 }
 
-pub mod glTexSubImage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexSubImage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -2487,26 +1782,16 @@ pub mod glTexSubImage2D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, true);
+                    set!(S, it.is_defined, true);
                 }
             }
         }
     }
 }
 
-pub mod glUniform1f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: f32,
-    ) {
+mod glUniform1f {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2515,38 +1800,27 @@ pub mod glUniform1f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
         }
     }
 }
 
-pub mod glUniform1fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform1fv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2563,19 +1837,9 @@ pub mod glUniform1fv {
     }
 }
 
-pub mod glUniform1i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: i32,
-    ) {
+mod glUniform1i {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2584,13 +1848,13 @@ pub mod glUniform1i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2598,27 +1862,16 @@ pub mod glUniform1i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform1iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform1iv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -2634,20 +1887,9 @@ pub mod glUniform1iv {
     }
 }
 
-pub mod glUniform2f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: f32,
-        v1: f32,
-    ) {
+mod glUniform2f {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32, v1: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2656,44 +1898,33 @@ pub mod glUniform2f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                set!(*it, v1);
+                set!(S, *it, v1);
             }
         }
     }
 }
 
-pub mod glUniform2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform2fv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2710,20 +1941,9 @@ pub mod glUniform2fv {
     }
 }
 
-pub mod glUniform2i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: i32,
-        v1: i32,
-    ) {
+mod glUniform2i {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32, v1: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2732,13 +1952,13 @@ pub mod glUniform2i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2746,7 +1966,7 @@ pub mod glUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -2755,27 +1975,16 @@ pub mod glUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform2iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform2iv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -2791,21 +2000,9 @@ pub mod glUniform2iv {
     }
 }
 
-pub mod glUniform3f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: f32,
-        v1: f32,
-        v2: f32,
-    ) {
+mod glUniform3f {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32, v1: f32, v2: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2814,50 +2011,39 @@ pub mod glUniform3f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                set!(*it, v1);
+                set!(S, *it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                set!(*it, v2);
+                set!(S, *it, v2);
             }
         }
     }
 }
 
-pub mod glUniform3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform3fv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -2874,21 +2060,9 @@ pub mod glUniform3fv {
     }
 }
 
-pub mod glUniform3i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: i32,
-        v1: i32,
-        v2: i32,
-    ) {
+mod glUniform3i {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32, v1: i32, v2: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2897,13 +2071,13 @@ pub mod glUniform3i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2911,7 +2085,7 @@ pub mod glUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -2920,7 +2094,7 @@ pub mod glUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -2929,27 +2103,16 @@ pub mod glUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform3iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform3iv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -2965,22 +2128,9 @@ pub mod glUniform3iv {
     }
 }
 
-pub mod glUniform4f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: f32,
-        v1: f32,
-        v2: f32,
-        v3: f32,
-    ) {
+mod glUniform4f {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -2989,56 +2139,45 @@ pub mod glUniform4f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                set!(*it, v1);
+                set!(S, *it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                set!(*it, v2);
+                set!(S, *it, v2);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(3)
             {
-                set!(*it, v3);
+                set!(S, *it, v3);
             }
         }
     }
 }
 
-pub mod glUniform4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform4fv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -3055,22 +2194,9 @@ pub mod glUniform4fv {
     }
 }
 
-pub mod glUniform4i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: i32,
-        v1: i32,
-        v2: i32,
-        v3: i32,
-    ) {
+mod glUniform4i {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -3079,13 +2205,13 @@ pub mod glUniform4i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3093,7 +2219,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3102,7 +2228,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3111,7 +2237,7 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3120,27 +2246,16 @@ pub mod glUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform4iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform4iv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -3156,21 +2271,17 @@ pub mod glUniform4iv {
     }
 }
 
-pub mod glUniformMatrix2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -3187,21 +2298,17 @@ pub mod glUniformMatrix2fv {
     }
 }
 
-pub mod glUniformMatrix3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -3218,21 +2325,17 @@ pub mod glUniformMatrix3fv {
     }
 }
 
-pub mod glUniformMatrix4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -3249,15 +2352,8 @@ pub mod glUniformMatrix4fv {
     }
 }
 
-pub mod glUseProgram {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-    ) {
+mod glUseProgram {
+    fn enter(thread: S, memory: M, seen: O, program: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -3265,349 +2361,277 @@ pub mod glUseProgram {
     }
 }
 
-pub mod glVertexAttrib1f {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        x: f32,
-    ) {
+mod glVertexAttrib1f {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, x);
+                set!(S, it.x, x);
             }
             {
                 let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.y, value);
+                    set!(S, it.y, value);
                 }
             }
             {
                 let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.z, value);
+                    set!(S, it.z, value);
                 }
             }
             {
                 let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttrib1fv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        v: u64,
-    ) {
+mod glVertexAttrib1fv {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = memory.element::<f32>(v, 0);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.x, value);
+                    set!(S, it.x, value);
                 }
             }
             {
                 let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.y, value);
+                    set!(S, it.y, value);
                 }
             }
             {
                 let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.z, value);
+                    set!(S, it.z, value);
                 }
             }
             {
                 let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttrib2f {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        x: f32,
-        y: f32,
-    ) {
+mod glVertexAttrib2f {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, x);
+                set!(S, it.x, x);
             }
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, y);
+                set!(S, it.y, y);
             }
             {
                 let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.z, value);
+                    set!(S, it.z, value);
                 }
             }
             {
                 let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttrib2fv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        v: u64,
-    ) {
+mod glVertexAttrib2fv {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = memory.element::<f32>(v, 0);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.x, value);
+                    set!(S, it.x, value);
                 }
             }
             {
                 let value = memory.element::<f32>(v, 1);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.y, value);
+                    set!(S, it.y, value);
                 }
             }
             {
                 let value = 0.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.z, value);
+                    set!(S, it.z, value);
                 }
             }
             {
                 let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttrib3f {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        x: f32,
-        y: f32,
-        z: f32,
-    ) {
+mod glVertexAttrib3f {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32, z: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, x);
+                set!(S, it.x, x);
             }
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, y);
+                set!(S, it.y, y);
             }
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, z);
+                set!(S, it.z, z);
             }
             {
                 let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttrib3fv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        v: u64,
-    ) {
+mod glVertexAttrib3fv {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = memory.element::<f32>(v, 0);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.x, value);
+                    set!(S, it.x, value);
                 }
             }
             {
                 let value = memory.element::<f32>(v, 1);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.y, value);
+                    set!(S, it.y, value);
                 }
             }
             {
                 let value = memory.element::<f32>(v, 2);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.z, value);
+                    set!(S, it.z, value);
                 }
             }
             {
                 let value = 1.0_f64 as f32;
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttrib4f {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        x: f32,
-        y: f32,
-        z: f32,
-        w: f32,
-    ) {
+mod glVertexAttrib4f {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: f32, y: f32, z: f32, w: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.x, x);
+                set!(S, it.x, x);
             }
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.y, y);
+                set!(S, it.y, y);
             }
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.z, z);
+                set!(S, it.z, z);
             }
             if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                set!(it.w, w);
+                set!(S, it.w, w);
             }
         }
     }
 }
 
-pub mod glVertexAttrib4fv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        v: u64,
-    ) {
+mod glVertexAttrib4fv {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, false);
+            set!(S, *it, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = memory.element::<f32>(v, 0);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.x, value);
+                    set!(S, it.x, value);
                 }
             }
             {
                 let value = memory.element::<f32>(v, 1);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.y, value);
+                    set!(S, it.y, value);
                 }
             }
             {
                 let value = memory.element::<f32>(v, 2);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.z, value);
+                    set!(S, it.z, value);
                 }
             }
             {
                 let value = memory.element::<f32>(v, 3);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index)) {
-                    set!(it.w, value);
+                    set!(S, it.w, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttribPointer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glVertexAttribPointer {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         index: u32,
         size: i32,
         r#type: u32,
@@ -3616,7 +2640,6 @@ pub mod glVertexAttribPointer {
         pointer: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, index)
             && functions::is_float_format(&*context, size, r#type)
             && i64::from(stride) >= 0
@@ -3637,32 +2660,21 @@ pub mod glVertexAttribPointer {
     }
 }
 
-pub mod glViewport {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        width: i32,
-        height: i32,
-    ) {
+mod glViewport {
+    fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, width: i32, height: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.viewport.at_mut(0) {
-            set!(*it, x);
+            set!(S, *it, x);
         }
         if let Some(it) = context.viewport.at_mut(1) {
-            set!(*it, y);
+            set!(S, *it, y);
         }
         if let Some(it) = context.viewport.at_mut(2) {
-            set!(*it, width);
+            set!(S, *it, width);
         }
         if let Some(it) = context.viewport.at_mut(3) {
-            set!(*it, height);
+            set!(S, *it, height);
         }
     }
+}
 }

@@ -17,107 +17,77 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod glActiveShaderProgram {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pipeline: u32,
-        program: u32,
-    ) {
+command_modules! {
+mod glActiveShaderProgram {
+    fn enter(thread: S, memory: M, seen: O, pipeline: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         let mut group = context.group.lock();
         {
             let value = functions::program_named(&*context, &*group, program);
             if let Some(it) = context.pipelines.get_mut(found_0) {
-                set!(it.active_program, value);
+                set!(S, it.active_program, value);
             }
         }
     }
 }
 
-pub mod glBeginQuery {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        id: u32,
-    ) {
+mod glBeginQuery {
+    fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         context.queries.bind(u64::from(id));
         let begun: Ref<Query> = context.queries.find(u64::from(id));
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.active_queries.at_mut(target) {
-                set!(*it, begun);
+                set!(S, *it, begun);
             }
         }
         if let Some(it) = context.queries.get_mut(begun) {
-            set!(it.target, target);
+            set!(S, it.target, target);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.queries.get_mut(begun) {
-                set!(it.is_active, true);
+                set!(S, it.is_active, true);
             }
         }
     }
 }
 
-pub mod glBeginTransformFeedback {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        primitiveMode: u32,
-    ) {
+mod glBeginTransformFeedback {
+    fn enter(thread: S, memory: M, seen: O, primitiveMode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.is_active, true);
+            set!(S, it.is_active, true);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(it.is_paused, false);
+                set!(S, it.is_paused, false);
             }
         }
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.mode, primitiveMode);
+            set!(S, it.mode, primitiveMode);
         }
         if context.transform_feedback.is_none() {
-            set!(context.default_feedback_mode, primitiveMode);
+            set!(S, context.default_feedback_mode, primitiveMode);
         }
     }
 }
 
-pub mod glBindBufferBase {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        index: u32,
-        buffer: u32,
-    ) {
+mod glBindBufferBase {
+    fn enter(thread: S, memory: M, seen: O, target: u32, index: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let bound: Ref<Buffer> =
             context
                 .caches
@@ -125,77 +95,81 @@ pub mod glBindBufferBase {
                 .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
         match i64::from(target) {
             GL_UNIFORM_BUFFER => {
-                set!(context.uniform_buffer, bound);
-                #[cfg(feature = "tools")]
+                set!(S, context.uniform_buffer, bound);
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(it.buffer, bound);
+                        set!(S, it.buffer, bound);
                     }
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(it.offset, 0);
+                        set!(S, it.offset, 0);
                     }
                     if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                        set!(it.size, 0);
+                        set!(S, it.size, 0);
                     }
                 }
             }
             GL_SHADER_STORAGE_BUFFER => {
-                set!(context.shader_storage_buffer, bound);
+                set!(S, context.shader_storage_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(it.buffer, bound);
+                        set!(S, it.buffer, bound);
                     }
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(it.offset, 0);
+                        set!(S, it.offset, 0);
                     }
                     if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                        set!(it.size, 0);
+                        set!(S, it.size, 0);
                     }
                 }
             }
             GL_ATOMIC_COUNTER_BUFFER => {
-                set!(context.atomic_counter_buffer, bound);
+                set!(S, context.atomic_counter_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(it.buffer, bound);
+                        set!(S, it.buffer, bound);
                     }
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(it.offset, 0);
+                        set!(S, it.offset, 0);
                     }
                     if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                        set!(it.size, 0);
+                        set!(S, it.size, 0);
                     }
                 }
             }
             GL_TRANSFORM_FEEDBACK_BUFFER => {
-                set!(context.transform_feedback_buffer, bound);
+                set!(S, context.transform_feedback_buffer, bound);
                 crate::gles::give_to_driver(thread, memory, bound);
                 let Some(context) = thread.context.as_deref_mut() else { return };
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if let Some(it) =
                         context.transform_feedbacks.get_mut(context.transform_feedback)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        set!(it.buffer, bound);
+                        set!(S, it.buffer, bound);
                     }
                     if let Some(it) =
                         context.transform_feedbacks.get_mut(context.transform_feedback)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        set!(it.offset, 0);
+                        set!(S, it.offset, 0);
                     }
                     if let Some(it) =
                         context.transform_feedbacks.get_mut(context.transform_feedback)
                         && let Some(it) = it.buffers.at_mut(i64::from(index))
                     {
-                        set!(it.size, 0);
+                        set!(S, it.size, 0);
                     }
                 }
             }
@@ -204,13 +178,11 @@ pub mod glBindBufferBase {
     }
 }
 
-pub mod glBindBufferRange {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBindBufferRange {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         index: u32,
         buffer: u32,
@@ -218,7 +190,6 @@ pub mod glBindBufferRange {
         size: i64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(buffer) == 0 || (size > 0 && offset >= 0) {
             let bound: Ref<Buffer> =
                 context
@@ -227,77 +198,81 @@ pub mod glBindBufferRange {
                     .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
             match i64::from(target) {
                 GL_UNIFORM_BUFFER => {
-                    set!(context.uniform_buffer, bound);
-                    #[cfg(feature = "tools")]
+                    set!(S, context.uniform_buffer, bound);
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
                         if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            set!(it.buffer, bound);
+                            set!(S, it.buffer, bound);
                         }
                         if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            set!(it.offset, offset);
+                            set!(S, it.offset, offset);
                         }
                         if let Some(it) = context.uniform_buffers.at_mut(i64::from(index)) {
-                            set!(it.size, size);
+                            set!(S, it.size, size);
                         }
                     }
                 }
                 GL_SHADER_STORAGE_BUFFER => {
-                    set!(context.shader_storage_buffer, bound);
+                    set!(S, context.shader_storage_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    #[cfg(feature = "tools")]
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
                         if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            set!(it.buffer, bound);
+                            set!(S, it.buffer, bound);
                         }
                         if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            set!(it.offset, offset);
+                            set!(S, it.offset, offset);
                         }
                         if let Some(it) = context.shader_storage_buffers.at_mut(i64::from(index)) {
-                            set!(it.size, size);
+                            set!(S, it.size, size);
                         }
                     }
                 }
                 GL_ATOMIC_COUNTER_BUFFER => {
-                    set!(context.atomic_counter_buffer, bound);
+                    set!(S, context.atomic_counter_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    #[cfg(feature = "tools")]
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
                         if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            set!(it.buffer, bound);
+                            set!(S, it.buffer, bound);
                         }
                         if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            set!(it.offset, offset);
+                            set!(S, it.offset, offset);
                         }
                         if let Some(it) = context.atomic_counter_buffers.at_mut(i64::from(index)) {
-                            set!(it.size, size);
+                            set!(S, it.size, size);
                         }
                     }
                 }
                 GL_TRANSFORM_FEEDBACK_BUFFER => {
-                    set!(context.transform_feedback_buffer, bound);
+                    set!(S, context.transform_feedback_buffer, bound);
                     crate::gles::give_to_driver(thread, memory, bound);
                     let Some(context) = thread.context.as_deref_mut() else { return };
-                    #[cfg(feature = "tools")]
+                    if S::WHOLE
+                        && let Some(context) = context.whole()
                     {
                         if let Some(it) =
                             context.transform_feedbacks.get_mut(context.transform_feedback)
                             && let Some(it) = it.buffers.at_mut(i64::from(index))
                         {
-                            set!(it.buffer, bound);
+                            set!(S, it.buffer, bound);
                         }
                         if let Some(it) =
                             context.transform_feedbacks.get_mut(context.transform_feedback)
                             && let Some(it) = it.buffers.at_mut(i64::from(index))
                         {
-                            set!(it.offset, offset);
+                            set!(S, it.offset, offset);
                         }
                         if let Some(it) =
                             context.transform_feedbacks.get_mut(context.transform_feedback)
                             && let Some(it) = it.buffers.at_mut(i64::from(index))
                         {
-                            set!(it.size, size);
+                            set!(S, it.size, size);
                         }
                     }
                 }
@@ -307,14 +282,11 @@ pub mod glBindBufferRange {
     }
 }
 
-pub mod glBindImageTexture {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBindImageTexture {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         unit: u32,
         texture: u32,
         level: i32,
@@ -324,130 +296,92 @@ pub mod glBindImageTexture {
         format: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = context
                 .caches
                 .textures
                 .find(&context.group, u64::from(texture), |group| &mut group.textures);
             if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(it.texture, value);
+                set!(S, it.texture, value);
             }
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(it.level, level);
+            set!(S, it.level, level);
         }
         {
             let value = layered != 0;
             if let Some(it) = context.images.at_mut(i64::from(unit)) {
-                set!(it.layered, value);
+                set!(S, it.layered, value);
             }
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(it.layer, layer);
+            set!(S, it.layer, layer);
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(it.access, access);
+            set!(S, it.access, access);
         }
         if let Some(it) = context.images.at_mut(i64::from(unit)) {
-            set!(it.format, format);
+            set!(S, it.format, format);
         }
     }
 }
 
-pub mod glBindProgramPipeline {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pipeline: u32,
-    ) {
+mod glBindProgramPipeline {
+    fn enter(thread: S, memory: M, seen: O, pipeline: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         if i64::from(pipeline) == 0 || found_0.is_some() {
-            set!(context.pipeline, context.pipelines.find(u64::from(pipeline)));
+            set!(S, context.pipeline, context.pipelines.find(u64::from(pipeline)));
         }
     }
 }
 
-pub mod glBindSampler {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        unit: u32,
-        sampler: u32,
-    ) {
+mod glBindSampler {
+    fn enter(thread: S, memory: M, seen: O, unit: u32, sampler: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = context
                 .caches
                 .samplers
                 .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
             if let Some(it) = context.texture_units.at_mut(i64::from(unit)) {
-                set!(it.sampler, value);
+                set!(S, it.sampler, value);
             }
         }
     }
 }
 
-pub mod glBindTransformFeedback {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        id: u32,
-    ) {
+mod glBindTransformFeedback {
+    fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<TransformFeedback> = context.transform_feedbacks.find(u64::from(id));
         if i64::from(id) == 0 || found_0.is_some() {
-            set!(context.transform_feedback, context.transform_feedbacks.find(u64::from(id)));
+            set!(S, context.transform_feedback, context.transform_feedbacks.find(u64::from(id)));
         }
     }
 }
 
-pub mod glBindVertexArray {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        array: u32,
-    ) {
+mod glBindVertexArray {
+    fn enter(thread: S, memory: M, seen: O, array: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<VertexArray> = context.vertex_arrays.find(u64::from(array));
         if i64::from(array) == 0 || found_0.is_some() {
-            set!(context.vertex_array, context.vertex_arrays.find(u64::from(array)));
+            set!(S, context.vertex_array, context.vertex_arrays.find(u64::from(array)));
         }
     }
 }
 
-pub mod glBindVertexBuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBindVertexBuffer {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         bindingindex: u32,
         buffer: u32,
         offset: i64,
         stride: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(bindingindex) < 32
             && offset >= 0
             && i64::from(stride) >= 0
@@ -472,59 +406,35 @@ pub mod glBindVertexBuffer {
     }
 }
 
-pub mod glBlendEquationSeparatei {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        buf: u32,
-        modeRGB: u32,
-        modeAlpha: u32,
-    ) {
+mod glBlendEquationSeparatei {
+    fn enter(thread: Whole, memory: M, seen: O, buf: u32, modeRGB: u32, modeAlpha: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.equation_rgb, modeRGB);
+            set!(S, it.equation_rgb, modeRGB);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.equation_alpha, modeAlpha);
+            set!(S, it.equation_alpha, modeAlpha);
         }
     }
 }
 
-pub mod glBlendEquationi {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        buf: u32,
-        mode: u32,
-    ) {
+mod glBlendEquationi {
+    fn enter(thread: Whole, memory: M, seen: O, buf: u32, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.equation_rgb, mode);
+            set!(S, it.equation_rgb, mode);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.equation_alpha, mode);
+            set!(S, it.equation_alpha, mode);
         }
     }
 }
 
-pub mod glBlendFuncSeparatei {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBlendFuncSeparatei {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         buf: u32,
         srcRGB: u32,
         dstRGB: u32,
@@ -532,58 +442,44 @@ pub mod glBlendFuncSeparatei {
         dstAlpha: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.source_rgb, srcRGB);
+            set!(S, it.source_rgb, srcRGB);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.source_alpha, srcAlpha);
+            set!(S, it.source_alpha, srcAlpha);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.destination_rgb, dstRGB);
+            set!(S, it.destination_rgb, dstRGB);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.destination_alpha, dstAlpha);
+            set!(S, it.destination_alpha, dstAlpha);
         }
     }
 }
 
-pub mod glBlendFunci {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        buf: u32,
-        src: u32,
-        dst: u32,
-    ) {
+mod glBlendFunci {
+    fn enter(thread: Whole, memory: M, seen: O, buf: u32, src: u32, dst: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.source_rgb, src);
+            set!(S, it.source_rgb, src);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.source_alpha, src);
+            set!(S, it.source_alpha, src);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.destination_rgb, dst);
+            set!(S, it.destination_rgb, dst);
         }
         if let Some(it) = context.targets.at_mut(i64::from(buf)) {
-            set!(it.destination_alpha, dst);
+            set!(S, it.destination_alpha, dst);
         }
     }
 }
 
-pub mod glBlitFramebuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBlitFramebuffer {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         srcX0: i32,
         srcY0: i32,
         srcX1: i32,
@@ -602,17 +498,8 @@ pub mod glBlitFramebuffer {
     }
 }
 
-pub mod glClientWaitSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-        flags: u32,
-        timeout: u64,
-    ) {
+mod glClientWaitSync {
+    fn enter(thread: S, memory: M, seen: O, sync: u64, flags: u32, timeout: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -620,56 +507,41 @@ pub mod glClientWaitSync {
     }
 }
 
-pub mod glColorMaski {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        r: u8,
-        g: u8,
-        b: u8,
-        a: u8,
-    ) {
+mod glColorMaski {
+    fn enter(thread: Whole, memory: M, seen: O, index: u32, r: u8, g: u8, b: u8, a: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = r != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(it.mask_red, value);
+                set!(S, it.mask_red, value);
             }
         }
         {
             let value = g != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(it.mask_green, value);
+                set!(S, it.mask_green, value);
             }
         }
         {
             let value = b != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(it.mask_blue, value);
+                set!(S, it.mask_blue, value);
             }
         }
         {
             let value = a != 0;
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(it.mask_alpha, value);
+                set!(S, it.mask_alpha, value);
             }
         }
     }
 }
 
-pub mod glCompressedTexImage3D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCompressedTexImage3D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: u32,
@@ -699,42 +571,42 @@ pub mod glCompressedTexImage3D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, depth);
+                set!(S, it.depth, depth);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.format, internalformat);
+                set!(S, it.format, internalformat);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.pixel_type, 0);
+                set!(S, it.pixel_type, 0);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, imageSize);
+                set!(S, it.compressed_bytes, imageSize);
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.image, value);
+                    set!(S, it.image, value);
                 }
             }
             {
@@ -743,20 +615,18 @@ pub mod glCompressedTexImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, value);
+                    set!(S, it.is_defined, value);
                 }
             }
         }
     }
 }
 
-pub mod glCompressedTexSubImage3D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCompressedTexSubImage3D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -788,20 +658,18 @@ pub mod glCompressedTexSubImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, true);
+                    set!(S, it.is_defined, true);
                 }
             }
         }
     }
 }
 
-pub mod glCopyBufferSubData {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCopyBufferSubData {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         readTarget: u32,
         writeTarget: u32,
         readOffset: i64,
@@ -824,13 +692,11 @@ pub mod glCopyBufferSubData {
     }
 }
 
-pub mod glCopyImageSubData {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCopyImageSubData {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         srcName: u32,
         srcTarget: u32,
         srcLevel: i32,
@@ -854,13 +720,11 @@ pub mod glCopyImageSubData {
     }
 }
 
-pub mod glCopyTexSubImage3D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCopyTexSubImage3D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -883,24 +747,14 @@ pub mod glCopyTexSubImage3D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.is_defined, true);
+                set!(S, it.is_defined, true);
             }
         }
     }
 }
 
-pub mod glCreateShaderProgramv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#type: u32,
-        count: i32,
-        strings: u64,
-        result: u32,
-    ) {
+mod glCreateShaderProgramv {
+    fn leave(thread: S, memory: M, seen: O, r#type: u32, count: i32, strings: u64, result: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -914,30 +768,18 @@ pub mod glCreateShaderProgramv {
     }
 }
 
-pub mod glDebugMessageCallback {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        callback: u64,
-        userParam: u64,
-    ) {
+mod glDebugMessageCallback {
+    fn enter(thread: Whole, memory: M, seen: O, callback: u64, userParam: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.debug_callback, callback);
+        set!(S, context.debug_callback, callback);
     }
 }
 
-pub mod glDebugMessageControl {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDebugMessageControl {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         source: u32,
         r#type: u32,
         severity: u32,
@@ -946,66 +788,39 @@ pub mod glDebugMessageControl {
         enabled: u8,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.controls_messages, true);
+        set!(S, context.controls_messages, true);
     }
 }
 
-pub mod glDeleteProgramPipelines {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        pipelines: u64,
-    ) {
+mod glDeleteProgramPipelines {
+    fn enter(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<Pipeline> =
                 context.pipelines.find(u64::from(memory.element::<u32>(pipelines, i)));
             if i64::from(memory.element::<u32>(pipelines, i)) != 0 && found_1 == context.pipeline {
-                set!(context.pipeline, Ref::NONE);
+                set!(S, context.pipeline, Ref::NONE);
             }
             context.pipelines.delete(u64::from(memory.element::<u32>(pipelines, i)));
         }
     }
 }
 
-pub mod glDeleteQueries {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        ids: u64,
-    ) {
+mod glDeleteQueries {
+    fn enter(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.queries.delete(u64::from(memory.element::<u32>(ids, i)));
         }
     }
 }
 
-pub mod glDeleteSamplers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        count: i32,
-        samplers: u64,
-    ) {
+mod glDeleteSamplers {
+    fn enter(thread: S, memory: M, seen: O, count: i32, samplers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(count)) {
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 crate::gles::delete_sampler(thread, memory, memory.element::<u32>(samplers, i));
             }
@@ -1016,98 +831,60 @@ pub mod glDeleteSamplers {
     }
 }
 
-pub mod glDeleteSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-    ) {
+mod glDeleteSync {
+    fn enter(thread: S, memory: M, seen: O, sync: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         group.syncs.delete(sync);
     }
 }
 
-pub mod glDeleteTransformFeedbacks {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        ids: u64,
-    ) {
+mod glDeleteTransformFeedbacks {
+    fn enter(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<TransformFeedback> =
                 context.transform_feedbacks.find(u64::from(memory.element::<u32>(ids, i)));
             if i64::from(memory.element::<u32>(ids, i)) != 0
                 && found_1 == context.transform_feedback
             {
-                set!(context.transform_feedback, Ref::NONE);
+                set!(S, context.transform_feedback, Ref::NONE);
             }
             context.transform_feedbacks.delete(u64::from(memory.element::<u32>(ids, i)));
         }
     }
 }
 
-pub mod glDeleteVertexArrays {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        arrays: u64,
-    ) {
+mod glDeleteVertexArrays {
+    fn enter(thread: S, memory: M, seen: O, n: i32, arrays: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<VertexArray> =
                 context.vertex_arrays.find(u64::from(memory.element::<u32>(arrays, i)));
             if i64::from(memory.element::<u32>(arrays, i)) != 0 && found_1 == context.vertex_array {
-                set!(context.vertex_array, Ref::NONE);
+                set!(S, context.vertex_array, Ref::NONE);
             }
             context.vertex_arrays.delete(u64::from(memory.element::<u32>(arrays, i)));
         }
     }
 }
 
-pub mod glDisablei {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        index: u32,
-    ) {
+mod glDisablei {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(target) == GL_BLEND {
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(it.blend, false);
+                set!(S, it.blend, false);
             }
         }
     }
 }
 
-pub mod glDispatchCompute {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDispatchCompute {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         num_groups_x: u32,
         num_groups_y: u32,
         num_groups_z: u32,
@@ -1119,15 +896,8 @@ pub mod glDispatchCompute {
     }
 }
 
-pub mod glDispatchComputeIndirect {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        indirect: i64,
-    ) {
+mod glDispatchComputeIndirect {
+    fn enter(thread: S, memory: M, seen: O, indirect: i64) {
         if thread.context.is_none() {
             return;
         }
@@ -1135,16 +905,8 @@ pub mod glDispatchComputeIndirect {
     }
 }
 
-pub mod glDrawArraysIndirect {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        indirect: u64,
-    ) {
+mod glDrawArraysIndirect {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, indirect: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1152,18 +914,8 @@ pub mod glDrawArraysIndirect {
     }
 }
 
-pub mod glDrawArraysInstanced {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        first: i32,
-        count: i32,
-        instancecount: i32,
-    ) {
+mod glDrawArraysInstanced {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, first: i32, count: i32, instancecount: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1182,21 +934,13 @@ pub mod glDrawArraysInstanced {
     }
 }
 
-pub mod glDrawBuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        bufs: u64,
-    ) {
+mod glDrawBuffers {
+    fn enter(thread: S, memory: M, seen: O, n: i32, bufs: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(n) <= 32 {
             observe::elements(seen, 1, bufs, i64::from(n), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 if context.draw_framebuffer.is_none() {
                     (&mut context.draw_buffers).clear();
@@ -1225,13 +969,11 @@ pub mod glDrawBuffers {
     }
 }
 
-pub mod glDrawElementsBaseVertex {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsBaseVertex {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -1259,17 +1001,8 @@ pub mod glDrawElementsBaseVertex {
     }
 }
 
-pub mod glDrawElementsIndirect {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        r#type: u32,
-        indirect: u64,
-    ) {
+mod glDrawElementsIndirect {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, r#type: u32, indirect: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1277,13 +1010,11 @@ pub mod glDrawElementsIndirect {
     }
 }
 
-pub mod glDrawElementsInstanced {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstanced {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -1311,13 +1042,11 @@ pub mod glDrawElementsInstanced {
     }
 }
 
-pub mod glDrawElementsInstancedBaseVertex {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstancedBaseVertex {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -1346,13 +1075,11 @@ pub mod glDrawElementsInstancedBaseVertex {
     }
 }
 
-pub mod glDrawRangeElements {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawRangeElements {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         start: u32,
         end: u32,
@@ -1381,13 +1108,11 @@ pub mod glDrawRangeElements {
     }
 }
 
-pub mod glDrawRangeElementsBaseVertex {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawRangeElementsBaseVertex {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         start: u32,
         end: u32,
@@ -1417,134 +1142,92 @@ pub mod glDrawRangeElementsBaseVertex {
     }
 }
 
-pub mod glEnablei {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        index: u32,
-    ) {
+mod glEnablei {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, index: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(target) == GL_BLEND {
             if let Some(it) = context.targets.at_mut(i64::from(index)) {
-                set!(it.blend, true);
+                set!(S, it.blend, true);
             }
         }
     }
 }
 
-pub mod glEndQuery {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-    ) {
+mod glEndQuery {
+    fn enter(thread: S, memory: M, seen: O, target: u32) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
                 if let Some(it) = context.queries.get_mut(key_0) {
-                    set!(it.is_active, false);
+                    set!(S, it.is_active, false);
                 }
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = context.active_queries.at_mut(target) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glEndTransformFeedback {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glEndTransformFeedback {
+    fn enter(thread: S, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.is_active, false);
+            set!(S, it.is_active, false);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-                set!(it.is_paused, false);
+                set!(S, it.is_paused, false);
             }
         }
     }
 }
 
-pub mod glFenceSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        condition: u32,
-        flags: u32,
-    ) {
+mod glFenceSync {
+    fn enter(thread: S, memory: M, seen: O, condition: u32, flags: u32) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        condition: u32,
-        flags: u32,
-        result: u64,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, condition: u32, flags: u32, result: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         group.syncs.create(result);
-        #[cfg(feature = "tools")]
-        let made: Ref<Sync> = group.syncs.find(result);
-        #[cfg(feature = "tools")]
+        let made: Ref<Sync> = if S::WHOLE
+            && let Some(group) = group.whole()
+        {
+            group.syncs.find(result)
+        } else {
+            Ref::NONE
+        };
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.syncs.get_mut(made) {
-                set!(it.condition, condition);
+                set!(S, it.condition, condition);
             }
             if let Some(it) = group.syncs.get_mut(made) {
-                set!(it.flags, flags);
+                set!(S, it.flags, flags);
             }
         }
     }
 }
 
-pub mod glFlushMappedBufferRange {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        offset: i64,
-        length: i64,
-    ) {
+mod glFlushMappedBufferRange {
+    fn enter(thread: S, memory: M, seen: O, target: u32, offset: i64, length: i64) {
         if thread.context.is_none() {
             return;
         }
@@ -1553,39 +1236,25 @@ pub mod glFlushMappedBufferRange {
     }
 }
 
-pub mod glFramebufferParameteri {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glFramebufferParameteri {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let key_0 = functions::bound_framebuffer(&*context, target);
             if let Some(it) = context.framebuffers.get_mut(key_0)
                 && let Some(it) = it.defaults.at_mut(pname)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glFramebufferTexture {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTexture {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         texture: u32,
@@ -1600,14 +1269,11 @@ pub mod glFramebufferTexture {
     }
 }
 
-pub mod glFramebufferTextureLayer {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTextureLayer {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         texture: u32,
@@ -1623,54 +1289,27 @@ pub mod glFramebufferTextureLayer {
     }
 }
 
-pub mod glGenProgramPipelines {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        pipelines: u64,
-    ) {
+mod glGenProgramPipelines {
+    fn leave(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.pipelines.create(u64::from(memory.element::<u32>(pipelines, i)));
         }
     }
 }
 
-pub mod glGenQueries {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        ids: u64,
-    ) {
+mod glGenQueries {
+    fn leave(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.queries.create(u64::from(memory.element::<u32>(ids, i)));
         }
     }
 }
 
-pub mod glGenSamplers {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        count: i32,
-        samplers: u64,
-    ) {
+mod glGenSamplers {
+    fn leave(thread: S, memory: M, seen: O, count: i32, samplers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(count)) {
             group.samplers.create(u64::from(memory.element::<u32>(samplers, i)));
@@ -1678,56 +1317,35 @@ pub mod glGenSamplers {
     }
 }
 
-pub mod glGenTransformFeedbacks {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        ids: u64,
-    ) {
+mod glGenTransformFeedbacks {
+    fn leave(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.transform_feedbacks.create(u64::from(memory.element::<u32>(ids, i)));
         }
     }
 }
 
-pub mod glGenVertexArrays {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        arrays: u64,
-    ) {
+mod glGenVertexArrays {
+    fn leave(thread: S, memory: M, seen: O, n: i32, arrays: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.vertex_arrays.create(u64::from(memory.element::<u32>(arrays, i)));
         }
     }
 }
 
-pub mod glGetActiveUniformBlockiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetActiveUniformBlockiv {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         uniformBlockIndex: u32,
         pname: u32,
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(pname) == GL_UNIFORM_BLOCK_ACTIVE_UNIFORM_INDICES {
             observe::elements(
                 seen,
@@ -1755,24 +1373,15 @@ pub mod glGetActiveUniformBlockiv {
                 if let Some(it) = group.programs.get_mut(key_0)
                     && let Some(it) = it.block_uniforms.at_mut(uniformBlockIndex)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glGetBufferPointerv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetBufferPointerv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1782,13 +1391,11 @@ pub mod glGetBufferPointerv {
     }
 }
 
-pub mod glGetDebugMessageLog {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetDebugMessageLog {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         count: u32,
         bufSize: i32,
         sources: u64,
@@ -1811,66 +1418,46 @@ pub mod glGetDebugMessageLog {
     }
 }
 
-pub mod glGetGraphicsResetStatus {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        result: u32,
-    ) {
+mod glGetGraphicsResetStatus {
+    fn leave(thread: Whole, memory: M, seen: O, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.reset_status, result);
+        set!(S, context.reset_status, result);
     }
 }
 
-pub mod glGetInteger64v {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        data: u64,
-    ) {
+mod glGetInteger64v {
+    fn leave(thread: S, memory: M, seen: O, pname: u32, data: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::format_list(&*context, pname) > 0 {
             observe::elements(seen, 1, data, functions::format_list(&*context, pname), 8);
         }
         match i64::from(pname) {
             GL_NUM_COMPRESSED_TEXTURE_FORMATS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                set!(context.limits.compressed_texture_formats, value);
+                set!(S, context.limits.compressed_texture_formats, value);
             }
             GL_NUM_PROGRAM_BINARY_FORMATS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                set!(context.limits.program_binary_formats, value);
+                set!(S, context.limits.program_binary_formats, value);
             }
             GL_NUM_SHADER_BINARY_FORMATS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                set!(context.limits.shader_binary_formats, value);
+                set!(S, context.limits.shader_binary_formats, value);
             }
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i64>(data, 0) as i32;
-                set!(context.limits.vertex_attribs, value);
+                set!(S, context.limits.vertex_attribs, value);
             }
             _ => {}
         }
     }
 }
 
-pub mod glGetInternalformativ {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetInternalformativ {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         internalformat: u32,
         pname: u32,
@@ -1878,7 +1465,6 @@ pub mod glGetInternalformativ {
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(pname) == GL_NUM_SAMPLE_COUNTS {
             observe::elements(seen, 4, params, i64::min(i64::from(count), 1), 4);
             if i64::from(count) > 0 {
@@ -1887,7 +1473,7 @@ pub mod glGetInternalformativ {
                     if let Some(it) =
                         context.sample_counts.at_mut(functions::format_key(target, internalformat))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -1920,13 +1506,11 @@ pub mod glGetInternalformativ {
     }
 }
 
-pub mod glGetProgramBinary {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetProgramBinary {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         bufSize: i32,
         length: u64,
@@ -1943,20 +1527,17 @@ pub mod glGetProgramBinary {
     }
 }
 
-pub mod glGetProgramResourceLocation {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetProgramResourceLocation {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         programInterface: u32,
         name: u64,
         result: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(programInterface) == GL_UNIFORM && i64::from(result) >= 0 {
             {
@@ -1965,26 +1546,16 @@ pub mod glGetProgramResourceLocation {
                 if let Some(it) = group.programs.get_mut(key_0)
                     && let Some(it) = it.uniform_names.at_mut(result)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glGetSamplerParameterIiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetSamplerParameterIiv {
+    fn leave(thread: S, memory: M, seen: O, sampler: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -1996,19 +1567,9 @@ pub mod glGetSamplerParameterIiv {
     }
 }
 
-pub mod glGetSamplerParameterIuiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetSamplerParameterIuiv {
+    fn leave(thread: S, memory: M, seen: O, sampler: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -2020,19 +1581,9 @@ pub mod glGetSamplerParameterIuiv {
     }
 }
 
-pub mod glGetSamplerParameterfv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetSamplerParameterfv {
+    fn leave(thread: S, memory: M, seen: O, sampler: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -2044,19 +1595,9 @@ pub mod glGetSamplerParameterfv {
     }
 }
 
-pub mod glGetSamplerParameteriv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetSamplerParameteriv {
+    fn leave(thread: S, memory: M, seen: O, sampler: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -2068,17 +1609,8 @@ pub mod glGetSamplerParameteriv {
     }
 }
 
-pub mod glGetTexParameterIiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetTexParameterIiv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2088,17 +1620,8 @@ pub mod glGetTexParameterIiv {
     }
 }
 
-pub mod glGetTexParameterIuiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetTexParameterIuiv {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2108,19 +1631,9 @@ pub mod glGetTexParameterIuiv {
     }
 }
 
-pub mod glGetUniformuiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        params: u64,
-    ) {
+mod glGetUniformuiv {
+    fn leave(thread: S, memory: M, seen: O, program: u32, location: i32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if {
             let mut group = context.group.lock();
             (functions::program_named(&*context, &*group, program).is_some()
@@ -2138,20 +1651,17 @@ pub mod glGetUniformuiv {
     }
 }
 
-pub mod glGetnUniformfv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetnUniformfv {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         bufSize: i32,
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let uniform_components_0: i64 = {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2178,20 +1688,17 @@ pub mod glGetnUniformfv {
     }
 }
 
-pub mod glGetnUniformiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetnUniformiv {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         bufSize: i32,
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let uniform_components_0: i64 = {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2218,20 +1725,17 @@ pub mod glGetnUniformiv {
     }
 }
 
-pub mod glGetnUniformuiv {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetnUniformuiv {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         bufSize: i32,
         params: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let uniform_components_0: i64 = {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2258,17 +1762,8 @@ pub mod glGetnUniformuiv {
     }
 }
 
-pub mod glInvalidateFramebuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        numAttachments: i32,
-        attachments: u64,
-    ) {
+mod glInvalidateFramebuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32, numAttachments: i32, attachments: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2278,13 +1773,11 @@ pub mod glInvalidateFramebuffer {
     }
 }
 
-pub mod glInvalidateSubFramebuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glInvalidateSubFramebuffer {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         numAttachments: i32,
         attachments: u64,
@@ -2302,13 +1795,11 @@ pub mod glInvalidateSubFramebuffer {
     }
 }
 
-pub mod glMapBufferRange {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glMapBufferRange {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         offset: i64,
         length: i64,
@@ -2327,15 +1818,8 @@ pub mod glMapBufferRange {
     }
 }
 
-pub mod glMemoryBarrier {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        barriers: u32,
-    ) {
+mod glMemoryBarrier {
+    fn enter(thread: S, memory: M, seen: O, barriers: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -2343,15 +1827,8 @@ pub mod glMemoryBarrier {
     }
 }
 
-pub mod glMemoryBarrierByRegion {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        barriers: u32,
-    ) {
+mod glMemoryBarrierByRegion {
+    fn enter(thread: S, memory: M, seen: O, barriers: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -2359,30 +1836,18 @@ pub mod glMemoryBarrierByRegion {
     }
 }
 
-pub mod glMinSampleShading {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        value_: f32,
-    ) {
+mod glMinSampleShading {
+    fn enter(thread: Whole, memory: M, seen: O, value_: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.min_sample_shading, value_);
+        set!(S, context.min_sample_shading, value_);
     }
 }
 
-pub mod glObjectLabel {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glObjectLabel {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         identifier: u32,
         name: u32,
         length: i32,
@@ -2403,77 +1868,41 @@ pub mod glObjectLabel {
     }
 }
 
-pub mod glObjectPtrLabel {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        ptr: u64,
-        length: i32,
-        label: u64,
-    ) {
+mod glObjectPtrLabel {
+    fn enter(thread: Whole, memory: M, seen: O, ptr: u64, length: i32, label: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Sync> = group.syncs.find(ptr);
         {
             let value =
                 observe::text_value(memory, label, i64::from(length), i64::from(length) < 0);
             if let Some(it) = group.syncs.get_mut(found_0) {
-                set!(it.label, value);
+                set!(S, it.label, value);
             }
         }
     }
 }
 
-pub mod glPatchParameteri {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        value_: i32,
-    ) {
+mod glPatchParameteri {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, value_: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(pname) == GL_PATCH_VERTICES {
-            set!(context.patch_vertices, value_);
+            set!(S, context.patch_vertices, value_);
         }
     }
 }
 
-pub mod glPauseTransformFeedback {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glPauseTransformFeedback {
+    fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.is_paused, true);
+            set!(S, it.is_paused, true);
         }
     }
 }
 
-pub mod glPopDebugGroup {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glPopDebugGroup {
+    fn enter(thread: Whole, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -2481,14 +1910,11 @@ pub mod glPopDebugGroup {
     }
 }
 
-pub mod glPrimitiveBoundingBox {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glPrimitiveBoundingBox {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         minX: f32,
         minY: f32,
         minZ: f32,
@@ -2499,48 +1925,44 @@ pub mod glPrimitiveBoundingBox {
         maxW: f32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.bounding_box.at_mut(0) {
-            set!(*it, minX);
+            set!(S, *it, minX);
         }
         if let Some(it) = context.bounding_box.at_mut(1) {
-            set!(*it, minY);
+            set!(S, *it, minY);
         }
         if let Some(it) = context.bounding_box.at_mut(2) {
-            set!(*it, minZ);
+            set!(S, *it, minZ);
         }
         if let Some(it) = context.bounding_box.at_mut(3) {
-            set!(*it, minW);
+            set!(S, *it, minW);
         }
         if let Some(it) = context.bounding_box.at_mut(4) {
-            set!(*it, maxX);
+            set!(S, *it, maxX);
         }
         if let Some(it) = context.bounding_box.at_mut(5) {
-            set!(*it, maxY);
+            set!(S, *it, maxY);
         }
         if let Some(it) = context.bounding_box.at_mut(6) {
-            set!(*it, maxZ);
+            set!(S, *it, maxZ);
         }
         if let Some(it) = context.bounding_box.at_mut(7) {
-            set!(*it, maxW);
+            set!(S, *it, maxW);
         }
     }
 }
 
-pub mod glProgramBinary {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramBinary {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         binaryFormat: u32,
         binary: u64,
         length: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2549,13 +1971,14 @@ pub mod glProgramBinary {
             crate::gles::link_program(thread, memory, its_program);
         }
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             let mut group = context.group.lock();
             {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(it.binary_format, binaryFormat);
+                    set!(S, it.binary_format, binaryFormat);
                 }
             }
             {
@@ -2568,34 +1991,23 @@ pub mod glProgramBinary {
     }
 }
 
-pub mod glProgramParameteri {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        pname: u32,
-        value_: i32,
-    ) {
+mod glProgramParameteri {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, pname: u32, value_: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         match i64::from(pname) {
             GL_PROGRAM_SEPARABLE => {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 let value = i64::from(value_) != 0;
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(it.separable, value);
+                    set!(S, it.separable, value);
                 }
             }
             GL_PROGRAM_BINARY_RETRIEVABLE_HINT => {
                 let key_0 = functions::program_named(&*context, &*group, program);
                 let value = i64::from(value_) != 0;
                 if let Some(it) = group.programs.get_mut(key_0) {
-                    set!(it.binary_retrievable, value);
+                    set!(S, it.binary_retrievable, value);
                 }
             }
             _ => {}
@@ -2603,20 +2015,9 @@ pub mod glProgramParameteri {
     }
 }
 
-pub mod glProgramUniform1f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        v0: f32,
-    ) {
+mod glProgramUniform1f {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -2625,39 +2026,35 @@ pub mod glProgramUniform1f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
         }
     }
 }
 
-pub mod glProgramUniform1fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform1fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2677,20 +2074,9 @@ pub mod glProgramUniform1fv {
     }
 }
 
-pub mod glProgramUniform1i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        v0: i32,
-    ) {
+mod glProgramUniform1i {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -2699,13 +2085,13 @@ pub mod glProgramUniform1i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2713,28 +2099,24 @@ pub mod glProgramUniform1i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform1iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform1iv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2753,20 +2135,9 @@ pub mod glProgramUniform1iv {
     }
 }
 
-pub mod glProgramUniform1ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        v0: u32,
-    ) {
+mod glProgramUniform1ui {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -2775,13 +2146,13 @@ pub mod glProgramUniform1ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2789,28 +2160,24 @@ pub mod glProgramUniform1ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform1uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform1uiv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2829,21 +2196,9 @@ pub mod glProgramUniform1uiv {
     }
 }
 
-pub mod glProgramUniform2f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        v0: f32,
-        v1: f32,
-    ) {
+mod glProgramUniform2f {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: f32, v1: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -2852,45 +2207,41 @@ pub mod glProgramUniform2f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                set!(*it, v1);
+                set!(S, *it, v1);
             }
         }
     }
 }
 
-pub mod glProgramUniform2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2910,21 +2261,9 @@ pub mod glProgramUniform2fv {
     }
 }
 
-pub mod glProgramUniform2i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        v0: i32,
-        v1: i32,
-    ) {
+mod glProgramUniform2i {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: i32, v1: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -2933,13 +2272,13 @@ pub mod glProgramUniform2i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -2947,7 +2286,7 @@ pub mod glProgramUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -2956,28 +2295,24 @@ pub mod glProgramUniform2i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform2iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform2iv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -2996,21 +2331,9 @@ pub mod glProgramUniform2iv {
     }
 }
 
-pub mod glProgramUniform2ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        v0: u32,
-        v1: u32,
-    ) {
+mod glProgramUniform2ui {
+    fn enter(thread: Whole, memory: M, seen: O, program: u32, location: i32, v0: u32, v1: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3019,13 +2342,13 @@ pub mod glProgramUniform2ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3033,7 +2356,7 @@ pub mod glProgramUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3042,28 +2365,24 @@ pub mod glProgramUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform2uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform2uiv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3082,14 +2401,11 @@ pub mod glProgramUniform2uiv {
     }
 }
 
-pub mod glProgramUniform3f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform3f {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         v0: f32,
@@ -3097,7 +2413,6 @@ pub mod glProgramUniform3f {
         v2: f32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3106,51 +2421,47 @@ pub mod glProgramUniform3f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                set!(*it, v1);
+                set!(S, *it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                set!(*it, v2);
+                set!(S, *it, v2);
             }
         }
     }
 }
 
-pub mod glProgramUniform3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3170,14 +2481,11 @@ pub mod glProgramUniform3fv {
     }
 }
 
-pub mod glProgramUniform3i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform3i {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         v0: i32,
@@ -3185,7 +2493,6 @@ pub mod glProgramUniform3i {
         v2: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3194,13 +2501,13 @@ pub mod glProgramUniform3i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3208,7 +2515,7 @@ pub mod glProgramUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3217,7 +2524,7 @@ pub mod glProgramUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3226,28 +2533,24 @@ pub mod glProgramUniform3i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform3iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform3iv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3266,14 +2569,11 @@ pub mod glProgramUniform3iv {
     }
 }
 
-pub mod glProgramUniform3ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform3ui {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         v0: u32,
@@ -3281,7 +2581,6 @@ pub mod glProgramUniform3ui {
         v2: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3290,13 +2589,13 @@ pub mod glProgramUniform3ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3304,7 +2603,7 @@ pub mod glProgramUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3313,7 +2612,7 @@ pub mod glProgramUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3322,28 +2621,24 @@ pub mod glProgramUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform3uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform3uiv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3362,14 +2657,11 @@ pub mod glProgramUniform3uiv {
     }
 }
 
-pub mod glProgramUniform4f {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform4f {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         v0: f32,
@@ -3378,7 +2670,6 @@ pub mod glProgramUniform4f {
         v3: f32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3387,57 +2678,53 @@ pub mod glProgramUniform4f {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(0)
             {
-                set!(*it, v0);
+                set!(S, *it, v0);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(1)
             {
-                set!(*it, v1);
+                set!(S, *it, v1);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(2)
             {
-                set!(*it, v2);
+                set!(S, *it, v2);
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
                 && let Some(it) = it.floats.at_mut(3)
             {
-                set!(*it, v3);
+                set!(S, *it, v3);
             }
         }
     }
 }
 
-pub mod glProgramUniform4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3457,14 +2744,11 @@ pub mod glProgramUniform4fv {
     }
 }
 
-pub mod glProgramUniform4i {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform4i {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         v0: i32,
@@ -3473,7 +2757,6 @@ pub mod glProgramUniform4i {
         v3: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3482,13 +2765,13 @@ pub mod glProgramUniform4i {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3496,7 +2779,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3505,7 +2788,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3514,7 +2797,7 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3523,28 +2806,24 @@ pub mod glProgramUniform4i {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform4iv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform4iv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3563,14 +2842,11 @@ pub mod glProgramUniform4iv {
     }
 }
 
-pub mod glProgramUniform4ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform4ui {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         v0: u32,
@@ -3579,7 +2855,6 @@ pub mod glProgramUniform4ui {
         v3: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::program_named(&*context, &*group, program);
@@ -3588,13 +2863,13 @@ pub mod glProgramUniform4ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -3602,7 +2877,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3611,7 +2886,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3620,7 +2895,7 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -3629,28 +2904,24 @@ pub mod glProgramUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glProgramUniform4uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniform4uiv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3669,14 +2940,11 @@ pub mod glProgramUniform4uiv {
     }
 }
 
-pub mod glProgramUniformMatrix2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3684,7 +2952,6 @@ pub mod glProgramUniformMatrix2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3704,14 +2971,11 @@ pub mod glProgramUniformMatrix2fv {
     }
 }
 
-pub mod glProgramUniformMatrix2x3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix2x3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3719,7 +2983,6 @@ pub mod glProgramUniformMatrix2x3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3739,14 +3002,11 @@ pub mod glProgramUniformMatrix2x3fv {
     }
 }
 
-pub mod glProgramUniformMatrix2x4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix2x4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3754,7 +3014,6 @@ pub mod glProgramUniformMatrix2x4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3774,14 +3033,11 @@ pub mod glProgramUniformMatrix2x4fv {
     }
 }
 
-pub mod glProgramUniformMatrix3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3789,7 +3045,6 @@ pub mod glProgramUniformMatrix3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3809,14 +3064,11 @@ pub mod glProgramUniformMatrix3fv {
     }
 }
 
-pub mod glProgramUniformMatrix3x2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix3x2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3824,7 +3076,6 @@ pub mod glProgramUniformMatrix3x2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3844,14 +3095,11 @@ pub mod glProgramUniformMatrix3x2fv {
     }
 }
 
-pub mod glProgramUniformMatrix3x4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix3x4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3859,7 +3107,6 @@ pub mod glProgramUniformMatrix3x4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3879,14 +3126,11 @@ pub mod glProgramUniformMatrix3x4fv {
     }
 }
 
-pub mod glProgramUniformMatrix4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3894,7 +3138,6 @@ pub mod glProgramUniformMatrix4fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3914,14 +3157,11 @@ pub mod glProgramUniformMatrix4fv {
     }
 }
 
-pub mod glProgramUniformMatrix4x2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix4x2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3929,7 +3169,6 @@ pub mod glProgramUniformMatrix4x2fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3949,14 +3188,11 @@ pub mod glProgramUniformMatrix4x2fv {
     }
 }
 
-pub mod glProgramUniformMatrix4x3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glProgramUniformMatrix4x3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         location: i32,
         count: i32,
@@ -3964,7 +3200,6 @@ pub mod glProgramUniformMatrix4x3fv {
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = {
                 let mut group = context.group.lock();
@@ -3984,21 +3219,9 @@ pub mod glProgramUniformMatrix4x3fv {
     }
 }
 
-pub mod glPushDebugGroup {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        source: u32,
-        id: u32,
-        length: i32,
-        message: u64,
-    ) {
+mod glPushDebugGroup {
+    fn enter(thread: Whole, memory: M, seen: O, source: u32, id: u32, length: i32, message: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_message_source(source) {
             {
                 let value =
@@ -4009,35 +3232,24 @@ pub mod glPushDebugGroup {
     }
 }
 
-pub mod glReadBuffer {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        src: u32,
-    ) {
+mod glReadBuffer {
+    fn enter(thread: Whole, memory: M, seen: O, src: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if context.read_framebuffer.is_none() {
-            set!(context.read_buffer, src);
+            set!(S, context.read_buffer, src);
         } else {
             if let Some(it) = context.framebuffers.get_mut(context.read_framebuffer) {
-                set!(it.read_buffer, src);
+                set!(S, it.read_buffer, src);
             }
         }
     }
 }
 
-pub mod glReadnPixels {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glReadnPixels {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         x: i32,
         y: i32,
         width: i32,
@@ -4059,11 +3271,10 @@ pub mod glReadnPixels {
             }
         }
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         x: i32,
         y: i32,
         width: i32,
@@ -4082,13 +3293,11 @@ pub mod glReadnPixels {
     }
 }
 
-pub mod glRenderbufferStorageMultisample {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glRenderbufferStorageMultisample {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalformat: u32,
@@ -4096,89 +3305,63 @@ pub mod glRenderbufferStorageMultisample {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
+            set!(S, it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
+            set!(S, it.height, height);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.samples, samples);
+                set!(S, it.samples, samples);
             }
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
+            set!(S, it.format, internalformat);
         }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glResumeTransformFeedback {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glResumeTransformFeedback {
+    fn enter(thread: Whole, memory: M, seen: O) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.transform_feedbacks.get_mut(context.transform_feedback) {
-            set!(it.is_paused, false);
+            set!(S, it.is_paused, false);
         }
     }
 }
 
-pub mod glSampleMaski {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        maskNumber: u32,
-        mask: u32,
-    ) {
+mod glSampleMaski {
+    fn enter(thread: Whole, memory: M, seen: O, maskNumber: u32, mask: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.sample_mask.at_mut(maskNumber) {
-            set!(*it, mask);
+            set!(S, *it, mask);
         }
     }
 }
 
-pub mod glSamplerParameterIiv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        param: u64,
-    ) {
+mod glSamplerParameterIiv {
+    fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_1: Ref<Sampler> = group.samplers.find(u64::from(sampler));
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
@@ -4187,11 +3370,12 @@ pub mod glSamplerParameterIiv {
                             if let Some(it) = group.samplers.get_mut(found_2)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                set!(*it, value);
+                                set!(S, *it, value);
                             }
                         }
                     }
                 } else {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                     drop(group);
@@ -4208,27 +3392,19 @@ pub mod glSamplerParameterIiv {
     }
 }
 
-pub mod glSamplerParameterIuiv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        param: u64,
-    ) {
+mod glSamplerParameterIuiv {
+    fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_1: Ref<Sampler> = group.samplers.find(u64::from(sampler));
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
@@ -4237,11 +3413,12 @@ pub mod glSamplerParameterIuiv {
                             if let Some(it) = group.samplers.get_mut(found_2)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                set!(*it, value);
+                                set!(S, *it, value);
                             }
                         }
                     }
                 } else {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                     drop(group);
@@ -4258,20 +3435,9 @@ pub mod glSamplerParameterIuiv {
     }
 }
 
-pub mod glSamplerParameterf {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        param: f32,
-    ) {
+mod glSamplerParameterf {
+    fn enter(thread: Whole, memory: M, seen: O, sampler: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -4281,19 +3447,9 @@ pub mod glSamplerParameterf {
     }
 }
 
-pub mod glSamplerParameterfv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        param: u64,
-    ) {
+mod glSamplerParameterfv {
+    fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -4301,9 +3457,11 @@ pub mod glSamplerParameterfv {
                 .find(&context.group, u64::from(sampler), |group| &mut group.samplers);
         if found_0.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) != GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let found_1: Ref<Sampler> =
                         context
                             .caches
@@ -4322,20 +3480,9 @@ pub mod glSamplerParameterfv {
     }
 }
 
-pub mod glSamplerParameteri {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glSamplerParameteri {
+    fn enter(thread: Whole, memory: M, seen: O, sampler: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Sampler> =
             context
                 .caches
@@ -4345,27 +3492,19 @@ pub mod glSamplerParameteri {
     }
 }
 
-pub mod glSamplerParameteriv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sampler: u32,
-        pname: u32,
-        param: u64,
-    ) {
+mod glSamplerParameteriv {
+    fn enter(thread: S, memory: M, seen: O, sampler: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_1: Ref<Sampler> = group.samplers.find(u64::from(sampler));
         drop(group);
         if found_1.is_some() {
             observe::elements(seen, 2, param, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         let found_2: Ref<Sampler> = group.samplers.find(u64::from(sampler));
@@ -4374,11 +3513,12 @@ pub mod glSamplerParameteriv {
                             if let Some(it) = group.samplers.get_mut(found_2)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                set!(*it, value);
+                                set!(S, *it, value);
                             }
                         }
                     }
                 } else {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     let found_3: Ref<Sampler> = group.samplers.find(u64::from(sampler));
                     drop(group);
@@ -4395,19 +3535,9 @@ pub mod glSamplerParameteriv {
     }
 }
 
-pub mod glTexBuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        internalformat: u32,
-        buffer: u32,
-    ) {
+mod glTexBuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32, internalformat: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
@@ -4416,30 +3546,28 @@ pub mod glTexBuffer {
         let texture: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
         if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.buffer_format, internalformat);
+            set!(S, it.buffer_format, internalformat);
         }
         {
             let value = group.buffers.find(u64::from(buffer));
             if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer.buffer, value);
+                set!(S, it.buffer.buffer, value);
             }
         }
         if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.buffer.offset, 0);
+            set!(S, it.buffer.offset, 0);
         }
         if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.buffer.size, 0);
+            set!(S, it.buffer.size, 0);
         }
     }
 }
 
-pub mod glTexBufferRange {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexBufferRange {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         internalformat: u32,
         buffer: u32,
@@ -4447,7 +3575,6 @@ pub mod glTexBufferRange {
         size: i64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_1: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
@@ -4456,30 +3583,28 @@ pub mod glTexBufferRange {
         let texture: Ref<Texture> = functions::bound_texture(&*context, target);
         let mut group = context.group.lock();
         if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.buffer_format, internalformat);
+            set!(S, it.buffer_format, internalformat);
         }
         {
             let value = group.buffers.find(u64::from(buffer));
             if let Some(it) = group.textures.get_mut(texture) {
-                set!(it.buffer.buffer, value);
+                set!(S, it.buffer.buffer, value);
             }
         }
         if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.buffer.offset, offset);
+            set!(S, it.buffer.offset, offset);
         }
         if let Some(it) = group.textures.get_mut(texture) {
-            set!(it.buffer.size, size);
+            set!(S, it.buffer.size, size);
         }
     }
 }
 
-pub mod glTexImage3D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexImage3D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: i32,
@@ -4507,19 +3632,19 @@ pub mod glTexImage3D {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, depth);
+                set!(S, it.depth, depth);
             }
             {
                 let value = internalformat as u32;
@@ -4527,7 +3652,7 @@ pub mod glTexImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.format, value);
+                    set!(S, it.format, value);
                 }
             }
             {
@@ -4536,14 +3661,14 @@ pub mod glTexImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.pixel_type, value);
+                    set!(S, it.pixel_type, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, 0);
+                set!(S, it.compressed_bytes, 0);
             }
             {
                 let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -4551,31 +3676,23 @@ pub mod glTexImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, value);
+                    set!(S, it.is_defined, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexParameterIiv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexParameterIiv {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         {
@@ -4584,11 +3701,12 @@ pub mod glTexParameterIiv {
                             if let Some(it) = group.textures.get_mut(key_0)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                set!(*it, value);
+                                set!(S, *it, value);
                             }
                         }
                     }
                 } else {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
                         crate::gles::set_texture_parameter(
@@ -4605,24 +3723,16 @@ pub mod glTexParameterIiv {
     }
 }
 
-pub mod glTexParameterIuiv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexParameterIuiv {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) == GL_TEXTURE_BORDER_COLOR {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     let mut group = context.group.lock();
                     for i in number::range(0, 4) {
                         {
@@ -4631,11 +3741,12 @@ pub mod glTexParameterIuiv {
                             if let Some(it) = group.textures.get_mut(key_0)
                                 && let Some(it) = it.sampling.border_color.at_mut(i)
                             {
-                                set!(*it, value);
+                                set!(S, *it, value);
                             }
                         }
                     }
                 } else {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
                         crate::gles::set_texture_parameter(
@@ -4652,13 +3763,11 @@ pub mod glTexParameterIuiv {
     }
 }
 
-pub mod glTexStorage2D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorage2D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalformat: u32,
@@ -4666,7 +3775,6 @@ pub mod glTexStorage2D {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -4684,13 +3792,11 @@ pub mod glTexStorage2D {
     }
 }
 
-pub mod glTexStorage2DMultisample {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorage2DMultisample {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalformat: u32,
@@ -4699,7 +3805,6 @@ pub mod glTexStorage2DMultisample {
         fixedsamplelocations: u8,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -4717,13 +3822,11 @@ pub mod glTexStorage2DMultisample {
     }
 }
 
-pub mod glTexStorage3D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorage3D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalformat: u32,
@@ -4732,7 +3835,6 @@ pub mod glTexStorage3D {
         depth: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -4750,13 +3852,11 @@ pub mod glTexStorage3D {
     }
 }
 
-pub mod glTexStorage3DMultisample {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorage3DMultisample {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalformat: u32,
@@ -4766,7 +3866,6 @@ pub mod glTexStorage3DMultisample {
         fixedsamplelocations: u8,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -4784,13 +3883,11 @@ pub mod glTexStorage3DMultisample {
     }
 }
 
-pub mod glTexSubImage3D {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexSubImage3D {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -4819,58 +3916,44 @@ pub mod glTexSubImage3D {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, true);
+                    set!(S, it.is_defined, true);
                 }
             }
         }
     }
 }
 
-pub mod glTransformFeedbackVaryings {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTransformFeedbackVaryings {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         count: i32,
         varyings: u64,
         bufferMode: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         {
             let key_0 = functions::program_named(&*context, &*group, program);
             let value = observe::joined(memory, varyings, i64::from(count), 0);
             if let Some(it) = group.programs.get_mut(key_0) {
-                set!(it.feedback_varyings, value);
+                set!(S, it.feedback_varyings, value);
             }
         }
         {
             let key_0 = functions::program_named(&*context, &*group, program);
             if let Some(it) = group.programs.get_mut(key_0) {
-                set!(it.feedback_mode, bufferMode);
+                set!(S, it.feedback_mode, bufferMode);
             }
         }
     }
 }
 
-pub mod glUniform1ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: u32,
-    ) {
+mod glUniform1ui {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -4879,13 +3962,13 @@ pub mod glUniform1ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -4893,27 +3976,16 @@ pub mod glUniform1ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform1uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform1uiv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -4929,20 +4001,9 @@ pub mod glUniform1uiv {
     }
 }
 
-pub mod glUniform2ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: u32,
-        v1: u32,
-    ) {
+mod glUniform2ui {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32, v1: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -4951,13 +4012,13 @@ pub mod glUniform2ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -4965,7 +4026,7 @@ pub mod glUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -4974,27 +4035,16 @@ pub mod glUniform2ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform2uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform2uiv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -5010,21 +4060,9 @@ pub mod glUniform2uiv {
     }
 }
 
-pub mod glUniform3ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: u32,
-        v1: u32,
-        v2: u32,
-    ) {
+mod glUniform3ui {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32, v1: u32, v2: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -5033,13 +4071,13 @@ pub mod glUniform3ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -5047,7 +4085,7 @@ pub mod glUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5056,7 +4094,7 @@ pub mod glUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5065,27 +4103,16 @@ pub mod glUniform3ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform3uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform3uiv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -5101,22 +4128,9 @@ pub mod glUniform3uiv {
     }
 }
 
-pub mod glUniform4ui {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        v0: u32,
-        v1: u32,
-        v2: u32,
-        v3: u32,
-    ) {
+mod glUniform4ui {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if i64::from(location) >= 0 {
             let target: Ref<Program> = functions::active_program(&*context);
@@ -5125,13 +4139,13 @@ pub mod glUniform4ui {
                 if let Some(it) = group.programs.get_mut(target)
                     && let Some(it) = it.uniforms.at_mut(location)
                 {
-                    set!(it.kind, value);
+                    set!(S, it.kind, value);
                 }
             }
             if let Some(it) = group.programs.get_mut(target)
                 && let Some(it) = it.uniforms.at_mut(location)
             {
-                set!(it.count, 1);
+                set!(S, it.count, 1);
             }
             {
                 let value = i64::from(v0);
@@ -5139,7 +4153,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5148,7 +4162,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5157,7 +4171,7 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5166,27 +4180,16 @@ pub mod glUniform4ui {
                     && let Some(it) = it.uniforms.at_mut(location)
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glUniform4uiv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        location: i32,
-        count: i32,
-        value_: u64,
-    ) {
+mod glUniform4uiv {
+    fn enter(thread: Whole, memory: M, seen: O, location: i32, count: i32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_integers(
@@ -5202,47 +4205,39 @@ pub mod glUniform4uiv {
     }
 }
 
-pub mod glUniformBlockBinding {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformBlockBinding {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         program: u32,
         uniformBlockIndex: u32,
         uniformBlockBinding: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         {
             let key_0 = functions::program_named(&*context, &*group, program);
             if let Some(it) = group.programs.get_mut(key_0)
                 && let Some(it) = it.block_bindings.at_mut(uniformBlockIndex)
             {
-                set!(*it, uniformBlockBinding);
+                set!(S, *it, uniformBlockBinding);
             }
         }
     }
 }
 
-pub mod glUniformMatrix2x3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix2x3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -5259,21 +4254,17 @@ pub mod glUniformMatrix2x3fv {
     }
 }
 
-pub mod glUniformMatrix2x4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix2x4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -5290,21 +4281,17 @@ pub mod glUniformMatrix2x4fv {
     }
 }
 
-pub mod glUniformMatrix3x2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix3x2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -5321,21 +4308,17 @@ pub mod glUniformMatrix3x2fv {
     }
 }
 
-pub mod glUniformMatrix3x4fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix3x4fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -5352,21 +4335,17 @@ pub mod glUniformMatrix3x4fv {
     }
 }
 
-pub mod glUniformMatrix4x2fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix4x2fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -5383,21 +4362,17 @@ pub mod glUniformMatrix4x2fv {
     }
 }
 
-pub mod glUniformMatrix4x3fv {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glUniformMatrix4x3fv {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         location: i32,
         count: i32,
         transpose: u8,
         value_: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_program = functions::active_program(&*context);
             crate::gles::set_uniform_floats(
@@ -5414,15 +4389,8 @@ pub mod glUniformMatrix4x3fv {
     }
 }
 
-pub mod glUnmapBuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-    ) {
+mod glUnmapBuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -5431,20 +4399,9 @@ pub mod glUnmapBuffer {
     }
 }
 
-pub mod glUseProgramStages {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pipeline: u32,
-        stages: u32,
-        program: u32,
-    ) {
+mod glUseProgramStages {
+    fn enter(thread: Whole, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for bit in number::range(0, 6) {
             if (i64::from(stages) & number::shl(1, bit)) != 0 {
@@ -5454,7 +4411,7 @@ pub mod glUseProgramStages {
                     if let Some(it) = context.pipelines.get_mut(found_1)
                         && let Some(it) = it.stages.at_mut((number::shl(1, bit) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -5462,18 +4419,9 @@ pub mod glUseProgramStages {
     }
 }
 
-pub mod glVertexAttribBinding {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        attribindex: u32,
-        bindingindex: u32,
-    ) {
+mod glVertexAttribBinding {
+    fn enter(thread: S, memory: M, seen: O, attribindex: u32, bindingindex: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, attribindex)
             && i64::from(bindingindex) < 32
             && context.vertex_array.is_some()
@@ -5483,18 +4431,9 @@ pub mod glVertexAttribBinding {
     }
 }
 
-pub mod glVertexAttribDivisor {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        divisor: u32,
-    ) {
+mod glVertexAttribDivisor {
+    fn enter(thread: S, memory: M, seen: O, index: u32, divisor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, index) {
             crate::gles::set_vertex_binding(thread, memory, index, index);
             crate::gles::set_vertex_divisor(thread, memory, index, divisor);
@@ -5502,13 +4441,11 @@ pub mod glVertexAttribDivisor {
     }
 }
 
-pub mod glVertexAttribFormat {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glVertexAttribFormat {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         attribindex: u32,
         size: i32,
         r#type: u32,
@@ -5516,7 +4453,6 @@ pub mod glVertexAttribFormat {
         relativeoffset: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, attribindex)
             && context.vertex_array.is_some()
             && functions::is_float_format(&*context, size, r#type)
@@ -5535,32 +4471,21 @@ pub mod glVertexAttribFormat {
     }
 }
 
-pub mod glVertexAttribI4i {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        x: i32,
-        y: i32,
-        z: i32,
-        w: i32,
-    ) {
+mod glVertexAttribI4i {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: i32, y: i32, z: i32, w: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, true);
+            set!(S, *it, true);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = i64::from(x);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5568,7 +4493,7 @@ pub mod glVertexAttribI4i {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5576,7 +4501,7 @@ pub mod glVertexAttribI4i {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5584,36 +4509,28 @@ pub mod glVertexAttribI4i {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttribI4iv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        v: u64,
-    ) {
+mod glVertexAttribI4iv {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, true);
+            set!(S, *it, true);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = i64::from(memory.element::<i32>(v, 0));
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5621,7 +4538,7 @@ pub mod glVertexAttribI4iv {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5629,7 +4546,7 @@ pub mod glVertexAttribI4iv {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5637,39 +4554,28 @@ pub mod glVertexAttribI4iv {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttribI4ui {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        x: u32,
-        y: u32,
-        z: u32,
-        w: u32,
-    ) {
+mod glVertexAttribI4ui {
+    fn enter(thread: S, memory: M, seen: O, index: u32, x: u32, y: u32, z: u32, w: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, true);
+            set!(S, *it, true);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = i64::from(x);
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5677,7 +4583,7 @@ pub mod glVertexAttribI4ui {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5685,7 +4591,7 @@ pub mod glVertexAttribI4ui {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5693,36 +4599,28 @@ pub mod glVertexAttribI4ui {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttribI4uiv {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        v: u64,
-    ) {
+mod glVertexAttribI4uiv {
+    fn enter(thread: S, memory: M, seen: O, index: u32, v: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if let Some(it) = context.integer_attribs.at_mut(i64::from(index)) {
-            set!(*it, true);
+            set!(S, *it, true);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let value = i64::from(memory.element::<u32>(v, 0));
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5730,7 +4628,7 @@ pub mod glVertexAttribI4uiv {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(1)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5738,7 +4636,7 @@ pub mod glVertexAttribI4uiv {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(2)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
             {
@@ -5746,27 +4644,24 @@ pub mod glVertexAttribI4uiv {
                 if let Some(it) = context.current_attribs.at_mut(i64::from(index))
                     && let Some(it) = it.integers.at_mut(3)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glVertexAttribIFormat {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glVertexAttribIFormat {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         attribindex: u32,
         size: i32,
         r#type: u32,
         relativeoffset: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, attribindex)
             && context.vertex_array.is_some()
             && functions::is_integer_format(size, r#type)
@@ -5785,13 +4680,11 @@ pub mod glVertexAttribIFormat {
     }
 }
 
-pub mod glVertexAttribIPointer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glVertexAttribIPointer {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         index: u32,
         size: i32,
         r#type: u32,
@@ -5799,7 +4692,6 @@ pub mod glVertexAttribIPointer {
         pointer: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_attrib(&*context, index)
             && functions::is_integer_format(size, r#type)
             && i64::from(stride) >= 0
@@ -5812,38 +4704,21 @@ pub mod glVertexAttribIPointer {
     }
 }
 
-pub mod glVertexBindingDivisor {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        bindingindex: u32,
-        divisor: u32,
-    ) {
+mod glVertexBindingDivisor {
+    fn enter(thread: S, memory: M, seen: O, bindingindex: u32, divisor: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(bindingindex) < 32 && context.vertex_array.is_some() {
             crate::gles::set_vertex_divisor(thread, memory, bindingindex, divisor);
         }
     }
 }
 
-pub mod glWaitSync {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        sync: u64,
-        flags: u32,
-        timeout: u64,
-    ) {
+mod glWaitSync {
+    fn enter(thread: S, memory: M, seen: O, sync: u64, flags: u32, timeout: u64) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
     }
+}
 }

@@ -17,144 +17,102 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod glActiveShaderProgramEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pipeline: u32,
-        program: u32,
-    ) {
+command_modules! {
+mod glActiveShaderProgramEXT {
+    fn enter(thread: S, memory: M, seen: O, pipeline: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         let mut group = context.group.lock();
         {
             let value = functions::program_named(&*context, &*group, program);
             if let Some(it) = context.pipelines.get_mut(found_0) {
-                set!(it.active_program, value);
+                set!(S, it.active_program, value);
             }
         }
     }
 }
 
-pub mod glAlphaFuncxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        func: u32,
-        r#ref: i32,
-    ) {
+mod glAlphaFuncxOES {
+    fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.alpha_function, func);
-        set!(context.alpha_reference, functions::fixed(r#ref) as f32);
+        set!(S, context.alpha_function, func);
+        set!(S, context.alpha_reference, functions::fixed(r#ref) as f32);
     }
 }
 
-pub mod glBeginQueryEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        id: u32,
-    ) {
+mod glBeginQueryEXT {
+    fn enter(thread: S, memory: M, seen: O, target: u32, id: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         context.queries.bind(u64::from(id));
         let begun: Ref<Query> = context.queries.find(u64::from(id));
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.active_queries.at_mut(target) {
-                set!(*it, begun);
+                set!(S, *it, begun);
             }
         }
         if let Some(it) = context.queries.get_mut(begun) {
-            set!(it.target, target);
+            set!(S, it.target, target);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             if let Some(it) = context.queries.get_mut(begun) {
-                set!(it.is_active, true);
+                set!(S, it.is_active, true);
             }
         }
     }
 }
 
-pub mod glBindFramebufferOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        framebuffer: u32,
-    ) {
+mod glBindFramebufferOES {
+    fn enter(thread: S, memory: M, seen: O, target: u32, framebuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_framebuffer_target(target) {
             context.framebuffers.bind(u64::from(framebuffer));
-            #[cfg(feature = "tools")]
-            let bound: Ref<Framebuffer> = context.framebuffers.find(u64::from(framebuffer));
-            #[cfg(feature = "tools")]
+            let bound: Ref<Framebuffer> = if S::WHOLE
+                && let Some(context) = context.whole()
+            {
+                context.framebuffers.find(u64::from(framebuffer))
+            } else {
+                Ref::NONE
+            };
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 if i64::from(target) != GL_READ_FRAMEBUFFER {
-                    set!(context.draw_framebuffer, bound);
+                    set!(S, context.draw_framebuffer, bound);
                 }
                 if i64::from(target) != GL_DRAW_FRAMEBUFFER {
-                    set!(context.read_framebuffer, bound);
+                    set!(S, context.read_framebuffer, bound);
                 }
             }
         }
     }
 }
 
-pub mod glBindProgramPipelineEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pipeline: u32,
-    ) {
+mod glBindProgramPipelineEXT {
+    fn enter(thread: S, memory: M, seen: O, pipeline: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Pipeline> = context.pipelines.find(u64::from(pipeline));
         if i64::from(pipeline) == 0 || found_0.is_some() {
-            set!(context.pipeline, context.pipelines.find(u64::from(pipeline)));
+            set!(S, context.pipeline, context.pipelines.find(u64::from(pipeline)));
         }
     }
 }
 
-pub mod glBindRenderbufferOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        renderbuffer: u32,
-    ) {
+mod glBindRenderbufferOES {
+    fn enter(thread: S, memory: M, seen: O, target: u32, renderbuffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(target) == GL_RENDERBUFFER {
             set!(
+                S,
                 context.renderbuffer,
                 context.caches.renderbuffers.bind(
                     &context.group,
@@ -166,115 +124,64 @@ pub mod glBindRenderbufferOES {
     }
 }
 
-pub use super::commands_gl_es3::glBindVertexArray as glBindVertexArrayOES;
-
-pub mod glBlendEquationOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glBlendEquationOES {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_rgb, mode);
+                set!(S, it.equation_rgb, mode);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_alpha, mode);
+                set!(S, it.equation_alpha, mode);
             }
         }
     }
 }
 
-pub mod glBlendEquationSeparateOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        modeRGB: u32,
-        modeAlpha: u32,
-    ) {
+mod glBlendEquationSeparateOES {
+    fn enter(thread: Whole, memory: M, seen: O, modeRGB: u32, modeAlpha: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_rgb, modeRGB);
+                set!(S, it.equation_rgb, modeRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.equation_alpha, modeAlpha);
+                set!(S, it.equation_alpha, modeAlpha);
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glBlendEquationSeparatei as glBlendEquationSeparateiEXT;
-
-pub use super::commands_gl_es3::glBlendEquationSeparatei as glBlendEquationSeparateiOES;
-
-pub use super::commands_gl_es3::glBlendEquationi as glBlendEquationiEXT;
-
-pub use super::commands_gl_es3::glBlendEquationi as glBlendEquationiOES;
-
-pub mod glBlendFuncSeparateOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBlendFuncSeparateOES {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         srcRGB: u32,
         dstRGB: u32,
         srcAlpha: u32,
         dstAlpha: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, 8) {
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.source_rgb, srcRGB);
+                set!(S, it.source_rgb, srcRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.source_alpha, srcAlpha);
+                set!(S, it.source_alpha, srcAlpha);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.destination_rgb, dstRGB);
+                set!(S, it.destination_rgb, dstRGB);
             }
             if let Some(it) = context.targets.at_mut(i) {
-                set!(it.destination_alpha, dstAlpha);
+                set!(S, it.destination_alpha, dstAlpha);
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glBlendFuncSeparatei as glBlendFuncSeparateiEXT;
-
-pub use super::commands_gl_es3::glBlendFuncSeparatei as glBlendFuncSeparateiOES;
-
-pub use super::commands_gl_es3::glBlendFunci as glBlendFunciEXT;
-
-pub use super::commands_gl_es3::glBlendFunci as glBlendFunciOES;
-
-pub mod glBufferStorageEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        size: i64,
-        data: u64,
-        flags: u32,
-    ) {
+mod glBufferStorageEXT {
+    fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, data: u64, flags: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -293,30 +200,34 @@ pub mod glBufferStorageEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                set!(it.immutable, true);
+                set!(S, it.immutable, true);
             }
             drop(group);
-            #[cfg(feature = "tools")]
-            let bound_buffer_3: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_3: Ref<Buffer> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                crate::gles::bound_buffer(thread, memory, target)
+            } else {
+                Ref::NONE
+            };
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 let mut group = context.group.lock();
                 if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
-                    set!(it.storage_flags, flags);
+                    set!(S, it.storage_flags, flags);
                 }
             }
         }
     }
 }
 
-pub mod glBufferStorageExternalEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBufferStorageExternalEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         offset: i64,
         size: i64,
@@ -340,35 +251,31 @@ pub mod glBufferStorageExternalEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                set!(it.immutable, true);
+                set!(S, it.immutable, true);
             }
             drop(group);
-            #[cfg(feature = "tools")]
-            let bound_buffer_3: Ref<Buffer> = crate::gles::bound_buffer(thread, memory, target);
+            let bound_buffer_3: Ref<Buffer> = if S::WHOLE
+                && let Some(thread) = thread.whole()
+            {
+                crate::gles::bound_buffer(thread, memory, target)
+            } else {
+                Ref::NONE
+            };
             let Some(context) = thread.context.as_deref_mut() else { return };
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 let mut group = context.group.lock();
                 if let Some(it) = group.buffers.get_mut(bound_buffer_3) {
-                    set!(it.storage_flags, flags);
+                    set!(S, it.storage_flags, flags);
                 }
             }
         }
     }
 }
 
-pub mod glBufferStorageMemEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        size: i64,
-        memory_: u32,
-        offset: u64,
-    ) {
+mod glBufferStorageMemEXT {
+    fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, memory_: u32, offset: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -386,93 +293,61 @@ pub mod glBufferStorageMemEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(bound_buffer_2) {
-                set!(it.immutable, true);
+                set!(S, it.immutable, true);
             }
         }
     }
 }
 
-pub mod glClearColorxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: i32,
-        green: i32,
-        blue: i32,
-        alpha: i32,
-    ) {
+mod glClearColorxOES {
+    fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(red) as f32;
             if let Some(it) = context.clear_color.at_mut(0) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
             let value = functions::fixed(green) as f32;
             if let Some(it) = context.clear_color.at_mut(1) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
             let value = functions::fixed(blue) as f32;
             if let Some(it) = context.clear_color.at_mut(2) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
             let value = functions::fixed(alpha) as f32;
             if let Some(it) = context.clear_color.at_mut(3) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glClearDepthfOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        depth: f32,
-    ) {
+mod glClearDepthfOES {
+    fn enter(thread: Whole, memory: M, seen: O, depth: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.clear_depth, depth);
+        set!(S, context.clear_depth, depth);
     }
 }
 
-pub mod glClearDepthxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        depth: i32,
-    ) {
+mod glClearDepthxOES {
+    fn enter(thread: Whole, memory: M, seen: O, depth: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.clear_depth, functions::fixed(depth) as f32);
+        set!(S, context.clear_depth, functions::fixed(depth) as f32);
     }
 }
 
-pub mod glClearTexImageEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glClearTexImageEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         level: i32,
         format: u32,
@@ -487,13 +362,11 @@ pub mod glClearTexImageEXT {
     }
 }
 
-pub mod glClearTexSubImageEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glClearTexSubImageEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         level: i32,
         xoffset: i32,
@@ -514,37 +387,17 @@ pub mod glClearTexSubImageEXT {
     }
 }
 
-pub mod glClipControlEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        origin: u32,
-        depth: u32,
-    ) {
+mod glClipControlEXT {
+    fn enter(thread: Whole, memory: M, seen: O, origin: u32, depth: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.clip_origin, origin);
-        set!(context.clip_depth, depth);
+        set!(S, context.clip_origin, origin);
+        set!(S, context.clip_depth, depth);
     }
 }
 
-pub mod glClipPlanefOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        plane: u32,
-        equation: u64,
-    ) {
+mod glClipPlanefOES {
+    fn enter(thread: Whole, memory: M, seen: O, plane: u32, equation: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_clip_plane(plane) {
             for i in number::range(0, 4) {
                 {
@@ -552,7 +405,7 @@ pub mod glClipPlanefOES {
                     if let Some(it) = context.clip_planes.at_mut(plane)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -560,19 +413,9 @@ pub mod glClipPlanefOES {
     }
 }
 
-pub mod glClipPlanexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        plane: u32,
-        equation: u64,
-    ) {
+mod glClipPlanexOES {
+    fn enter(thread: Whole, memory: M, seen: O, plane: u32, equation: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_clip_plane(plane) {
             for i in number::range(0, 4) {
                 {
@@ -580,7 +423,7 @@ pub mod glClipPlanexOES {
                     if let Some(it) = context.clip_planes.at_mut(plane)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -588,27 +431,15 @@ pub mod glClipPlanexOES {
     }
 }
 
-pub mod glColor4xOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        red: i32,
-        green: i32,
-        blue: i32,
-        alpha: i32,
-    ) {
+mod glColor4xOES {
+    fn enter(thread: Whole, memory: M, seen: O, red: i32, green: i32, blue: i32, alpha: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(red) as f32;
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -616,7 +447,7 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -624,7 +455,7 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -632,23 +463,17 @@ pub mod glColor4xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_COLOR as u32))
                 && let Some(it) = it.at_mut(3)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glColorMaski as glColorMaskiEXT;
-
-pub use super::commands_gl_es3::glColorMaski as glColorMaskiOES;
-
-pub mod glCompressedTexImage3DOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCompressedTexImage3DOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: u32,
@@ -678,42 +503,42 @@ pub mod glCompressedTexImage3DOES {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, depth);
+                set!(S, it.depth, depth);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.format, internalformat);
+                set!(S, it.format, internalformat);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.pixel_type, 0);
+                set!(S, it.pixel_type, 0);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, imageSize);
+                set!(S, it.compressed_bytes, imageSize);
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = group.textures.get_mut(texture) {
-                    set!(it.image, value);
+                    set!(S, it.image, value);
                 }
             }
             {
@@ -722,20 +547,18 @@ pub mod glCompressedTexImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, value);
+                    set!(S, it.is_defined, value);
                 }
             }
         }
     }
 }
 
-pub mod glCompressedTexSubImage3DOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCompressedTexSubImage3DOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -767,24 +590,18 @@ pub mod glCompressedTexSubImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, true);
+                    set!(S, it.is_defined, true);
                 }
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glCopyImageSubData as glCopyImageSubDataEXT;
-
-pub use super::commands_gl_es3::glCopyImageSubData as glCopyImageSubDataOES;
-
-pub mod glCopyTexSubImage3DOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCopyTexSubImage3DOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -807,25 +624,15 @@ pub mod glCopyTexSubImage3DOES {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.is_defined, true);
+                set!(S, it.is_defined, true);
             }
         }
     }
 }
 
-pub mod glCreateMemoryObjectsEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        memoryObjects: u64,
-    ) {
+mod glCreateMemoryObjectsEXT {
+    fn leave(thread: Whole, memory: M, seen: O, n: i32, memoryObjects: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.memory_objects.create(u64::from(memory.element::<u32>(memoryObjects, i)));
@@ -833,18 +640,8 @@ pub mod glCreateMemoryObjectsEXT {
     }
 }
 
-pub mod glCreateShaderProgramvEXT {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#type: u32,
-        count: i32,
-        strings: u64,
-        result: u32,
-    ) {
+mod glCreateShaderProgramvEXT {
+    fn leave(thread: S, memory: M, seen: O, r#type: u32, count: i32, strings: u64, result: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -858,49 +655,28 @@ pub mod glCreateShaderProgramvEXT {
     }
 }
 
-pub mod glCurrentPaletteMatrixOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        matrixpaletteindex: u32,
-    ) {
+mod glCurrentPaletteMatrixOES {
+    fn enter(thread: Whole, memory: M, seen: O, matrixpaletteindex: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.palette_matrix, matrixpaletteindex);
+        set!(S, context.palette_matrix, matrixpaletteindex);
     }
 }
 
-pub use super::commands_gl_es3::glDebugMessageCallback as glDebugMessageCallbackKHR;
-
-pub use super::commands_gl_es3::glDebugMessageControl as glDebugMessageControlKHR;
-
-pub mod glDeleteFramebuffersOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        framebuffers: u64,
-    ) {
+mod glDeleteFramebuffersOES {
+    fn enter(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             let gone: Ref<Framebuffer> =
                 context.framebuffers.find(u64::from(memory.element::<u32>(framebuffers, i)));
             if gone.is_some() {
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
                     if context.draw_framebuffer == gone {
-                        set!(context.draw_framebuffer, Ref::NONE);
+                        set!(S, context.draw_framebuffer, Ref::NONE);
                     }
                     if context.read_framebuffer == gone {
-                        set!(context.read_framebuffer, Ref::NONE);
+                        set!(S, context.read_framebuffer, Ref::NONE);
                     }
                 }
                 context.framebuffers.delete(u64::from(memory.element::<u32>(framebuffers, i)));
@@ -909,19 +685,9 @@ pub mod glDeleteFramebuffersOES {
     }
 }
 
-pub mod glDeleteMemoryObjectsEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        memoryObjects: u64,
-    ) {
+mod glDeleteMemoryObjectsEXT {
+    fn enter(thread: Whole, memory: M, seen: O, n: i32, memoryObjects: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.memory_objects.delete(u64::from(memory.element::<u32>(memoryObjects, i)));
@@ -929,59 +695,32 @@ pub mod glDeleteMemoryObjectsEXT {
     }
 }
 
-pub mod glDeleteProgramPipelinesEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        pipelines: u64,
-    ) {
+mod glDeleteProgramPipelinesEXT {
+    fn enter(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<Pipeline> =
                 context.pipelines.find(u64::from(memory.element::<u32>(pipelines, i)));
             if i64::from(memory.element::<u32>(pipelines, i)) != 0 && found_1 == context.pipeline {
-                set!(context.pipeline, Ref::NONE);
+                set!(S, context.pipeline, Ref::NONE);
             }
             context.pipelines.delete(u64::from(memory.element::<u32>(pipelines, i)));
         }
     }
 }
 
-pub mod glDeleteQueriesEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        ids: u64,
-    ) {
+mod glDeleteQueriesEXT {
+    fn enter(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.queries.delete(u64::from(memory.element::<u32>(ids, i)));
         }
     }
 }
 
-pub mod glDeleteRenderbuffersOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        renderbuffers: u64,
-    ) {
+mod glDeleteRenderbuffersOES {
+    fn enter(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             let found_1: Ref<Renderbuffer> =
@@ -989,26 +728,16 @@ pub mod glDeleteRenderbuffersOES {
             if i64::from(memory.element::<u32>(renderbuffers, i)) != 0
                 && found_1 == context.renderbuffer
             {
-                set!(context.renderbuffer, Ref::NONE);
+                set!(S, context.renderbuffer, Ref::NONE);
             }
             group.renderbuffers.delete(u64::from(memory.element::<u32>(renderbuffers, i)));
         }
     }
 }
 
-pub mod glDeleteSemaphoresEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        semaphores: u64,
-    ) {
+mod glDeleteSemaphoresEXT {
+    fn enter(thread: Whole, memory: M, seen: O, n: i32, semaphores: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.delete(u64::from(memory.element::<u32>(semaphores, i)));
@@ -1016,39 +745,19 @@ pub mod glDeleteSemaphoresEXT {
     }
 }
 
-pub use super::commands_gl_es3::glDeleteVertexArrays as glDeleteVertexArraysOES;
-
-pub use super::commands_gl_es2::glDepthRangef as glDepthRangefOES;
-
-pub mod glDepthRangexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        f: i32,
-    ) {
+mod glDepthRangexOES {
+    fn enter(thread: Whole, memory: M, seen: O, n: i32, f: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.depth_near, functions::fixed(n) as f32);
-        set!(context.depth_far, functions::fixed(f) as f32);
+        set!(S, context.depth_near, functions::fixed(n) as f32);
+        set!(S, context.depth_far, functions::fixed(f) as f32);
     }
 }
 
-pub use super::commands_gl_es3::glDisablei as glDisableiEXT;
-
-pub use super::commands_gl_es3::glDisablei as glDisableiOES;
-
-pub mod glDrawArraysInstancedBaseInstanceEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawArraysInstancedBaseInstanceEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         first: i32,
         count: i32,
@@ -1073,18 +782,8 @@ pub mod glDrawArraysInstancedBaseInstanceEXT {
     }
 }
 
-pub mod glDrawArraysInstancedEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        start: i32,
-        count: i32,
-        primcount: i32,
-    ) {
+mod glDrawArraysInstancedEXT {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, start: i32, count: i32, primcount: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1103,19 +802,11 @@ pub mod glDrawArraysInstancedEXT {
     }
 }
 
-pub use super::commands_gl_es3::glDrawBuffers as glDrawBuffersEXT;
-
-pub use super::commands_gl_es3::glDrawElementsBaseVertex as glDrawElementsBaseVertexEXT;
-
-pub use super::commands_gl_es3::glDrawElementsBaseVertex as glDrawElementsBaseVertexOES;
-
-pub mod glDrawElementsInstancedBaseInstanceEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstancedBaseInstanceEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -1144,13 +835,11 @@ pub mod glDrawElementsInstancedBaseInstanceEXT {
     }
 }
 
-pub mod glDrawElementsInstancedBaseVertexBaseInstanceEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstancedBaseVertexBaseInstanceEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -1180,17 +869,11 @@ pub mod glDrawElementsInstancedBaseVertexBaseInstanceEXT {
     }
 }
 
-pub use super::commands_gl_es3::glDrawElementsInstancedBaseVertex as glDrawElementsInstancedBaseVertexEXT;
-
-pub use super::commands_gl_es3::glDrawElementsInstancedBaseVertex as glDrawElementsInstancedBaseVertexOES;
-
-pub mod glDrawElementsInstancedEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstancedEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -1218,23 +901,8 @@ pub mod glDrawElementsInstancedEXT {
     }
 }
 
-pub use super::commands_gl_es3::glDrawRangeElementsBaseVertex as glDrawRangeElementsBaseVertexEXT;
-
-pub use super::commands_gl_es3::glDrawRangeElementsBaseVertex as glDrawRangeElementsBaseVertexOES;
-
-pub mod glDrawTexfOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: f32,
-        y: f32,
-        z: f32,
-        width: f32,
-        height: f32,
-    ) {
+mod glDrawTexfOES {
+    fn enter(thread: S, memory: M, seen: O, x: f32, y: f32, z: f32, width: f32, height: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -1242,15 +910,8 @@ pub mod glDrawTexfOES {
     }
 }
 
-pub mod glDrawTexfvOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coords: u64,
-    ) {
+mod glDrawTexfvOES {
+    fn enter(thread: S, memory: M, seen: O, coords: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1258,19 +919,8 @@ pub mod glDrawTexfvOES {
     }
 }
 
-pub mod glDrawTexiOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        z: i32,
-        width: i32,
-        height: i32,
-    ) {
+mod glDrawTexiOES {
+    fn enter(thread: S, memory: M, seen: O, x: i32, y: i32, z: i32, width: i32, height: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1278,15 +928,8 @@ pub mod glDrawTexiOES {
     }
 }
 
-pub mod glDrawTexivOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coords: u64,
-    ) {
+mod glDrawTexivOES {
+    fn enter(thread: S, memory: M, seen: O, coords: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1294,19 +937,8 @@ pub mod glDrawTexivOES {
     }
 }
 
-pub mod glDrawTexsOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i16,
-        y: i16,
-        z: i16,
-        width: i16,
-        height: i16,
-    ) {
+mod glDrawTexsOES {
+    fn enter(thread: S, memory: M, seen: O, x: i16, y: i16, z: i16, width: i16, height: i16) {
         if thread.context.is_none() {
             return;
         }
@@ -1314,15 +946,8 @@ pub mod glDrawTexsOES {
     }
 }
 
-pub mod glDrawTexsvOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coords: u64,
-    ) {
+mod glDrawTexsvOES {
+    fn enter(thread: S, memory: M, seen: O, coords: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1330,19 +955,8 @@ pub mod glDrawTexsvOES {
     }
 }
 
-pub mod glDrawTexxOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        z: i32,
-        width: i32,
-        height: i32,
-    ) {
+mod glDrawTexxOES {
+    fn enter(thread: S, memory: M, seen: O, x: i32, y: i32, z: i32, width: i32, height: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1350,15 +964,8 @@ pub mod glDrawTexxOES {
     }
 }
 
-pub mod glDrawTexxvOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coords: u64,
-    ) {
+mod glDrawTexxvOES {
+    fn enter(thread: S, memory: M, seen: O, coords: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1366,16 +973,8 @@ pub mod glDrawTexxvOES {
     }
 }
 
-pub mod glDrawTransformFeedbackEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        id: u32,
-    ) {
+mod glDrawTransformFeedbackEXT {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, id: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -1383,17 +982,8 @@ pub mod glDrawTransformFeedbackEXT {
     }
 }
 
-pub mod glDrawTransformFeedbackInstancedEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        id: u32,
-        instancecount: i32,
-    ) {
+mod glDrawTransformFeedbackInstancedEXT {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, id: u32, instancecount: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1401,42 +991,23 @@ pub mod glDrawTransformFeedbackInstancedEXT {
     }
 }
 
-pub mod glEGLImageTargetRenderbufferStorageOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        image: u64,
-    ) {
+mod glEGLImageTargetRenderbufferStorageOES {
+    fn enter(thread: S, memory: M, seen: O, target: u32, image: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut process = thread.process.lock();
         let mut group = context.group.lock();
         {
             let value = process.images.find(image);
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glEGLImageTargetTexStorageEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        image: u64,
-        attrib_list: u64,
-    ) {
+mod glEGLImageTargetTexStorageEXT {
+    fn enter(thread: S, memory: M, seen: O, target: u32, image: u64, attrib_list: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::become_image(thread, memory, its_texture, target, image);
@@ -1444,18 +1015,9 @@ pub mod glEGLImageTargetTexStorageEXT {
     }
 }
 
-pub mod glEGLImageTargetTexture2DOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        image: u64,
-    ) {
+mod glEGLImageTargetTexture2DOES {
+    fn enter(thread: S, memory: M, seen: O, target: u32, image: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::become_image(thread, memory, its_texture, target, image);
@@ -1463,19 +1025,9 @@ pub mod glEGLImageTargetTexture2DOES {
     }
 }
 
-pub mod glEGLImageTargetTextureStorageEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        texture: u32,
-        image: u64,
-        attrib_list: u64,
-    ) {
+mod glEGLImageTargetTextureStorageEXT {
+    fn enter(thread: S, memory: M, seen: O, texture: u32, image: u64, attrib_list: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Texture> = group.textures.find(u64::from(texture));
         let found_1: Ref<Texture> = group.textures.find(u64::from(texture));
@@ -1490,83 +1042,51 @@ pub mod glEGLImageTargetTextureStorageEXT {
     }
 }
 
-pub use super::commands_gl_es3::glEnablei as glEnableiEXT;
-
-pub use super::commands_gl_es3::glEnablei as glEnableiOES;
-
-pub mod glEndQueryEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-    ) {
+mod glEndQueryEXT {
+    fn enter(thread: S, memory: M, seen: O, target: u32) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             {
                 let key_0 = context.active_queries.at(target).copied().unwrap_or(Ref::NONE);
                 if let Some(it) = context.queries.get_mut(key_0) {
-                    set!(it.is_active, false);
+                    set!(S, it.is_active, false);
                 }
             }
             {
                 let value = Ref::NONE;
                 if let Some(it) = context.active_queries.at_mut(target) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glFlushMappedBufferRange as glFlushMappedBufferRangeEXT;
-
-pub mod glFogxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glFogxOES {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::fog_values(i64::from(pname)) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glFogxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: u64,
-    ) {
+mod glFogxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::fog_values(i64::from(pname))) {
             {
                 let value =
@@ -1574,21 +1094,18 @@ pub mod glFogxvOES {
                 if let Some(it) = context.fog.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glFramebufferRenderbufferOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferRenderbufferOES {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         renderbuffertarget: u32,
@@ -1601,14 +1118,11 @@ pub mod glFramebufferRenderbufferOES {
     }
 }
 
-pub mod glFramebufferTexture2DMultisampleEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTexture2DMultisampleEXT {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         textarget: u32,
@@ -1625,14 +1139,11 @@ pub mod glFramebufferTexture2DMultisampleEXT {
     }
 }
 
-pub mod glFramebufferTexture2DOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTexture2DOES {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         textarget: u32,
@@ -1648,14 +1159,11 @@ pub mod glFramebufferTexture2DOES {
     }
 }
 
-pub mod glFramebufferTexture3DOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTexture3DOES {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         textarget: u32,
@@ -1672,16 +1180,11 @@ pub mod glFramebufferTexture3DOES {
     }
 }
 
-pub use super::commands_gl_es3::glFramebufferTexture as glFramebufferTextureEXT;
-
-pub mod glFramebufferTextureMultisampleMultiviewOVR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTextureMultisampleMultiviewOVR {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         texture: u32,
@@ -1708,14 +1211,11 @@ pub mod glFramebufferTextureMultisampleMultiviewOVR {
     }
 }
 
-pub mod glFramebufferTextureMultiviewOVR {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTextureMultiviewOVR {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         texture: u32,
@@ -1741,23 +1241,8 @@ pub mod glFramebufferTextureMultiviewOVR {
     }
 }
 
-pub use super::commands_gl_es3::glFramebufferTexture as glFramebufferTextureOES;
-
-pub mod glFrustumfOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: f32,
-        r: f32,
-        b: f32,
-        t: f32,
-        n: f32,
-        f: f32,
-    ) {
+mod glFrustumfOES {
+    fn enter(thread: Whole, memory: M, seen: O, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -1774,21 +1259,8 @@ pub mod glFrustumfOES {
     }
 }
 
-pub mod glFrustumxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: i32,
-        r: i32,
-        b: i32,
-        t: i32,
-        n: i32,
-        f: i32,
-    ) {
+mod glFrustumxOES {
+    fn enter(thread: Whole, memory: M, seen: O, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -1805,72 +1277,36 @@ pub mod glFrustumxOES {
     }
 }
 
-pub mod glGenFramebuffersOES {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        framebuffers: u64,
-    ) {
+mod glGenFramebuffersOES {
+    fn leave(thread: S, memory: M, seen: O, n: i32, framebuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.framebuffers.create(u64::from(memory.element::<u32>(framebuffers, i)));
         }
     }
 }
 
-pub mod glGenProgramPipelinesEXT {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        pipelines: u64,
-    ) {
+mod glGenProgramPipelinesEXT {
+    fn leave(thread: S, memory: M, seen: O, n: i32, pipelines: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.pipelines.create(u64::from(memory.element::<u32>(pipelines, i)));
         }
     }
 }
 
-pub mod glGenQueriesEXT {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        ids: u64,
-    ) {
+mod glGenQueriesEXT {
+    fn leave(thread: S, memory: M, seen: O, n: i32, ids: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, i64::from(n)) {
             context.queries.create(u64::from(memory.element::<u32>(ids, i)));
         }
     }
 }
 
-pub mod glGenRenderbuffersOES {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        renderbuffers: u64,
-    ) {
+mod glGenRenderbuffersOES {
+    fn leave(thread: S, memory: M, seen: O, n: i32, renderbuffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.renderbuffers.create(u64::from(memory.element::<u32>(renderbuffers, i)));
@@ -1878,19 +1314,9 @@ pub mod glGenRenderbuffersOES {
     }
 }
 
-pub mod glGenSemaphoresEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        semaphores: u64,
-    ) {
+mod glGenSemaphoresEXT {
+    fn leave(thread: Whole, memory: M, seen: O, n: i32, semaphores: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.create(u64::from(memory.element::<u32>(semaphores, i)));
@@ -1898,17 +1324,8 @@ pub mod glGenSemaphoresEXT {
     }
 }
 
-pub use super::commands_gl_es3::glGenVertexArrays as glGenVertexArraysOES;
-
-pub mod glGenerateMipmapOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-    ) {
+mod glGenerateMipmapOES {
+    fn enter(thread: S, memory: M, seen: O, target: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -1921,45 +1338,8 @@ pub mod glGenerateMipmapOES {
     }
 }
 
-pub use super::commands_gl_es3::glGetBufferPointerv as glGetBufferPointervOES;
-
-pub use super::commands_gl_es3::glGetDebugMessageLog as glGetDebugMessageLogKHR;
-
-pub use super::commands_gl_es3::glGetGraphicsResetStatus as glGetGraphicsResetStatusEXT;
-
-pub use super::commands_gl_es3::glGetGraphicsResetStatus as glGetGraphicsResetStatusKHR;
-
-pub use super::commands_gl_es3::glGetInteger64v as glGetInteger64vEXT;
-
-pub use super::commands_gl_es3::glGetProgramBinary as glGetProgramBinaryOES;
-
-pub use super::commands_gl_es3::glGetSamplerParameterIiv as glGetSamplerParameterIivEXT;
-
-pub use super::commands_gl_es3::glGetSamplerParameterIiv as glGetSamplerParameterIivOES;
-
-pub use super::commands_gl_es3::glGetSamplerParameterIuiv as glGetSamplerParameterIuivEXT;
-
-pub use super::commands_gl_es3::glGetSamplerParameterIuiv as glGetSamplerParameterIuivOES;
-
-pub use super::commands_gl_es3::glGetTexParameterIiv as glGetTexParameterIivEXT;
-
-pub use super::commands_gl_es3::glGetTexParameterIiv as glGetTexParameterIivOES;
-
-pub use super::commands_gl_es3::glGetTexParameterIuiv as glGetTexParameterIuivEXT;
-
-pub use super::commands_gl_es3::glGetTexParameterIuiv as glGetTexParameterIuivOES;
-
-pub mod glGetTexParameterxvOES {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetTexParameterxvOES {
+    fn leave(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1969,56 +1349,23 @@ pub mod glGetTexParameterxvOES {
     }
 }
 
-pub use super::commands_gl_es3::glGetnUniformfv as glGetnUniformfvEXT;
-
-pub use super::commands_gl_es3::glGetnUniformfv as glGetnUniformfvKHR;
-
-pub use super::commands_gl_es3::glGetnUniformiv as glGetnUniformivEXT;
-
-pub use super::commands_gl_es3::glGetnUniformiv as glGetnUniformivKHR;
-
-pub use super::commands_gl_es3::glGetnUniformuiv as glGetnUniformuivKHR;
-
-pub mod glImportMemoryFdEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        memory_: u32,
-        size: u64,
-        handleType: u32,
-        fd: i32,
-    ) {
+mod glImportMemoryFdEXT {
+    fn enter(thread: Whole, memory: M, seen: O, memory_: u32, size: u64, handleType: u32, fd: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<MemoryObject> = group.memory_objects.find(u64::from(memory_));
         if let Some(it) = group.memory_objects.get_mut(found_0) {
-            set!(it.size, size);
+            set!(S, it.size, size);
         }
         let found_1: Ref<MemoryObject> = group.memory_objects.find(u64::from(memory_));
         if let Some(it) = group.memory_objects.get_mut(found_1) {
-            set!(it.handle_type, handleType);
+            set!(S, it.handle_type, handleType);
         }
     }
 }
 
-pub mod glLabelObjectEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#type: u32,
-        object: u32,
-        length: i32,
-        label: u64,
-    ) {
+mod glLabelObjectEXT {
+    fn enter(thread: Whole, memory: M, seen: O, r#type: u32, object: u32, length: i32, label: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2032,45 +1379,25 @@ pub mod glLabelObjectEXT {
     }
 }
 
-pub mod glLightModelxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glLightModelxOES {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::light_model_values(i64::from(pname)) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightModelxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: u64,
-    ) {
+mod glLightModelxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::light_model_values(i64::from(pname))) {
             {
                 let value =
@@ -2078,27 +1405,16 @@ pub mod glLightModelxvOES {
                 if let Some(it) = context.light_model.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        light: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glLightxOES {
+    fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::light_numbers(light, pname) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
@@ -2106,27 +1422,16 @@ pub mod glLightxOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLightxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        light: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glLightxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, light: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::light_numbers(light, pname)) {
             {
                 let value =
@@ -2135,39 +1440,22 @@ pub mod glLightxvOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glLineWidthxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        width: i32,
-    ) {
+mod glLineWidthxOES {
+    fn enter(thread: Whole, memory: M, seen: O, width: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.line_width, functions::fixed(width) as f32);
+        set!(S, context.line_width, functions::fixed(width) as f32);
     }
 }
 
-pub mod glLoadMatrixxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        m: u64,
-    ) {
+mod glLoadMatrixxOES {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2175,15 +1463,8 @@ pub mod glLoadMatrixxOES {
     }
 }
 
-pub mod glLoadPaletteFromModelViewMatrixOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod glLoadPaletteFromModelViewMatrixOES {
+    fn enter(thread: Whole, memory: M, seen: O) {
         if thread.context.is_none() {
             return;
         }
@@ -2191,17 +1472,8 @@ pub mod glLoadPaletteFromModelViewMatrixOES {
     }
 }
 
-pub mod glMapBufferOES {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        access: u32,
-        result: u64,
-    ) {
+mod glMapBufferOES {
+    fn leave(thread: S, memory: M, seen: O, target: u32, access: u32, result: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2209,49 +1481,25 @@ pub mod glMapBufferOES {
     }
 }
 
-pub use super::commands_gl_es3::glMapBufferRange as glMapBufferRangeEXT;
-
-pub mod glMaterialxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glMaterialxOES {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.material.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glMaterialxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        face: u32,
-        pname: u32,
-        param: u64,
-    ) {
+mod glMaterialxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, face: u32, pname: u32, param: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(
             0,
             functions::material_numbers(i64::from(face) == GL_FRONT_AND_BACK, pname),
@@ -2263,7 +1511,7 @@ pub mod glMaterialxvOES {
                     if let Some(it) = context.material.values.at_mut((GL_AMBIENT as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
                 {
@@ -2272,7 +1520,7 @@ pub mod glMaterialxvOES {
                     if let Some(it) = context.material.values.at_mut((GL_DIFFUSE as u32))
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             } else {
@@ -2282,7 +1530,7 @@ pub mod glMaterialxvOES {
                     if let Some(it) = context.material.values.at_mut(pname)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -2290,20 +1538,9 @@ pub mod glMaterialxvOES {
     }
 }
 
-pub mod glMatrixIndexPointerOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glMatrixIndexPointerOES {
+    fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0))
             && i64::from(size) >= 1
             && i64::from(size) <= 4
@@ -2322,20 +1559,9 @@ pub mod glMatrixIndexPointerOES {
     }
 }
 
-pub mod glMemoryObjectParameterivEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        memoryObject: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glMemoryObjectParameterivEXT {
+    fn enter(thread: Whole, memory: M, seen: O, memoryObject: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         match i64::from(pname) {
             GL_DEDICATED_MEMORY_OBJECT_EXT => {
@@ -2343,7 +1569,7 @@ pub mod glMemoryObjectParameterivEXT {
                 {
                     let value = i64::from(memory.element::<i32>(params, 0)) != 0;
                     if let Some(it) = group.memory_objects.get_mut(found_0) {
-                        set!(it.is_dedicated, value);
+                        set!(S, it.is_dedicated, value);
                     }
                 }
             }
@@ -2352,7 +1578,7 @@ pub mod glMemoryObjectParameterivEXT {
                 {
                     let value = i64::from(memory.element::<i32>(params, 0)) != 0;
                     if let Some(it) = group.memory_objects.get_mut(found_1) {
-                        set!(it.is_protected, value);
+                        set!(S, it.is_protected, value);
                     }
                 }
             }
@@ -2361,18 +1587,8 @@ pub mod glMemoryObjectParameterivEXT {
     }
 }
 
-pub use super::commands_gl_es3::glMinSampleShading as glMinSampleShadingOES;
-
-pub mod glMultMatrixxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        m: u64,
-    ) {
+mod glMultMatrixxOES {
+    fn enter(thread: Whole, memory: M, seen: O, m: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -2380,18 +1596,8 @@ pub mod glMultMatrixxOES {
     }
 }
 
-pub mod glMultiDrawArraysEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        first: u64,
-        count: u64,
-        primcount: i32,
-    ) {
+mod glMultiDrawArraysEXT {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, first: u64, count: u64, primcount: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -2412,18 +1618,8 @@ pub mod glMultiDrawArraysEXT {
     }
 }
 
-pub mod glMultiDrawArraysIndirectEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        indirect: u64,
-        drawcount: i32,
-        stride: i32,
-    ) {
+mod glMultiDrawArraysIndirectEXT {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, indirect: u64, drawcount: i32, stride: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -2431,13 +1627,11 @@ pub mod glMultiDrawArraysIndirectEXT {
     }
 }
 
-pub mod glMultiDrawElementsBaseVertexEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glMultiDrawElementsBaseVertexEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: u64,
         r#type: u32,
@@ -2467,13 +1661,11 @@ pub mod glMultiDrawElementsBaseVertexEXT {
     }
 }
 
-pub mod glMultiDrawElementsEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glMultiDrawElementsEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: u64,
         r#type: u32,
@@ -2502,13 +1694,11 @@ pub mod glMultiDrawElementsEXT {
     }
 }
 
-pub mod glMultiDrawElementsIndirectEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glMultiDrawElementsIndirectEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         r#type: u32,
         indirect: u64,
@@ -2522,28 +1712,15 @@ pub mod glMultiDrawElementsIndirectEXT {
     }
 }
 
-pub mod glMultiTexCoord4xOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        texture: u32,
-        s: i32,
-        t: i32,
-        r: i32,
-        q: i32,
-    ) {
+mod glMultiTexCoord4xOES {
+    fn enter(thread: Whole, memory: M, seen: O, texture: u32, s: i32, t: i32, r: i32, q: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(s) as f32;
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -2551,7 +1728,7 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -2559,7 +1736,7 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -2567,19 +1744,17 @@ pub mod glMultiTexCoord4xOES {
             if let Some(it) = context.current_values.at_mut(texture)
                 && let Some(it) = it.at_mut(3)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod glNamedBufferStorageExternalEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glNamedBufferStorageExternalEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         buffer: u32,
         offset: i64,
         size: i64,
@@ -2587,7 +1762,6 @@ pub mod glNamedBufferStorageExternalEXT {
         flags: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let defined: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
@@ -2599,35 +1773,25 @@ pub mod glNamedBufferStorageExternalEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(defined) {
-                set!(it.size, size);
+                set!(S, it.size, size);
             }
             if let Some(it) = group.buffers.get_mut(defined) {
-                set!(it.immutable, true);
+                set!(S, it.immutable, true);
             }
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(group) = group.whole()
             {
                 if let Some(it) = group.buffers.get_mut(defined) {
-                    set!(it.storage_flags, flags);
+                    set!(S, it.storage_flags, flags);
                 }
             }
         }
     }
 }
 
-pub mod glNamedBufferStorageMemEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        buffer: u32,
-        size: i64,
-        memory_: u32,
-        offset: u64,
-    ) {
+mod glNamedBufferStorageMemEXT {
+    fn enter(thread: S, memory: M, seen: O, buffer: u32, size: i64, memory_: u32, offset: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let defined: Ref<Buffer> = group.buffers.find(u64::from(buffer));
         drop(group);
@@ -2639,35 +1803,24 @@ pub mod glNamedBufferStorageMemEXT {
             let Some(context) = thread.context.as_deref_mut() else { return };
             let mut group = context.group.lock();
             if let Some(it) = group.buffers.get_mut(defined) {
-                set!(it.size, size);
+                set!(S, it.size, size);
             }
             if let Some(it) = group.buffers.get_mut(defined) {
-                set!(it.immutable, true);
+                set!(S, it.immutable, true);
             }
         }
     }
 }
 
-pub mod glNormal3xOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        nx: i32,
-        ny: i32,
-        nz: i32,
-    ) {
+mod glNormal3xOES {
+    fn enter(thread: Whole, memory: M, seen: O, nx: i32, ny: i32, nz: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let value = functions::fixed(nx) as f32;
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(0)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -2675,7 +1828,7 @@ pub mod glNormal3xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(1)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
         {
@@ -2683,31 +1836,14 @@ pub mod glNormal3xOES {
             if let Some(it) = context.current_values.at_mut((GL_CURRENT_NORMAL as u32))
                 && let Some(it) = it.at_mut(2)
             {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glObjectLabel as glObjectLabelKHR;
-
-pub use super::commands_gl_es3::glObjectPtrLabel as glObjectPtrLabelKHR;
-
-pub mod glOrthofOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: f32,
-        r: f32,
-        b: f32,
-        t: f32,
-        n: f32,
-        f: f32,
-    ) {
+mod glOrthofOES {
+    fn enter(thread: Whole, memory: M, seen: O, l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
         if thread.context.is_none() {
             return;
         }
@@ -2724,21 +1860,8 @@ pub mod glOrthofOES {
     }
 }
 
-pub mod glOrthoxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        l: i32,
-        r: i32,
-        b: i32,
-        t: i32,
-        n: i32,
-        f: i32,
-    ) {
+mod glOrthoxOES {
+    fn enter(thread: Whole, memory: M, seen: O, l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -2755,49 +1878,25 @@ pub mod glOrthoxOES {
     }
 }
 
-pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriEXT;
-
-pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriOES;
-
-pub mod glPointParameterxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        param: i32,
-    ) {
+mod glPointParameterxOES {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if sizes::point_values(i64::from(pname)) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glPointParameterxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod glPointParameterxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, sizes::point_values(i64::from(pname))) {
             {
                 let value =
@@ -2805,26 +1904,16 @@ pub mod glPointParameterxvOES {
                 if let Some(it) = context.point_parameters.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glPointSizePointerOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glPointSizePointerOES {
+    fn enter(thread: S, memory: M, seen: O, r#type: u32, stride: i32, pointer: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if !(context.version >= (2, 0))
             && i64::from(stride) >= 0
             && (i64::from(r#type) == GL_FIXED || i64::from(r#type) == GL_FLOAT)
@@ -2838,148 +1927,32 @@ pub mod glPointSizePointerOES {
     }
 }
 
-pub mod glPointSizexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-    ) {
+mod glPointSizexOES {
+    fn enter(thread: Whole, memory: M, seen: O, size: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.point_size, functions::fixed(size) as f32);
+        set!(S, context.point_size, functions::fixed(size) as f32);
     }
 }
 
-pub mod glPolygonOffsetClampEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        factor: f32,
-        units: f32,
-        clamp: f32,
-    ) {
+mod glPolygonOffsetClampEXT {
+    fn enter(thread: Whole, memory: M, seen: O, factor: f32, units: f32, clamp: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.polygon_offset_factor, factor);
-        set!(context.polygon_offset_units, units);
-        set!(context.polygon_offset_clamp, clamp);
+        set!(S, context.polygon_offset_factor, factor);
+        set!(S, context.polygon_offset_units, units);
+        set!(S, context.polygon_offset_clamp, clamp);
     }
 }
 
-pub mod glPolygonOffsetxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        factor: i32,
-        units: i32,
-    ) {
+mod glPolygonOffsetxOES {
+    fn enter(thread: Whole, memory: M, seen: O, factor: i32, units: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.polygon_offset_factor, functions::fixed(factor) as f32);
-        set!(context.polygon_offset_units, functions::fixed(units) as f32);
+        set!(S, context.polygon_offset_factor, functions::fixed(factor) as f32);
+        set!(S, context.polygon_offset_units, functions::fixed(units) as f32);
     }
 }
 
-pub use super::commands_gl_es3::glPopDebugGroup as glPopDebugGroupKHR;
-
-pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxEXT;
-
-pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxOES;
-
-pub use super::commands_gl_es3::glProgramBinary as glProgramBinaryOES;
-
-pub use super::commands_gl_es3::glProgramParameteri as glProgramParameteriEXT;
-
-pub use super::commands_gl_es3::glProgramUniform1f as glProgramUniform1fEXT;
-
-pub use super::commands_gl_es3::glProgramUniform1fv as glProgramUniform1fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniform1i as glProgramUniform1iEXT;
-
-pub use super::commands_gl_es3::glProgramUniform1iv as glProgramUniform1ivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform1ui as glProgramUniform1uiEXT;
-
-pub use super::commands_gl_es3::glProgramUniform1uiv as glProgramUniform1uivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform2f as glProgramUniform2fEXT;
-
-pub use super::commands_gl_es3::glProgramUniform2fv as glProgramUniform2fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniform2i as glProgramUniform2iEXT;
-
-pub use super::commands_gl_es3::glProgramUniform2iv as glProgramUniform2ivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform2ui as glProgramUniform2uiEXT;
-
-pub use super::commands_gl_es3::glProgramUniform2uiv as glProgramUniform2uivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform3f as glProgramUniform3fEXT;
-
-pub use super::commands_gl_es3::glProgramUniform3fv as glProgramUniform3fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniform3i as glProgramUniform3iEXT;
-
-pub use super::commands_gl_es3::glProgramUniform3iv as glProgramUniform3ivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform3ui as glProgramUniform3uiEXT;
-
-pub use super::commands_gl_es3::glProgramUniform3uiv as glProgramUniform3uivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform4f as glProgramUniform4fEXT;
-
-pub use super::commands_gl_es3::glProgramUniform4fv as glProgramUniform4fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniform4i as glProgramUniform4iEXT;
-
-pub use super::commands_gl_es3::glProgramUniform4iv as glProgramUniform4ivEXT;
-
-pub use super::commands_gl_es3::glProgramUniform4ui as glProgramUniform4uiEXT;
-
-pub use super::commands_gl_es3::glProgramUniform4uiv as glProgramUniform4uivEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix2fv as glProgramUniformMatrix2fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix2x3fv as glProgramUniformMatrix2x3fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix2x4fv as glProgramUniformMatrix2x4fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix3fv as glProgramUniformMatrix3fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix3x2fv as glProgramUniformMatrix3x2fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix3x4fv as glProgramUniformMatrix3x4fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix4fv as glProgramUniformMatrix4fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix4x2fv as glProgramUniformMatrix4x2fvEXT;
-
-pub use super::commands_gl_es3::glProgramUniformMatrix4x3fv as glProgramUniformMatrix4x3fvEXT;
-
-pub use super::commands_gl_es3::glPushDebugGroup as glPushDebugGroupKHR;
-
-pub mod glQueryCounterEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        id: u32,
-        target: u32,
-    ) {
+mod glQueryCounterEXT {
+    fn enter(thread: S, memory: M, seen: O, id: u32, target: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -2987,69 +1960,50 @@ pub mod glQueryCounterEXT {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let counted: Ref<Query> = context.queries.find(u64::from(id));
         if let Some(it) = context.queries.get_mut(counted) {
-            set!(it.target, target);
+            set!(S, it.target, target);
         }
     }
 }
 
-pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsEXT;
-
-pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsKHR;
-
-pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbufferStorageMultisampleEXT;
-
-pub mod glRenderbufferStorageOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glRenderbufferStorageOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         internalformat: u32,
         width: i32,
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
+            set!(S, it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
+            set!(S, it.height, height);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.samples, 0);
+                set!(S, it.samples, 0);
             }
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
+            set!(S, it.format, internalformat);
         }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glRotatexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        angle: i32,
-        x: i32,
-        y: i32,
-        z: i32,
-    ) {
+mod glRotatexOES {
+    fn enter(thread: Whole, memory: M, seen: O, angle: i32, x: i32, y: i32, z: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -3064,44 +2018,16 @@ pub mod glRotatexOES {
     }
 }
 
-pub mod glSampleCoveragexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        value_: i32,
-        invert: u8,
-    ) {
+mod glSampleCoveragexOES {
+    fn enter(thread: Whole, memory: M, seen: O, value_: i32, invert: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.sample_coverage, functions::fixed(value_) as f32);
-        set!(context.sample_coverage_invert, invert != 0);
+        set!(S, context.sample_coverage, functions::fixed(value_) as f32);
+        set!(S, context.sample_coverage_invert, invert != 0);
     }
 }
 
-pub use super::commands_gl_es3::glSamplerParameterIiv as glSamplerParameterIivEXT;
-
-pub use super::commands_gl_es3::glSamplerParameterIiv as glSamplerParameterIivOES;
-
-pub use super::commands_gl_es3::glSamplerParameterIuiv as glSamplerParameterIuivEXT;
-
-pub use super::commands_gl_es3::glSamplerParameterIuiv as glSamplerParameterIuivOES;
-
-pub mod glScalexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        z: i32,
-    ) {
+mod glScalexOES {
+    fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, z: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -3115,38 +2041,25 @@ pub mod glScalexOES {
     }
 }
 
-pub mod glSemaphoreParameterui64vEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        semaphore: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glSemaphoreParameterui64vEXT {
+    fn enter(thread: Whole, memory: M, seen: O, semaphore: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Semaphore> = group.semaphores.find(u64::from(semaphore));
         {
             let value = memory.element::<u64>(params, 0);
             if let Some(it) = group.semaphores.get_mut(found_0) {
-                set!(it.value, value);
+                set!(S, it.value, value);
             }
         }
     }
 }
 
-pub mod glSignalSemaphoreEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glSignalSemaphoreEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         semaphore: u32,
         numBufferBarriers: u32,
         buffers: u64,
@@ -3161,28 +2074,9 @@ pub mod glSignalSemaphoreEXT {
     }
 }
 
-pub use super::commands_gl_es3::glTexBuffer as glTexBufferEXT;
-
-pub use super::commands_gl_es3::glTexBuffer as glTexBufferOES;
-
-pub use super::commands_gl_es3::glTexBufferRange as glTexBufferRangeEXT;
-
-pub use super::commands_gl_es3::glTexBufferRange as glTexBufferRangeOES;
-
-pub mod glTexEnvxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexEnvxOES {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_environment_numbers(target, pname) == 1 {
             {
                 let value = functions::fixed_parameter(pname, param) as f32;
@@ -3190,27 +2084,16 @@ pub mod glTexEnvxOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(0)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexEnvxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexEnvxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         for i in number::range(0, functions::texture_environment_numbers(target, pname)) {
             {
                 let value =
@@ -3219,170 +2102,102 @@ pub mod glTexEnvxvOES {
                     && let Some(it) = it.values.at_mut(pname)
                     && let Some(it) = it.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexGenfOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coord: u32,
-        pname: u32,
-        param: f32,
-    ) {
+mod glTexGenfOES {
+    fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_generation_numbers(coord, pname) == 1 {
             {
                 let value = (param as i64) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexGenfvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coord: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexGenfvOES {
+    fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_generation_numbers(coord, pname) == 1 {
             {
                 let value = (memory.element::<f32>(params, 0) as i64) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexGeniOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coord: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexGeniOES {
+    fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_generation_numbers(coord, pname) == 1 {
             {
                 let value = param as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexGenivOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coord: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexGenivOES {
+    fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_generation_numbers(coord, pname) == 1 {
             {
                 let value = memory.element::<i32>(params, 0) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexGenxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coord: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexGenxOES {
+    fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_generation_numbers(coord, pname) == 1 {
             {
                 let value = param as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexGenxvOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        coord: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexGenxvOES {
+    fn enter(thread: Whole, memory: M, seen: O, coord: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::texture_generation_numbers(coord, pname) == 1 {
             {
                 let value = memory.element::<i32>(params, 0) as u32;
                 if let Some(it) = context.texture_generation.at_mut(context.active_texture) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod glTexImage3DOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexImage3DOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         internalformat: u32,
@@ -3410,25 +2225,25 @@ pub mod glTexImage3DOES {
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.width, width);
+                set!(S, it.width, width);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.height, height);
+                set!(S, it.height, height);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.depth, depth);
+                set!(S, it.depth, depth);
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.format, internalformat);
+                set!(S, it.format, internalformat);
             }
             {
                 let value = r#type;
@@ -3436,14 +2251,14 @@ pub mod glTexImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.pixel_type, value);
+                    set!(S, it.pixel_type, value);
                 }
             }
             if let Some(it) = group.textures.get_mut(texture)
                 && let Some(it) = it.images.at_mut(target)
                 && let Some(it) = it.at_mut(level)
             {
-                set!(it.compressed_bytes, 0);
+                set!(S, it.compressed_bytes, 0);
             }
             {
                 let value = pixels != 0 || context.pixel_unpack_buffer.is_some();
@@ -3451,35 +2266,16 @@ pub mod glTexImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, value);
+                    set!(S, it.is_defined, value);
                 }
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glTexParameterIiv as glTexParameterIivEXT;
-
-pub use super::commands_gl_es3::glTexParameterIiv as glTexParameterIivOES;
-
-pub use super::commands_gl_es3::glTexParameterIuiv as glTexParameterIuivEXT;
-
-pub use super::commands_gl_es3::glTexParameterIuiv as glTexParameterIuivOES;
-
-pub mod glTexParameterxOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glTexParameterxOES {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::set_texture_parameter_float(
@@ -3493,24 +2289,16 @@ pub mod glTexParameterxOES {
     }
 }
 
-pub mod glTexParameterxvOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        params: u64,
-    ) {
+mod glTexParameterxvOES {
+    fn enter(thread: S, memory: M, seen: O, target: u32, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_texture_target(target) {
             observe::elements(seen, 2, params, sizes::texture(i64::from(pname)), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 if i64::from(pname) != GL_TEXTURE_CROP_RECT_OES {
+                    let Some(context) = thread.context.as_deref_mut() else { return };
                     {
                         let its_texture = functions::bound_texture(&*context, target);
                         crate::gles::set_texture_parameter_float(
@@ -3530,20 +2318,17 @@ pub mod glTexParameterxvOES {
     }
 }
 
-pub mod glTexStorage1DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorage1DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalformat: u32,
         width: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3561,19 +2346,11 @@ pub mod glTexStorage1DEXT {
     }
 }
 
-pub use super::commands_gl_es3::glTexStorage2D as glTexStorage2DEXT;
-
-pub use super::commands_gl_es3::glTexStorage3D as glTexStorage3DEXT;
-
-pub use super::commands_gl_es3::glTexStorage3DMultisample as glTexStorage3DMultisampleOES;
-
-pub mod glTexStorageAttribs2DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorageAttribs2DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalformat: u32,
@@ -3603,13 +2380,11 @@ pub mod glTexStorageAttribs2DEXT {
     }
 }
 
-pub mod glTexStorageAttribs3DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorageAttribs3DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalformat: u32,
@@ -3640,13 +2415,11 @@ pub mod glTexStorageAttribs3DEXT {
     }
 }
 
-pub mod glTexStorageMem2DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorageMem2DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalFormat: u32,
@@ -3656,7 +2429,6 @@ pub mod glTexStorageMem2DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3674,13 +2446,11 @@ pub mod glTexStorageMem2DEXT {
     }
 }
 
-pub mod glTexStorageMem2DMultisampleEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorageMem2DMultisampleEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalFormat: u32,
@@ -3691,7 +2461,6 @@ pub mod glTexStorageMem2DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3709,13 +2478,11 @@ pub mod glTexStorageMem2DMultisampleEXT {
     }
 }
 
-pub mod glTexStorageMem3DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorageMem3DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         levels: i32,
         internalFormat: u32,
@@ -3726,7 +2493,6 @@ pub mod glTexStorageMem3DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3744,13 +2510,11 @@ pub mod glTexStorageMem3DEXT {
     }
 }
 
-pub mod glTexStorageMem3DMultisampleEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexStorageMem3DMultisampleEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalFormat: u32,
@@ -3762,7 +2526,6 @@ pub mod glTexStorageMem3DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let its_texture = functions::bound_texture(&*context, target);
             crate::gles::define_storage(
@@ -3780,13 +2543,11 @@ pub mod glTexStorageMem3DMultisampleEXT {
     }
 }
 
-pub mod glTexSubImage3DOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTexSubImage3DOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -3815,20 +2576,18 @@ pub mod glTexSubImage3DOES {
                     && let Some(it) = it.images.at_mut(target)
                     && let Some(it) = it.at_mut(level)
                 {
-                    set!(it.is_defined, true);
+                    set!(S, it.is_defined, true);
                 }
             }
         }
     }
 }
 
-pub mod glTextureStorage1DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorage1DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         target: u32,
         levels: i32,
@@ -3836,7 +2595,6 @@ pub mod glTextureStorage1DEXT {
         width: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -3856,13 +2614,11 @@ pub mod glTextureStorage1DEXT {
     }
 }
 
-pub mod glTextureStorage2DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorage2DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         target: u32,
         levels: i32,
@@ -3871,7 +2627,6 @@ pub mod glTextureStorage2DEXT {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -3891,13 +2646,11 @@ pub mod glTextureStorage2DEXT {
     }
 }
 
-pub mod glTextureStorage3DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorage3DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         target: u32,
         levels: i32,
@@ -3907,7 +2660,6 @@ pub mod glTextureStorage3DEXT {
         depth: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -3927,13 +2679,11 @@ pub mod glTextureStorage3DEXT {
     }
 }
 
-pub mod glTextureStorageMem2DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorageMem2DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         levels: i32,
         internalFormat: u32,
@@ -3943,7 +2693,6 @@ pub mod glTextureStorageMem2DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -3963,13 +2712,11 @@ pub mod glTextureStorageMem2DEXT {
     }
 }
 
-pub mod glTextureStorageMem2DMultisampleEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorageMem2DMultisampleEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         samples: i32,
         internalFormat: u32,
@@ -3980,7 +2727,6 @@ pub mod glTextureStorageMem2DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -4000,13 +2746,11 @@ pub mod glTextureStorageMem2DMultisampleEXT {
     }
 }
 
-pub mod glTextureStorageMem3DEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorageMem3DEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         levels: i32,
         internalFormat: u32,
@@ -4017,7 +2761,6 @@ pub mod glTextureStorageMem3DEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -4037,13 +2780,11 @@ pub mod glTextureStorageMem3DEXT {
     }
 }
 
-pub mod glTextureStorageMem3DMultisampleEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureStorageMem3DMultisampleEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         samples: i32,
         internalFormat: u32,
@@ -4055,7 +2796,6 @@ pub mod glTextureStorageMem3DMultisampleEXT {
         offset: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let found_0: Ref<Texture> =
             context
                 .caches
@@ -4075,13 +2815,11 @@ pub mod glTextureStorageMem3DMultisampleEXT {
     }
 }
 
-pub mod glTextureViewEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureViewEXT {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         target: u32,
         origtexture: u32,
@@ -4092,35 +2830,32 @@ pub mod glTextureViewEXT {
         numlayers: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let view: Ref<Texture> = group.textures.find(u64::from(texture));
         let original: Ref<Texture> = group.textures.find(u64::from(origtexture));
         if let Some(it) = group.textures.get_mut(view) {
-            set!(it.target, target);
+            set!(S, it.target, target);
         }
         {
             let value = numlevels as i32;
             if let Some(it) = group.textures.get_mut(view) {
-                set!(it.immutable_levels, value);
+                set!(S, it.immutable_levels, value);
             }
         }
         {
             let value = group.textures.get(original).map_or(Ref::NONE, |it| it.image);
             if let Some(it) = group.textures.get_mut(view) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glTextureViewOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glTextureViewOES {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         texture: u32,
         target: u32,
         origtexture: u32,
@@ -4131,40 +2866,29 @@ pub mod glTextureViewOES {
         numlayers: u32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let view: Ref<Texture> = group.textures.find(u64::from(texture));
         let original: Ref<Texture> = group.textures.find(u64::from(origtexture));
         if let Some(it) = group.textures.get_mut(view) {
-            set!(it.target, target);
+            set!(S, it.target, target);
         }
         {
             let value = numlevels as i32;
             if let Some(it) = group.textures.get_mut(view) {
-                set!(it.immutable_levels, value);
+                set!(S, it.immutable_levels, value);
             }
         }
         {
             let value = group.textures.get(original).map_or(Ref::NONE, |it| it.image);
             if let Some(it) = group.textures.get_mut(view) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glTranslatexOES {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        x: i32,
-        y: i32,
-        z: i32,
-    ) {
+mod glTranslatexOES {
+    fn enter(thread: Whole, memory: M, seen: O, x: i32, y: i32, z: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -4178,22 +2902,9 @@ pub mod glTranslatexOES {
     }
 }
 
-pub use super::commands_gl_es3::glUnmapBuffer as glUnmapBufferOES;
-
-pub mod glUseProgramStagesEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pipeline: u32,
-        stages: u32,
-        program: u32,
-    ) {
+mod glUseProgramStagesEXT {
+    fn enter(thread: Whole, memory: M, seen: O, pipeline: u32, stages: u32, program: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for bit in number::range(0, 6) {
             if (i64::from(stages) & number::shl(1, bit)) != 0 {
@@ -4203,7 +2914,7 @@ pub mod glUseProgramStagesEXT {
                     if let Some(it) = context.pipelines.get_mut(found_1)
                         && let Some(it) = it.stages.at_mut((number::shl(1, bit) as u32))
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -4211,20 +2922,8 @@ pub mod glUseProgramStagesEXT {
     }
 }
 
-pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorEXT;
-
-pub mod glWeightPointerOES {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        size: i32,
-        r#type: u32,
-        stride: i32,
-        pointer: u64,
-    ) {
+mod glWeightPointerOES {
+    fn enter(thread: S, memory: M, seen: O, size: i32, r#type: u32, stride: i32, pointer: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -4247,18 +2946,8 @@ pub mod glWeightPointerOES {
     }
 }
 
-pub mod glWindowRectanglesEXT {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        count: i32,
-        r#box: u64,
-    ) {
+mod glWindowRectanglesEXT {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32, count: i32, r#box: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -4266,7 +2955,7 @@ pub mod glWindowRectanglesEXT {
             i64::from(mode) == GL_INCLUSIVE_EXT || i64::from(mode) == GL_EXCLUSIVE_EXT;
         let Some(context) = thread.context.as_deref_mut() else { return };
         if is_mode && 0 <= i64::from(count) && i64::from(count) <= 64 {
-            set!(context.window_rectangle_mode, mode);
+            set!(S, context.window_rectangle_mode, mode);
             (&mut context.window_rectangles).clear();
             for i in number::range(0, number::mul(i64::from(count), 4)) {
                 {
@@ -4277,3 +2966,121 @@ pub mod glWindowRectanglesEXT {
         }
     }
 }
+}
+
+pub use super::commands_gl_es2::glDepthRangef as glDepthRangefOES;
+pub use super::commands_gl_es3::glBindVertexArray as glBindVertexArrayOES;
+pub use super::commands_gl_es3::glBlendEquationSeparatei as glBlendEquationSeparateiEXT;
+pub use super::commands_gl_es3::glBlendEquationSeparatei as glBlendEquationSeparateiOES;
+pub use super::commands_gl_es3::glBlendEquationi as glBlendEquationiEXT;
+pub use super::commands_gl_es3::glBlendEquationi as glBlendEquationiOES;
+pub use super::commands_gl_es3::glBlendFuncSeparatei as glBlendFuncSeparateiEXT;
+pub use super::commands_gl_es3::glBlendFuncSeparatei as glBlendFuncSeparateiOES;
+pub use super::commands_gl_es3::glBlendFunci as glBlendFunciEXT;
+pub use super::commands_gl_es3::glBlendFunci as glBlendFunciOES;
+pub use super::commands_gl_es3::glColorMaski as glColorMaskiEXT;
+pub use super::commands_gl_es3::glColorMaski as glColorMaskiOES;
+pub use super::commands_gl_es3::glCopyImageSubData as glCopyImageSubDataEXT;
+pub use super::commands_gl_es3::glCopyImageSubData as glCopyImageSubDataOES;
+pub use super::commands_gl_es3::glDebugMessageCallback as glDebugMessageCallbackKHR;
+pub use super::commands_gl_es3::glDebugMessageControl as glDebugMessageControlKHR;
+pub use super::commands_gl_es3::glDeleteVertexArrays as glDeleteVertexArraysOES;
+pub use super::commands_gl_es3::glDisablei as glDisableiEXT;
+pub use super::commands_gl_es3::glDisablei as glDisableiOES;
+pub use super::commands_gl_es3::glDrawBuffers as glDrawBuffersEXT;
+pub use super::commands_gl_es3::glDrawElementsBaseVertex as glDrawElementsBaseVertexEXT;
+pub use super::commands_gl_es3::glDrawElementsBaseVertex as glDrawElementsBaseVertexOES;
+pub use super::commands_gl_es3::glDrawElementsInstancedBaseVertex as glDrawElementsInstancedBaseVertexEXT;
+pub use super::commands_gl_es3::glDrawElementsInstancedBaseVertex as glDrawElementsInstancedBaseVertexOES;
+pub use super::commands_gl_es3::glDrawRangeElementsBaseVertex as glDrawRangeElementsBaseVertexEXT;
+pub use super::commands_gl_es3::glDrawRangeElementsBaseVertex as glDrawRangeElementsBaseVertexOES;
+pub use super::commands_gl_es3::glEnablei as glEnableiEXT;
+pub use super::commands_gl_es3::glEnablei as glEnableiOES;
+pub use super::commands_gl_es3::glFlushMappedBufferRange as glFlushMappedBufferRangeEXT;
+pub use super::commands_gl_es3::glFramebufferTexture as glFramebufferTextureEXT;
+pub use super::commands_gl_es3::glFramebufferTexture as glFramebufferTextureOES;
+pub use super::commands_gl_es3::glGenVertexArrays as glGenVertexArraysOES;
+pub use super::commands_gl_es3::glGetBufferPointerv as glGetBufferPointervOES;
+pub use super::commands_gl_es3::glGetDebugMessageLog as glGetDebugMessageLogKHR;
+pub use super::commands_gl_es3::glGetGraphicsResetStatus as glGetGraphicsResetStatusEXT;
+pub use super::commands_gl_es3::glGetGraphicsResetStatus as glGetGraphicsResetStatusKHR;
+pub use super::commands_gl_es3::glGetInteger64v as glGetInteger64vEXT;
+pub use super::commands_gl_es3::glGetProgramBinary as glGetProgramBinaryOES;
+pub use super::commands_gl_es3::glGetSamplerParameterIiv as glGetSamplerParameterIivEXT;
+pub use super::commands_gl_es3::glGetSamplerParameterIiv as glGetSamplerParameterIivOES;
+pub use super::commands_gl_es3::glGetSamplerParameterIuiv as glGetSamplerParameterIuivEXT;
+pub use super::commands_gl_es3::glGetSamplerParameterIuiv as glGetSamplerParameterIuivOES;
+pub use super::commands_gl_es3::glGetTexParameterIiv as glGetTexParameterIivEXT;
+pub use super::commands_gl_es3::glGetTexParameterIiv as glGetTexParameterIivOES;
+pub use super::commands_gl_es3::glGetTexParameterIuiv as glGetTexParameterIuivEXT;
+pub use super::commands_gl_es3::glGetTexParameterIuiv as glGetTexParameterIuivOES;
+pub use super::commands_gl_es3::glGetnUniformfv as glGetnUniformfvEXT;
+pub use super::commands_gl_es3::glGetnUniformfv as glGetnUniformfvKHR;
+pub use super::commands_gl_es3::glGetnUniformiv as glGetnUniformivEXT;
+pub use super::commands_gl_es3::glGetnUniformiv as glGetnUniformivKHR;
+pub use super::commands_gl_es3::glGetnUniformuiv as glGetnUniformuivKHR;
+pub use super::commands_gl_es3::glMapBufferRange as glMapBufferRangeEXT;
+pub use super::commands_gl_es3::glMinSampleShading as glMinSampleShadingOES;
+pub use super::commands_gl_es3::glObjectLabel as glObjectLabelKHR;
+pub use super::commands_gl_es3::glObjectPtrLabel as glObjectPtrLabelKHR;
+pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriEXT;
+pub use super::commands_gl_es3::glPatchParameteri as glPatchParameteriOES;
+pub use super::commands_gl_es3::glPopDebugGroup as glPopDebugGroupKHR;
+pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxEXT;
+pub use super::commands_gl_es3::glPrimitiveBoundingBox as glPrimitiveBoundingBoxOES;
+pub use super::commands_gl_es3::glProgramBinary as glProgramBinaryOES;
+pub use super::commands_gl_es3::glProgramParameteri as glProgramParameteriEXT;
+pub use super::commands_gl_es3::glProgramUniform1f as glProgramUniform1fEXT;
+pub use super::commands_gl_es3::glProgramUniform1fv as glProgramUniform1fvEXT;
+pub use super::commands_gl_es3::glProgramUniform1i as glProgramUniform1iEXT;
+pub use super::commands_gl_es3::glProgramUniform1iv as glProgramUniform1ivEXT;
+pub use super::commands_gl_es3::glProgramUniform1ui as glProgramUniform1uiEXT;
+pub use super::commands_gl_es3::glProgramUniform1uiv as glProgramUniform1uivEXT;
+pub use super::commands_gl_es3::glProgramUniform2f as glProgramUniform2fEXT;
+pub use super::commands_gl_es3::glProgramUniform2fv as glProgramUniform2fvEXT;
+pub use super::commands_gl_es3::glProgramUniform2i as glProgramUniform2iEXT;
+pub use super::commands_gl_es3::glProgramUniform2iv as glProgramUniform2ivEXT;
+pub use super::commands_gl_es3::glProgramUniform2ui as glProgramUniform2uiEXT;
+pub use super::commands_gl_es3::glProgramUniform2uiv as glProgramUniform2uivEXT;
+pub use super::commands_gl_es3::glProgramUniform3f as glProgramUniform3fEXT;
+pub use super::commands_gl_es3::glProgramUniform3fv as glProgramUniform3fvEXT;
+pub use super::commands_gl_es3::glProgramUniform3i as glProgramUniform3iEXT;
+pub use super::commands_gl_es3::glProgramUniform3iv as glProgramUniform3ivEXT;
+pub use super::commands_gl_es3::glProgramUniform3ui as glProgramUniform3uiEXT;
+pub use super::commands_gl_es3::glProgramUniform3uiv as glProgramUniform3uivEXT;
+pub use super::commands_gl_es3::glProgramUniform4f as glProgramUniform4fEXT;
+pub use super::commands_gl_es3::glProgramUniform4fv as glProgramUniform4fvEXT;
+pub use super::commands_gl_es3::glProgramUniform4i as glProgramUniform4iEXT;
+pub use super::commands_gl_es3::glProgramUniform4iv as glProgramUniform4ivEXT;
+pub use super::commands_gl_es3::glProgramUniform4ui as glProgramUniform4uiEXT;
+pub use super::commands_gl_es3::glProgramUniform4uiv as glProgramUniform4uivEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix2fv as glProgramUniformMatrix2fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix2x3fv as glProgramUniformMatrix2x3fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix2x4fv as glProgramUniformMatrix2x4fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix3fv as glProgramUniformMatrix3fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix3x2fv as glProgramUniformMatrix3x2fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix3x4fv as glProgramUniformMatrix3x4fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix4fv as glProgramUniformMatrix4fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix4x2fv as glProgramUniformMatrix4x2fvEXT;
+pub use super::commands_gl_es3::glProgramUniformMatrix4x3fv as glProgramUniformMatrix4x3fvEXT;
+pub use super::commands_gl_es3::glPushDebugGroup as glPushDebugGroupKHR;
+pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsEXT;
+pub use super::commands_gl_es3::glReadnPixels as glReadnPixelsKHR;
+pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbufferStorageMultisampleEXT;
+pub use super::commands_gl_es3::glSamplerParameterIiv as glSamplerParameterIivEXT;
+pub use super::commands_gl_es3::glSamplerParameterIiv as glSamplerParameterIivOES;
+pub use super::commands_gl_es3::glSamplerParameterIuiv as glSamplerParameterIuivEXT;
+pub use super::commands_gl_es3::glSamplerParameterIuiv as glSamplerParameterIuivOES;
+pub use super::commands_gl_es3::glTexBuffer as glTexBufferEXT;
+pub use super::commands_gl_es3::glTexBuffer as glTexBufferOES;
+pub use super::commands_gl_es3::glTexBufferRange as glTexBufferRangeEXT;
+pub use super::commands_gl_es3::glTexBufferRange as glTexBufferRangeOES;
+pub use super::commands_gl_es3::glTexParameterIiv as glTexParameterIivEXT;
+pub use super::commands_gl_es3::glTexParameterIiv as glTexParameterIivOES;
+pub use super::commands_gl_es3::glTexParameterIuiv as glTexParameterIuivEXT;
+pub use super::commands_gl_es3::glTexParameterIuiv as glTexParameterIuivOES;
+pub use super::commands_gl_es3::glTexStorage2D as glTexStorage2DEXT;
+pub use super::commands_gl_es3::glTexStorage3D as glTexStorage3DEXT;
+pub use super::commands_gl_es3::glTexStorage3DMultisample as glTexStorage3DMultisampleOES;
+pub use super::commands_gl_es3::glUnmapBuffer as glUnmapBufferOES;
+pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorEXT;

@@ -17,35 +17,26 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod glAlphaFuncQCOM {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        func: u32,
-        r#ref: f32,
-    ) {
+command_modules! {
+mod glAlphaFuncQCOM {
+    fn enter(thread: Whole, memory: M, seen: O, func: u32, r#ref: f32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
-        set!(context.alpha_function, func);
-        set!(context.alpha_reference, r#ref);
+        set!(S, context.alpha_function, func);
+        set!(S, context.alpha_reference, r#ref);
     }
 }
 
-pub mod glBlitFramebufferANGLE {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glBlitFramebufferANGLE {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         srcX0: i32,
         srcY0: i32,
         srcX1: i32,
@@ -64,23 +55,9 @@ pub mod glBlitFramebufferANGLE {
     }
 }
 
-pub use super::commands_gl_es3::glBlitFramebuffer as glBlitFramebufferNV;
-
-pub use super::commands_gl_es3::glClientWaitSync as glClientWaitSyncAPPLE;
-
-pub mod glClipPlanefIMG {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        p: u32,
-        eqn: u64,
-    ) {
+mod glClipPlanefIMG {
+    fn enter(thread: Whole, memory: M, seen: O, p: u32, eqn: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_clip_plane(p) {
             for i in number::range(0, 4) {
                 {
@@ -88,7 +65,7 @@ pub mod glClipPlanefIMG {
                     if let Some(it) = context.clip_planes.at_mut(p)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -96,19 +73,9 @@ pub mod glClipPlanefIMG {
     }
 }
 
-pub mod glClipPlanexIMG {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        p: u32,
-        eqn: u64,
-    ) {
+mod glClipPlanexIMG {
+    fn enter(thread: Whole, memory: M, seen: O, p: u32, eqn: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::is_clip_plane(p) {
             for i in number::range(0, 4) {
                 {
@@ -116,7 +83,7 @@ pub mod glClipPlanexIMG {
                     if let Some(it) = context.clip_planes.at_mut(p)
                         && let Some(it) = it.at_mut(i)
                     {
-                        set!(*it, value);
+                        set!(S, *it, value);
                     }
                 }
             }
@@ -124,15 +91,11 @@ pub mod glClipPlanexIMG {
     }
 }
 
-pub use super::commands_gl_es3::glCopyBufferSubData as glCopyBufferSubDataNV;
-
-pub mod glCoverFillPathInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCoverFillPathInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         numPaths: i32,
         pathNameType: u32,
         paths: u64,
@@ -149,13 +112,11 @@ pub mod glCoverFillPathInstancedNV {
     }
 }
 
-pub mod glCoverStrokePathInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glCoverStrokePathInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         numPaths: i32,
         pathNameType: u32,
         paths: u64,
@@ -172,19 +133,9 @@ pub mod glCoverStrokePathInstancedNV {
     }
 }
 
-pub mod glCreateSemaphoresNV {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        semaphores: u64,
-    ) {
+mod glCreateSemaphoresNV {
+    fn leave(thread: Whole, memory: M, seen: O, n: i32, semaphores: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.semaphores.create(u64::from(memory.element::<u32>(semaphores, i)));
@@ -192,19 +143,9 @@ pub mod glCreateSemaphoresNV {
     }
 }
 
-pub mod glDeleteFencesNV {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        fences: u64,
-    ) {
+mod glDeleteFencesNV {
+    fn enter(thread: Whole, memory: M, seen: O, n: i32, fences: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.fences.delete(u64::from(memory.element::<u32>(fences, i)));
@@ -212,18 +153,9 @@ pub mod glDeleteFencesNV {
     }
 }
 
-pub mod glDeletePathsNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        path: u32,
-        range: i32,
-    ) {
+mod glDeletePathsNV {
+    fn enter(thread: S, memory: M, seen: O, path: u32, range: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(range)) {
             group.paths.delete(u64::from((number::add(i64::from(path), i) as u32)));
@@ -231,22 +163,8 @@ pub mod glDeletePathsNV {
     }
 }
 
-pub use super::commands_gl_es3::glDeleteSync as glDeleteSyncAPPLE;
-
-pub use super::commands_gl_es3::glDisablei as glDisableiNV;
-
-pub mod glDrawArraysInstancedANGLE {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        first: i32,
-        count: i32,
-        primcount: i32,
-    ) {
+mod glDrawArraysInstancedANGLE {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, first: i32, count: i32, primcount: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -265,18 +183,8 @@ pub mod glDrawArraysInstancedANGLE {
     }
 }
 
-pub mod glDrawArraysInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-        first: i32,
-        count: i32,
-        primcount: i32,
-    ) {
+mod glDrawArraysInstancedNV {
+    fn enter(thread: S, memory: M, seen: O, mode: u32, first: i32, count: i32, primcount: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -295,21 +203,13 @@ pub mod glDrawArraysInstancedNV {
     }
 }
 
-pub mod glDrawBuffersNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        bufs: u64,
-    ) {
+mod glDrawBuffersNV {
+    fn enter(thread: S, memory: M, seen: O, n: i32, bufs: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if i64::from(n) <= 32 {
             observe::elements(seen, 1, bufs, i64::from(n), 4);
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
                 if context.draw_framebuffer.is_none() {
                     (&mut context.draw_buffers).clear();
@@ -338,13 +238,11 @@ pub mod glDrawBuffersNV {
     }
 }
 
-pub mod glDrawElementsInstancedANGLE {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstancedANGLE {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -372,13 +270,11 @@ pub mod glDrawElementsInstancedANGLE {
     }
 }
 
-pub mod glDrawElementsInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glDrawElementsInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         mode: u32,
         count: i32,
         r#type: u32,
@@ -406,15 +302,8 @@ pub mod glDrawElementsInstancedNV {
     }
 }
 
-pub mod glDrawMeshTasksIndirectNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        indirect: i64,
-    ) {
+mod glDrawMeshTasksIndirectNV {
+    fn enter(thread: S, memory: M, seen: O, indirect: i64) {
         if thread.context.is_none() {
             return;
         }
@@ -422,16 +311,8 @@ pub mod glDrawMeshTasksIndirectNV {
     }
 }
 
-pub mod glDrawMeshTasksNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        first: u32,
-        count: u32,
-    ) {
+mod glDrawMeshTasksNV {
+    fn enter(thread: S, memory: M, seen: O, first: u32, count: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -439,15 +320,11 @@ pub mod glDrawMeshTasksNV {
     }
 }
 
-pub use super::commands_gl_es3::glEnablei as glEnableiNV;
-
-pub mod glExtGetProgramBinarySourceQCOM {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glExtGetProgramBinarySourceQCOM {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         program: u32,
         shadertype: u32,
         source: u64,
@@ -462,13 +339,11 @@ pub mod glExtGetProgramBinarySourceQCOM {
     }
 }
 
-pub mod glExtGetTexSubImageQCOM {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glExtGetTexSubImageQCOM {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         level: i32,
         xoffset: i32,
@@ -498,17 +373,8 @@ pub mod glExtGetTexSubImageQCOM {
     }
 }
 
-pub use super::commands_gl_es3::glFenceSync as glFenceSyncAPPLE;
-
-pub mod glFinishFenceNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        fence: u32,
-    ) {
+mod glFinishFenceNV {
+    fn enter(thread: S, memory: M, seen: O, fence: u32) {
         if thread.context.is_none() {
             return;
         }
@@ -516,39 +382,25 @@ pub mod glFinishFenceNV {
     }
 }
 
-pub mod glFramebufferParameteriMESA {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        pname: u32,
-        param: i32,
-    ) {
+mod glFramebufferParameteriMESA {
+    fn enter(thread: Whole, memory: M, seen: O, target: u32, pname: u32, param: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         {
             let key_0 = functions::bound_framebuffer(&*context, target);
             if let Some(it) = context.framebuffers.get_mut(key_0)
                 && let Some(it) = it.defaults.at_mut(pname)
             {
-                set!(*it, param);
+                set!(S, *it, param);
             }
         }
     }
 }
 
-pub mod glFramebufferTexture2DMultisampleIMG {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glFramebufferTexture2DMultisampleIMG {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         target: u32,
         attachment: u32,
         textarget: u32,
@@ -565,19 +417,9 @@ pub mod glFramebufferTexture2DMultisampleIMG {
     }
 }
 
-pub mod glGenFencesNV {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        fences: u64,
-    ) {
+mod glGenFencesNV {
+    fn leave(thread: Whole, memory: M, seen: O, n: i32, fences: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.fences.create(u64::from(memory.element::<u32>(fences, i)));
@@ -585,18 +427,9 @@ pub mod glGenFencesNV {
     }
 }
 
-pub mod glGenPathsNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        range: i32,
-        result: u32,
-    ) {
+mod glGenPathsNV {
+    fn leave(thread: S, memory: M, seen: O, range: i32, result: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(range)) {
             group.paths.create(u64::from((number::add(i64::from(result), i) as u32)));
@@ -604,55 +437,37 @@ pub mod glGenPathsNV {
     }
 }
 
-pub mod glGetInteger64vAPPLE {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod glGetInteger64vAPPLE {
+    fn leave(thread: S, memory: M, seen: O, pname: u32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if functions::format_list(&*context, pname) > 0 {
             observe::elements(seen, 1, params, functions::format_list(&*context, pname), 8);
         }
         match i64::from(pname) {
             GL_NUM_COMPRESSED_TEXTURE_FORMATS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                set!(context.limits.compressed_texture_formats, value);
+                set!(S, context.limits.compressed_texture_formats, value);
             }
             GL_NUM_PROGRAM_BINARY_FORMATS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                set!(context.limits.program_binary_formats, value);
+                set!(S, context.limits.program_binary_formats, value);
             }
             GL_NUM_SHADER_BINARY_FORMATS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                set!(context.limits.shader_binary_formats, value);
+                set!(S, context.limits.shader_binary_formats, value);
             }
             GL_MAX_VERTEX_ATTRIBS => {
                 let value = memory.element::<i64>(params, 0) as i32;
-                set!(context.limits.vertex_attribs, value);
+                set!(S, context.limits.vertex_attribs, value);
             }
             _ => {}
         }
     }
 }
 
-pub mod glGetPathCommandsNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        path: u32,
-        commands: u64,
-    ) {
+mod glGetPathCommandsNV {
+    fn leave(thread: S, memory: M, seen: O, path: u32, commands: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         drop(group);
@@ -669,18 +484,9 @@ pub mod glGetPathCommandsNV {
     }
 }
 
-pub mod glGetPathCoordsNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        path: u32,
-        coords: u64,
-    ) {
+mod glGetPathCoordsNV {
+    fn leave(thread: S, memory: M, seen: O, path: u32, coords: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         drop(group);
@@ -697,18 +503,9 @@ pub mod glGetPathCoordsNV {
     }
 }
 
-pub mod glGetPathDashArrayNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        path: u32,
-        dashArray: u64,
-    ) {
+mod glGetPathDashArrayNV {
+    fn leave(thread: S, memory: M, seen: O, path: u32, dashArray: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         drop(group);
@@ -725,13 +522,11 @@ pub mod glGetPathDashArrayNV {
     }
 }
 
-pub mod glGetPathMetricRangeNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetPathMetricRangeNV {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         metricQueryMask: u32,
         firstPathName: u32,
         numPaths: i32,
@@ -758,13 +553,11 @@ pub mod glGetPathMetricRangeNV {
     }
 }
 
-pub mod glGetPathMetricsNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetPathMetricsNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         metricQueryMask: u32,
         numPaths: i32,
         pathNameType: u32,
@@ -778,11 +571,10 @@ pub mod glGetPathMetricsNV {
         }
         crate::gles::path_names(thread, memory, seen, 3, paths, i64::from(numPaths), pathNameType);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         metricQueryMask: u32,
         numPaths: i32,
         pathNameType: u32,
@@ -811,19 +603,9 @@ pub mod glGetPathMetricsNV {
     }
 }
 
-pub mod glGetPathParameterivNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        path: u32,
-        pname: u32,
-        value_: u64,
-    ) {
+mod glGetPathParameterivNV {
+    fn leave(thread: S, memory: M, seen: O, path: u32, pname: u32, value_: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         match i64::from(pname) {
             GL_PATH_COMMAND_COUNT_NV => {
@@ -831,7 +613,7 @@ pub mod glGetPathParameterivNV {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = group.paths.get_mut(found_0) {
-                        set!(it.commands, value);
+                        set!(S, it.commands, value);
                     }
                 }
             }
@@ -840,7 +622,7 @@ pub mod glGetPathParameterivNV {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = group.paths.get_mut(found_1) {
-                        set!(it.coordinates, value);
+                        set!(S, it.coordinates, value);
                     }
                 }
             }
@@ -849,7 +631,7 @@ pub mod glGetPathParameterivNV {
                 {
                     let value = memory.element::<i32>(value_, 0);
                     if let Some(it) = group.paths.get_mut(found_2) {
-                        set!(it.dashes, value);
+                        set!(S, it.dashes, value);
                     }
                 }
             }
@@ -858,13 +640,11 @@ pub mod glGetPathParameterivNV {
     }
 }
 
-pub mod glGetPathSpacingNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glGetPathSpacingNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         pathListMode: u32,
         numPaths: i32,
         pathNameType: u32,
@@ -882,19 +662,9 @@ pub mod glGetPathSpacingNV {
     }
 }
 
-pub mod glGetUniformi64vNV {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        program: u32,
-        location: i32,
-        params: u64,
-    ) {
+mod glGetUniformi64vNV {
+    fn leave(thread: S, memory: M, seen: O, program: u32, location: i32, params: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let uniform_components_0: i64 = {
             let its_program = {
                 let mut group = context.group.lock();
@@ -906,13 +676,11 @@ pub mod glGetUniformi64vNV {
     }
 }
 
-pub mod glMultiDrawMeshTasksIndirectCountNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glMultiDrawMeshTasksIndirectCountNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         indirect: i64,
         drawcount: i64,
         maxdrawcount: i32,
@@ -925,17 +693,8 @@ pub mod glMultiDrawMeshTasksIndirectCountNV {
     }
 }
 
-pub mod glMultiDrawMeshTasksIndirectNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        indirect: i64,
-        drawcount: i32,
-        stride: i32,
-    ) {
+mod glMultiDrawMeshTasksIndirectNV {
+    fn enter(thread: S, memory: M, seen: O, indirect: i64, drawcount: i32, stride: i32) {
         if thread.context.is_none() {
             return;
         }
@@ -943,13 +702,11 @@ pub mod glMultiDrawMeshTasksIndirectNV {
     }
 }
 
-pub mod glPathCommandsNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glPathCommandsNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         path: u32,
         numCommands: i32,
         commands: u64,
@@ -958,73 +715,57 @@ pub mod glPathCommandsNV {
         coords: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         {
             let key_0 = group.paths.bind(u64::from(path));
             if let Some(it) = group.paths.get_mut(key_0) {
-                set!(it.commands, numCommands);
+                set!(S, it.commands, numCommands);
             }
         }
         {
             let key_0 = group.paths.bind(u64::from(path));
             if let Some(it) = group.paths.get_mut(key_0) {
-                set!(it.coordinates, numCoords);
+                set!(S, it.coordinates, numCoords);
             }
         }
     }
 }
 
-pub mod glPathCoordsNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glPathCoordsNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         path: u32,
         numCoords: i32,
         coordType: u32,
         coords: u64,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         if let Some(it) = group.paths.get_mut(found_0) {
-            set!(it.coordinates, numCoords);
+            set!(S, it.coordinates, numCoords);
         }
     }
 }
 
-pub mod glPathDashArrayNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        path: u32,
-        dashCount: i32,
-        dashArray: u64,
-    ) {
+mod glPathDashArrayNV {
+    fn enter(thread: S, memory: M, seen: O, path: u32, dashCount: i32, dashArray: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         let found_0: Ref<Path> = group.paths.find(u64::from(path));
         if let Some(it) = group.paths.get_mut(found_0) {
-            set!(it.dashes, dashCount);
+            set!(S, it.dashes, dashCount);
         }
     }
 }
 
-pub mod glPathGlyphsNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glPathGlyphsNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         firstPathName: u32,
         fontTarget: u32,
         fontName: u64,
@@ -1043,35 +784,24 @@ pub mod glPathGlyphsNV {
     }
 }
 
-pub mod glReadBufferNV {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        mode: u32,
-    ) {
+mod glReadBufferNV {
+    fn enter(thread: Whole, memory: M, seen: O, mode: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         if context.read_framebuffer.is_none() {
-            set!(context.read_buffer, mode);
+            set!(S, context.read_buffer, mode);
         } else {
             if let Some(it) = context.framebuffers.get_mut(context.read_framebuffer) {
-                set!(it.read_buffer, mode);
+                set!(S, it.read_buffer, mode);
             }
         }
     }
 }
 
-pub mod glRenderbufferStorageMultisampleANGLE {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glRenderbufferStorageMultisampleANGLE {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalformat: u32,
@@ -1079,39 +809,37 @@ pub mod glRenderbufferStorageMultisampleANGLE {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
+            set!(S, it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
+            set!(S, it.height, height);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.samples, samples);
+                set!(S, it.samples, samples);
             }
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
+            set!(S, it.format, internalformat);
         }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glRenderbufferStorageMultisampleAPPLE {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glRenderbufferStorageMultisampleAPPLE {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalformat: u32,
@@ -1119,39 +847,37 @@ pub mod glRenderbufferStorageMultisampleAPPLE {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
+            set!(S, it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
+            set!(S, it.height, height);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.samples, samples);
+                set!(S, it.samples, samples);
             }
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
+            set!(S, it.format, internalformat);
         }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub mod glRenderbufferStorageMultisampleIMG {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glRenderbufferStorageMultisampleIMG {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         target: u32,
         samples: i32,
         internalformat: u32,
@@ -1159,71 +885,59 @@ pub mod glRenderbufferStorageMultisampleIMG {
         height: i32,
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-
         let mut group = context.group.lock();
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.width, width);
+            set!(S, it.width, width);
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.height, height);
+            set!(S, it.height, height);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.samples, samples);
+                set!(S, it.samples, samples);
             }
         }
         if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-            set!(it.format, internalformat);
+            set!(S, it.format, internalformat);
         }
         {
             let value = Ref::NONE;
             if let Some(it) = group.renderbuffers.get_mut(context.renderbuffer) {
-                set!(it.image, value);
+                set!(S, it.image, value);
             }
         }
     }
 }
 
-pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbufferStorageMultisampleNV;
-
-pub mod glSetFenceNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        fence: u32,
-        condition: u32,
-    ) {
+mod glSetFenceNV {
+    fn enter(thread: S, memory: M, seen: O, fence: u32, condition: u32) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
-        let found_0: Ref<Fence> =
-            context.caches.fences.find(&context.group, u64::from(fence), |group| &mut group.fences);
-        #[cfg(feature = "tools")]
+        let found_0: Ref<Fence> = if S::WHOLE
+            && let Some(context) = context.whole()
+        {
+            context.caches.fences.find(&context.group, u64::from(fence), |group| &mut group.fences)
+        } else {
+            Ref::NONE
+        };
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             let mut group = context.group.lock();
             if let Some(it) = group.fences.get_mut(found_0) {
-                set!(it.condition, condition);
+                set!(S, it.condition, condition);
             }
         }
     }
 }
 
-pub mod glSignalVkFenceNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        vkFence: u64,
-    ) {
+mod glSignalVkFenceNV {
+    fn enter(thread: S, memory: M, seen: O, vkFence: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1231,15 +945,8 @@ pub mod glSignalVkFenceNV {
     }
 }
 
-pub mod glSignalVkSemaphoreNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        vkSemaphore: u64,
-    ) {
+mod glSignalVkSemaphoreNV {
+    fn enter(thread: S, memory: M, seen: O, vkSemaphore: u64) {
         if thread.context.is_none() {
             return;
         }
@@ -1247,13 +954,11 @@ pub mod glSignalVkSemaphoreNV {
     }
 }
 
-pub mod glStencilFillPathInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glStencilFillPathInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         numPaths: i32,
         pathNameType: u32,
         paths: u64,
@@ -1271,13 +976,11 @@ pub mod glStencilFillPathInstancedNV {
     }
 }
 
-pub mod glStencilStrokePathInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glStencilStrokePathInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         numPaths: i32,
         pathNameType: u32,
         paths: u64,
@@ -1295,13 +998,11 @@ pub mod glStencilStrokePathInstancedNV {
     }
 }
 
-pub mod glStencilThenCoverFillPathInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glStencilThenCoverFillPathInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         numPaths: i32,
         pathNameType: u32,
         paths: u64,
@@ -1320,13 +1021,11 @@ pub mod glStencilThenCoverFillPathInstancedNV {
     }
 }
 
-pub mod glStencilThenCoverStrokePathInstancedNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod glStencilThenCoverStrokePathInstancedNV {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         numPaths: i32,
         pathNameType: u32,
         paths: u64,
@@ -1345,36 +1044,30 @@ pub mod glStencilThenCoverStrokePathInstancedNV {
     }
 }
 
-pub mod glTestFenceNV {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        fence: u32,
-    ) {
+mod glTestFenceNV {
+    fn enter(thread: S, memory: M, seen: O, fence: u32) {
         if thread.context.is_none() {
             return;
         }
         crate::changed_maps(thread, memory, seen);
     }
 }
+}
 
+pub use super::commands_gl_es3::glBlitFramebuffer as glBlitFramebufferNV;
+pub use super::commands_gl_es3::glClientWaitSync as glClientWaitSyncAPPLE;
+pub use super::commands_gl_es3::glCopyBufferSubData as glCopyBufferSubDataNV;
+pub use super::commands_gl_es3::glDeleteSync as glDeleteSyncAPPLE;
+pub use super::commands_gl_es3::glDisablei as glDisableiNV;
+pub use super::commands_gl_es3::glEnablei as glEnableiNV;
+pub use super::commands_gl_es3::glFenceSync as glFenceSyncAPPLE;
+pub use super::commands_gl_es3::glRenderbufferStorageMultisample as glRenderbufferStorageMultisampleNV;
 pub use super::commands_gl_es3::glUniformMatrix2x3fv as glUniformMatrix2x3fvNV;
-
 pub use super::commands_gl_es3::glUniformMatrix2x4fv as glUniformMatrix2x4fvNV;
-
 pub use super::commands_gl_es3::glUniformMatrix3x2fv as glUniformMatrix3x2fvNV;
-
 pub use super::commands_gl_es3::glUniformMatrix3x4fv as glUniformMatrix3x4fvNV;
-
 pub use super::commands_gl_es3::glUniformMatrix4x2fv as glUniformMatrix4x2fvNV;
-
 pub use super::commands_gl_es3::glUniformMatrix4x3fv as glUniformMatrix4x3fvNV;
-
 pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorANGLE;
-
 pub use super::commands_gl_es3::glVertexAttribDivisor as glVertexAttribDivisorNV;
-
 pub use super::commands_gl_es3::glWaitSync as glWaitSyncAPPLE;

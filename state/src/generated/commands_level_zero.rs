@@ -17,17 +17,18 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod zeCommandListAppendGraphExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+command_modules! {
+mod zeCommandListAppendGraphExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hGraph: u64,
         pNext: u64,
@@ -35,17 +36,15 @@ pub mod zeCommandListAppendGraphExt {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 2, pNext);
+        walk::chain(memory, seen, 2, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListAppendHostFunction {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendHostFunction {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         pfnHostFunction: u64,
         pUserData: u64,
@@ -54,17 +53,15 @@ pub mod zeCommandListAppendHostFunction {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 3, pNext);
+        walk::chain(memory, seen, 3, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListAppendLaunchCooperativeKernel {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendLaunchCooperativeKernel {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pLaunchFuncArgs: u64,
@@ -74,11 +71,10 @@ pub mod zeCommandListAppendLaunchCooperativeKernel {
     ) {
         crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pLaunchFuncArgs: u64,
@@ -101,13 +97,11 @@ pub mod zeCommandListAppendLaunchCooperativeKernel {
     }
 }
 
-pub mod zeCommandListAppendLaunchKernel {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendLaunchKernel {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pLaunchFuncArgs: u64,
@@ -117,11 +111,10 @@ pub mod zeCommandListAppendLaunchKernel {
     ) {
         crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pLaunchFuncArgs: u64,
@@ -144,13 +137,11 @@ pub mod zeCommandListAppendLaunchKernel {
     }
 }
 
-pub mod zeCommandListAppendLaunchKernelIndirect {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendLaunchKernelIndirect {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pLaunchArgumentsBuffer: u64,
@@ -160,11 +151,10 @@ pub mod zeCommandListAppendLaunchKernelIndirect {
     ) {
         crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pLaunchArgumentsBuffer: u64,
@@ -187,13 +177,11 @@ pub mod zeCommandListAppendLaunchKernelIndirect {
     }
 }
 
-pub mod zeCommandListAppendLaunchKernelWithArguments {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendLaunchKernelWithArguments {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         groupCounts: u64,
@@ -204,17 +192,15 @@ pub mod zeCommandListAppendLaunchKernelWithArguments {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 5, pNext);
+        walk::chain(memory, seen, 5, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListAppendLaunchKernelWithParameters {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendLaunchKernelWithParameters {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pGroupCounts: u64,
@@ -223,14 +209,13 @@ pub mod zeCommandListAppendLaunchKernelWithParameters {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 3, pNext);
+        walk::chain(memory, seen, 3, pNext, layouts::CHAIN);
         crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         hKernel: u64,
         pGroupCounts: u64,
@@ -254,13 +239,11 @@ pub mod zeCommandListAppendLaunchKernelWithParameters {
     }
 }
 
-pub mod zeCommandListAppendLaunchMultipleKernelsIndirect {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendLaunchMultipleKernelsIndirect {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         numKernels: u32,
         phKernels: u64,
@@ -272,11 +255,10 @@ pub mod zeCommandListAppendLaunchMultipleKernelsIndirect {
     ) {
         crate::level_zero::memory_of_immediate(thread, memory, seen, hCommandList);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         numKernels: u32,
         phKernels: u64,
@@ -301,13 +283,11 @@ pub mod zeCommandListAppendLaunchMultipleKernelsIndirect {
     }
 }
 
-pub mod zeCommandListAppendMemoryCopy {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendMemoryCopy {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         srcptr: u64,
@@ -334,11 +314,10 @@ pub mod zeCommandListAppendMemoryCopy {
             number::int(size),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         srcptr: u64,
@@ -362,13 +341,11 @@ pub mod zeCommandListAppendMemoryCopy {
     }
 }
 
-pub mod zeCommandListAppendMemoryCopyFromContext {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendMemoryCopyFromContext {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         hContextSrc: u64,
@@ -396,11 +373,10 @@ pub mod zeCommandListAppendMemoryCopyFromContext {
             number::int(size),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         hContextSrc: u64,
@@ -425,13 +401,11 @@ pub mod zeCommandListAppendMemoryCopyFromContext {
     }
 }
 
-pub mod zeCommandListAppendMemoryCopyRegion {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendMemoryCopyRegion {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         dstRegion: u64,
@@ -470,11 +444,10 @@ pub mod zeCommandListAppendMemoryCopyRegion {
             i64::from(srcSlicePitch),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         dstRegion: u64,
@@ -503,13 +476,11 @@ pub mod zeCommandListAppendMemoryCopyRegion {
     }
 }
 
-pub mod zeCommandListAppendMemoryCopyWithParameters {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendMemoryCopyWithParameters {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         srcptr: u64,
@@ -519,7 +490,7 @@ pub mod zeCommandListAppendMemoryCopyWithParameters {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 4, pNext);
+        walk::chain(memory, seen, 4, pNext, layouts::CHAIN);
         crate::level_zero::source_of_immediate(
             thread,
             memory,
@@ -538,11 +509,10 @@ pub mod zeCommandListAppendMemoryCopyWithParameters {
             number::int(size),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         dstptr: u64,
         srcptr: u64,
@@ -567,13 +537,11 @@ pub mod zeCommandListAppendMemoryCopyWithParameters {
     }
 }
 
-pub mod zeCommandListAppendMemoryFillWithParameters {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendMemoryFillWithParameters {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         ptr: u64,
         pattern: u64,
@@ -584,17 +552,15 @@ pub mod zeCommandListAppendMemoryFillWithParameters {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 5, pNext);
+        walk::chain(memory, seen, 5, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListAppendSignalExternalSemaphoreExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendSignalExternalSemaphoreExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         numSemaphores: u32,
         phSemaphores: u64,
@@ -603,23 +569,23 @@ pub mod zeCommandListAppendSignalExternalSemaphoreExt {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::ze_external_semaphore_signal_params_ext_t(
+        walk::structs(
             memory,
             seen,
             3,
             signalParams,
             i64::from(numSemaphores),
+            &layouts::ze_external_semaphore_signal_params_ext_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeCommandListAppendWaitExternalSemaphoreExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListAppendWaitExternalSemaphoreExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         numSemaphores: u32,
         phSemaphores: u64,
@@ -628,64 +594,46 @@ pub mod zeCommandListAppendWaitExternalSemaphoreExt {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::ze_external_semaphore_wait_params_ext_t(
+        walk::structs(
             memory,
             seen,
             3,
             waitParams,
             i64::from(numSemaphores),
+            &layouts::ze_external_semaphore_wait_params_ext_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeCommandListBeginCaptureIntoGraphExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-        hGraph: u64,
-        pNext: u64,
-    ) {
-        layouts::any(memory, seen, 2, pNext);
+mod zeCommandListBeginCaptureIntoGraphExt {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64, hGraph: u64, pNext: u64) {
+        walk::chain(memory, seen, 2, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListBeginGraphCaptureExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-        pNext: u64,
-    ) {
-        layouts::any(memory, seen, 1, pNext);
+mod zeCommandListBeginGraphCaptureExt {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64, pNext: u64) {
+        walk::chain(memory, seen, 1, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListCreate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         phCommandList: u64,
     ) {
-        layouts::ze_command_list_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_command_list_desc_t, layouts::CHAIN);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
@@ -699,25 +647,30 @@ pub mod zeCommandListCreate {
     }
 }
 
-pub mod zeCommandListCreateImmediate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListCreateImmediate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         altdesc: u64,
         phCommandList: u64,
     ) {
-        layouts::ze_command_queue_desc_t(memory, seen, 2, altdesc, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            altdesc,
+            1,
+            &layouts::ze_command_queue_desc_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         altdesc: u64,
@@ -729,69 +682,50 @@ pub mod zeCommandListCreateImmediate {
             let made: Ref<CommandList> =
                 process.command_lists.create(memory.element::<u64>(phCommandList, 0));
             if let Some(it) = process.command_lists.get_mut(made) {
-                set!(it.is_immediate, true);
+                set!(S, it.is_immediate, true);
             }
             drop(process);
             let is_synchronous_1: bool = crate::level_zero::is_synchronous(thread, memory, altdesc);
             let mut process = thread.process.lock();
             if let Some(it) = process.command_lists.get_mut(made) {
-                set!(it.is_synchronous, is_synchronous_1);
+                set!(S, it.is_synchronous, is_synchronous_1);
             }
         }
     }
 }
 
-pub mod zeCommandListDestroy {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-    ) {
+mod zeCommandListDestroy {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64) {
         let mut process = thread.process.lock();
         process.command_lists.delete(hCommandList);
     }
 }
 
-pub mod zeCommandListEndGraphCaptureExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-        pNext: u64,
-        phGraph: u64,
-    ) {
-        layouts::any(memory, seen, 1, pNext);
+mod zeCommandListEndGraphCaptureExt {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64, pNext: u64, phGraph: u64) {
+        walk::chain(memory, seen, 1, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeCommandListGetNextCommandIdExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-        desc: u64,
-        pCommandId: u64,
-    ) {
-        layouts::ze_mutable_command_id_exp_desc_t(memory, seen, 1, desc, 1);
+mod zeCommandListGetNextCommandIdExp {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64, desc: u64, pCommandId: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            desc,
+            1,
+            &layouts::ze_mutable_command_id_exp_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeCommandListGetNextCommandIdWithKernelsExp {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListGetNextCommandIdWithKernelsExp {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandList: u64,
         desc: u64,
         numKernels: u32,
@@ -799,21 +733,20 @@ pub mod zeCommandListGetNextCommandIdWithKernelsExp {
         pCommandId: u64,
         result: u32,
     ) {
-        layouts::ze_mutable_command_id_exp_desc_t(memory, seen, 1, desc, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            desc,
+            1,
+            &layouts::ze_mutable_command_id_exp_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeCommandListHostSynchronize {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-        timeout: u64,
-        result: u32,
-    ) {
+mod zeCommandListHostSynchronize {
+    fn leave(thread: S, memory: M, seen: O, hCommandList: u64, timeout: u64, result: u32) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -821,13 +754,11 @@ pub mod zeCommandListHostSynchronize {
     }
 }
 
-pub mod zeCommandListImmediateAppendCommandListsExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListImmediateAppendCommandListsExp {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandListImmediate: u64,
         numCommandLists: u32,
         phCommandLists: u64,
@@ -850,11 +781,10 @@ pub mod zeCommandListImmediateAppendCommandListsExp {
             i64::from(numCommandLists),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandListImmediate: u64,
         numCommandLists: u32,
         phCommandLists: u64,
@@ -877,13 +807,11 @@ pub mod zeCommandListImmediateAppendCommandListsExp {
     }
 }
 
-pub mod zeCommandListImmediateAppendCommandListsWithParameters {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandListImmediateAppendCommandListsWithParameters {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandListImmediate: u64,
         numCommandLists: u32,
         phCommandLists: u64,
@@ -892,7 +820,7 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
         numWaitEvents: u32,
         phWaitEvents: u64,
     ) {
-        layouts::any(memory, seen, 3, pNext);
+        walk::chain(memory, seen, 3, pNext, layouts::CHAIN);
         crate::level_zero::submitted_memory(
             thread,
             memory,
@@ -908,11 +836,10 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
             i64::from(numCommandLists),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandListImmediate: u64,
         numCommandLists: u32,
         phCommandLists: u64,
@@ -936,15 +863,8 @@ pub mod zeCommandListImmediateAppendCommandListsWithParameters {
     }
 }
 
-pub mod zeCommandListReset {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-    ) {
+mod zeCommandListReset {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64) {
         let mut process = thread.process.lock();
         let list: Ref<CommandList> = process.command_lists.find(hCommandList);
         if let Some(it) = process.command_lists.get_mut(list) {
@@ -956,39 +876,36 @@ pub mod zeCommandListReset {
     }
 }
 
-pub mod zeCommandListUpdateMutableCommandsExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandList: u64,
-        desc: u64,
-    ) {
-        layouts::ze_mutable_commands_exp_desc_t(memory, seen, 1, desc, 1);
+mod zeCommandListUpdateMutableCommandsExp {
+    fn enter(thread: S, memory: M, seen: O, hCommandList: u64, desc: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            desc,
+            1,
+            &layouts::ze_mutable_commands_exp_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeCommandQueueCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandQueueCreate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         phCommandQueue: u64,
     ) {
-        layouts::ze_command_queue_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_command_queue_desc_t, layouts::CHAIN);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
@@ -1003,33 +920,24 @@ pub mod zeCommandQueueCreate {
             let is_synchronous_1: bool = crate::level_zero::is_synchronous(thread, memory, desc);
             let mut process = thread.process.lock();
             if let Some(it) = process.command_queues.get_mut(made) {
-                set!(it.is_synchronous, is_synchronous_1);
+                set!(S, it.is_synchronous, is_synchronous_1);
             }
         }
     }
 }
 
-pub mod zeCommandQueueDestroy {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandQueue: u64,
-    ) {
+mod zeCommandQueueDestroy {
+    fn enter(thread: S, memory: M, seen: O, hCommandQueue: u64) {
         let mut process = thread.process.lock();
         process.command_queues.delete(hCommandQueue);
     }
 }
 
-pub mod zeCommandQueueExecuteCommandLists {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeCommandQueueExecuteCommandLists {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandQueue: u64,
         numCommandLists: u32,
         phCommandLists: u64,
@@ -1050,11 +958,10 @@ pub mod zeCommandQueueExecuteCommandLists {
             i64::from(numCommandLists),
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandQueue: u64,
         numCommandLists: u32,
         phCommandLists: u64,
@@ -1077,17 +984,8 @@ pub mod zeCommandQueueExecuteCommandLists {
     }
 }
 
-pub mod zeCommandQueueSynchronize {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandQueue: u64,
-        timeout: u64,
-        result: u32,
-    ) {
+mod zeCommandQueueSynchronize {
+    fn leave(thread: S, memory: M, seen: O, hCommandQueue: u64, timeout: u64, result: u32) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
             crate::level_zero::completed_by(thread, memory, seen, hCommandQueue);
             crate::level_zero::complete_by(thread, memory, hCommandQueue);
@@ -1095,45 +993,32 @@ pub mod zeCommandQueueSynchronize {
     }
 }
 
-pub mod zeContextCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        desc: u64,
-        phContext: u64,
-    ) {
-        layouts::ze_context_desc_t(memory, seen, 1, desc, 1);
+mod zeContextCreate {
+    fn enter(thread: S, memory: M, seen: O, hDriver: u64, desc: u64, phContext: u64) {
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_context_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeContextCreateEx {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeContextCreateEx {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hDriver: u64,
         desc: u64,
         numDevices: u32,
         phDevices: u64,
         phContext: u64,
     ) {
-        layouts::ze_context_desc_t(memory, seen, 1, desc, 1);
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_context_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeDeviceGet {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceGet {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDriver: u64,
         pCount: u64,
         phDevices: u64,
@@ -1144,322 +1029,310 @@ pub mod zeDeviceGet {
     }
 }
 
-pub mod zeDeviceGetCacheProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pCount: u64,
-        pCacheProperties: u64,
-    ) {
-        layouts::ze_device_cache_properties_t(
+mod zeDeviceGetCacheProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pCount: u64, pCacheProperties: u64) {
+        walk::structs(
             memory,
             seen,
             2,
             pCacheProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_device_cache_properties_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         pCacheProperties: u64,
         result: u32,
     ) {
         observe::elements(seen, 1, pCount, 1, 4);
-        layouts::ze_device_cache_properties_t(
+        walk::structs(
             memory,
             seen,
             2,
             pCacheProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_device_cache_properties_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeDeviceGetCommandQueueGroupProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceGetCommandQueueGroupProperties {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         pCommandQueueGroupProperties: u64,
     ) {
-        layouts::ze_command_queue_group_properties_t(
+        walk::structs(
             memory,
             seen,
             2,
             pCommandQueueGroupProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_command_queue_group_properties_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         pCommandQueueGroupProperties: u64,
         result: u32,
     ) {
         observe::elements(seen, 1, pCount, 1, 4);
-        layouts::ze_command_queue_group_properties_t(
+        walk::structs(
             memory,
             seen,
             2,
             pCommandQueueGroupProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_command_queue_group_properties_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeDeviceGetComputeProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pComputeProperties: u64,
-    ) {
-        layouts::ze_device_compute_properties_t(memory, seen, 1, pComputeProperties, 1);
+mod zeDeviceGetComputeProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pComputeProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pComputeProperties,
+            1,
+            &layouts::ze_device_compute_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pComputeProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_device_compute_properties_t(memory, seen, 1, pComputeProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hDevice: u64, pComputeProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pComputeProperties,
+            1,
+            &layouts::ze_device_compute_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDeviceGetExternalMemoryProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pExternalMemoryProperties: u64,
-    ) {
-        layouts::ze_device_external_memory_properties_t(
+mod zeDeviceGetExternalMemoryProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pExternalMemoryProperties: u64) {
+        walk::structs(
             memory,
             seen,
             1,
             pExternalMemoryProperties,
             1,
+            &layouts::ze_device_external_memory_properties_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pExternalMemoryProperties: u64,
         result: u32,
     ) {
-        layouts::ze_device_external_memory_properties_t(
+        walk::structs(
             memory,
             seen,
             1,
             pExternalMemoryProperties,
             1,
+            &layouts::ze_device_external_memory_properties_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeDeviceGetImageProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pImageProperties: u64,
-    ) {
-        layouts::ze_device_image_properties_t(memory, seen, 1, pImageProperties, 1);
+mod zeDeviceGetImageProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pImageProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pImageProperties,
+            1,
+            &layouts::ze_device_image_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pImageProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_device_image_properties_t(memory, seen, 1, pImageProperties, 1);
-    }
-}
-
-pub mod zeDeviceGetMemoryAccessProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pMemAccessProperties: u64,
-    ) {
-        layouts::ze_device_memory_access_properties_t(memory, seen, 1, pMemAccessProperties, 1);
-    }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pMemAccessProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_device_memory_access_properties_t(memory, seen, 1, pMemAccessProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hDevice: u64, pImageProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pImageProperties,
+            1,
+            &layouts::ze_device_image_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDeviceGetMemoryProperties {
-    use super::*;
+mod zeDeviceGetMemoryAccessProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pMemAccessProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pMemAccessProperties,
+            1,
+            &layouts::ze_device_memory_access_properties_t,
+            layouts::CHAIN,
+        );
+    }
+    fn leave(thread: S, memory: M, seen: O, hDevice: u64, pMemAccessProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pMemAccessProperties,
+            1,
+            &layouts::ze_device_memory_access_properties_t,
+            layouts::CHAIN,
+        );
+    }
+}
 
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pCount: u64,
-        pMemProperties: u64,
-    ) {
-        layouts::ze_device_memory_properties_t(
+mod zeDeviceGetMemoryProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pCount: u64, pMemProperties: u64) {
+        walk::structs(
             memory,
             seen,
             2,
             pMemProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_device_memory_properties_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         pMemProperties: u64,
         result: u32,
     ) {
         observe::elements(seen, 1, pCount, 1, 4);
-        layouts::ze_device_memory_properties_t(
+        walk::structs(
             memory,
             seen,
             2,
             pMemProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_device_memory_properties_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeDeviceGetModuleProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pModuleProperties: u64,
-    ) {
-        layouts::ze_device_module_properties_t(memory, seen, 1, pModuleProperties, 1);
+mod zeDeviceGetModuleProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pModuleProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pModuleProperties,
+            1,
+            &layouts::ze_device_module_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pModuleProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_device_module_properties_t(memory, seen, 1, pModuleProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hDevice: u64, pModuleProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pModuleProperties,
+            1,
+            &layouts::ze_device_module_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDeviceGetP2PProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceGetP2PProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, hPeerDevice: u64, pP2PProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pP2PProperties,
+            1,
+            &layouts::ze_device_p2p_properties_t,
+            layouts::CHAIN,
+        );
+    }
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         hPeerDevice: u64,
         pP2PProperties: u64,
-    ) {
-        layouts::ze_device_p2p_properties_t(memory, seen, 2, pP2PProperties, 1);
-    }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        hPeerDevice: u64,
-        pP2PProperties: u64,
         result: u32,
     ) {
-        layouts::ze_device_p2p_properties_t(memory, seen, 2, pP2PProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pP2PProperties,
+            1,
+            &layouts::ze_device_p2p_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDeviceGetProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pDeviceProperties: u64,
-    ) {
-        layouts::ze_device_properties_t(memory, seen, 1, pDeviceProperties, 1);
+mod zeDeviceGetProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pDeviceProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pDeviceProperties,
+            1,
+            &layouts::ze_device_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pDeviceProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_device_properties_t(memory, seen, 1, pDeviceProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hDevice: u64, pDeviceProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pDeviceProperties,
+            1,
+            &layouts::ze_device_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDeviceGetRuntimeRequirements {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceGetRuntimeRequirements {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pObjDesc: u64,
         pSize: u64,
@@ -1470,13 +1343,11 @@ pub mod zeDeviceGetRuntimeRequirements {
     }
 }
 
-pub mod zeDeviceGetSubDevices {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceGetSubDevices {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         phSubdevices: u64,
@@ -1487,125 +1358,120 @@ pub mod zeDeviceGetSubDevices {
     }
 }
 
-pub mod zeDeviceGetVectorWidthPropertiesExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceGetVectorWidthPropertiesExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         pVectorWidthProperties: u64,
     ) {
-        layouts::ze_device_vector_width_properties_ext_t(
+        walk::structs(
             memory,
             seen,
             2,
             pVectorWidthProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_device_vector_width_properties_ext_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pCount: u64,
         pVectorWidthProperties: u64,
         result: u32,
     ) {
         observe::elements(seen, 1, pCount, 1, 4);
-        layouts::ze_device_vector_width_properties_ext_t(
+        walk::structs(
             memory,
             seen,
             2,
             pVectorWidthProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_device_vector_width_properties_ext_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeDeviceImportExternalSemaphoreExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        desc: u64,
-        phSemaphore: u64,
-    ) {
-        layouts::ze_external_semaphore_ext_desc_t(memory, seen, 1, desc, 1);
+mod zeDeviceImportExternalSemaphoreExt {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, desc: u64, phSemaphore: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            desc,
+            1,
+            &layouts::ze_external_semaphore_ext_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDevicePciGetPropertiesExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pPciProperties: u64,
-    ) {
-        layouts::ze_pci_ext_properties_t(memory, seen, 1, pPciProperties, 1);
+mod zeDevicePciGetPropertiesExt {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, pPciProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pPciProperties,
+            1,
+            &layouts::ze_pci_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        pPciProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_pci_ext_properties_t(memory, seen, 1, pPciProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hDevice: u64, pPciProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pPciProperties,
+            1,
+            &layouts::ze_pci_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDeviceValidateRuntimeRequirements {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDeviceValidateRuntimeRequirements {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         pRequirements: u64,
         pOut: u64,
         result: u32,
     ) {
-        layouts::ze_validate_runtime_requirements_output_t(memory, seen, 2, pOut, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pOut,
+            1,
+            &layouts::ze_validate_runtime_requirements_output_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeDriverGet {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pCount: u64,
-        phDrivers: u64,
-        result: u32,
-    ) {
+mod zeDriverGet {
+    fn leave(thread: S, memory: M, seen: O, pCount: u64, phDrivers: u64, result: u32) {
         observe::elements(seen, 0, pCount, 1, 4);
         observe::elements(seen, 1, phDrivers, i64::from(memory.element::<u32>(pCount, 0)), 8);
     }
 }
 
-pub mod zeDriverGetExtensionProperties {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeDriverGetExtensionProperties {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDriver: u64,
         pCount: u64,
         pExtensionProperties: u64,
@@ -1622,98 +1488,78 @@ pub mod zeDriverGetExtensionProperties {
     }
 }
 
-pub mod zeDriverGetIpcProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        pIpcProperties: u64,
-    ) {
-        layouts::ze_driver_ipc_properties_t(memory, seen, 1, pIpcProperties, 1);
+mod zeDriverGetIpcProperties {
+    fn enter(thread: S, memory: M, seen: O, hDriver: u64, pIpcProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pIpcProperties,
+            1,
+            &layouts::ze_driver_ipc_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        pIpcProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_driver_ipc_properties_t(memory, seen, 1, pIpcProperties, 1);
-    }
-}
-
-pub mod zeDriverGetProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        pDriverProperties: u64,
-    ) {
-        layouts::ze_driver_properties_t(memory, seen, 1, pDriverProperties, 1);
-    }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        pDriverProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_driver_properties_t(memory, seen, 1, pDriverProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hDriver: u64, pIpcProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pIpcProperties,
+            1,
+            &layouts::ze_driver_ipc_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeEventCounterBasedCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        hDevice: u64,
-        desc: u64,
-        phEvent: u64,
-    ) {
-        layouts::ze_event_counter_based_desc_t(memory, seen, 2, desc, 1);
+mod zeDriverGetProperties {
+    fn enter(thread: S, memory: M, seen: O, hDriver: u64, pDriverProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pDriverProperties,
+            1,
+            &layouts::ze_driver_properties_t,
+            layouts::CHAIN,
+        );
+    }
+    fn leave(thread: S, memory: M, seen: O, hDriver: u64, pDriverProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pDriverProperties,
+            1,
+            &layouts::ze_driver_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeEventCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hEventPool: u64,
-        desc: u64,
-        phEvent: u64,
-    ) {
-        layouts::ze_event_desc_t(memory, seen, 1, desc, 1);
+mod zeEventCounterBasedCreate {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, hDevice: u64, desc: u64, phEvent: u64) {
+        walk::structs(
+            memory,
+            seen,
+            2,
+            desc,
+            1,
+            &layouts::ze_event_counter_based_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeEventHostSynchronize {
-    use super::*;
+mod zeEventCreate {
+    fn enter(thread: S, memory: M, seen: O, hEventPool: u64, desc: u64, phEvent: u64) {
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_event_desc_t, layouts::CHAIN);
+    }
+}
 
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hEvent: u64,
-        timeout: u64,
-        result: u32,
-    ) {
+mod zeEventHostSynchronize {
+    fn leave(thread: S, memory: M, seen: O, hEvent: u64, timeout: u64, result: u32) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -1721,48 +1567,37 @@ pub mod zeEventHostSynchronize {
     }
 }
 
-pub mod zeEventPoolCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeEventPoolCreate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         desc: u64,
         numDevices: u32,
         phDevices: u64,
         phEventPool: u64,
     ) {
-        layouts::ze_event_pool_desc_t(memory, seen, 1, desc, 1);
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_event_pool_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeEventQueryKernelTimestampsExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hEvent: u64,
-        hDevice: u64,
-        pCount: u64,
-        pResults: u64,
-    ) {
-        layouts::ze_event_query_kernel_timestamps_results_ext_properties_t(
+mod zeEventQueryKernelTimestampsExt {
+    fn enter(thread: S, memory: M, seen: O, hEvent: u64, hDevice: u64, pCount: u64, pResults: u64) {
+        walk::structs(
             memory,
             seen,
             3,
             pResults,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_event_query_kernel_timestamps_results_ext_properties_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hEvent: u64,
         hDevice: u64,
         pCount: u64,
@@ -1770,26 +1605,20 @@ pub mod zeEventQueryKernelTimestampsExt {
         result: u32,
     ) {
         observe::elements(seen, 2, pCount, 1, 4);
-        layouts::ze_event_query_kernel_timestamps_results_ext_properties_t(
+        walk::structs(
             memory,
             seen,
             3,
             pResults,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_event_query_kernel_timestamps_results_ext_properties_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeEventQueryStatus {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hEvent: u64,
-        result: u32,
-    ) {
+mod zeEventQueryStatus {
+    fn leave(thread: S, memory: M, seen: O, hEvent: u64, result: u32) {
         if i64::from(result) == ZE_RESULT_SUCCESS {
             crate::level_zero::completed_memory(thread, memory, seen);
             crate::level_zero::complete(thread, memory);
@@ -1797,13 +1626,11 @@ pub mod zeEventQueryStatus {
     }
 }
 
-pub mod zeEventQueryTimestampsExp {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeEventQueryTimestampsExp {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hEvent: u64,
         hDevice: u64,
         pCount: u64,
@@ -1821,13 +1648,11 @@ pub mod zeEventQueryTimestampsExp {
     }
 }
 
-pub mod zeFabricEdgeGetExp {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeFabricEdgeGetExp {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hVertexA: u64,
         hVertexB: u64,
         pCount: u64,
@@ -1839,38 +1664,36 @@ pub mod zeFabricEdgeGetExp {
     }
 }
 
-pub mod zeFabricEdgeGetPropertiesExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hEdge: u64,
-        pEdgeProperties: u64,
-    ) {
-        layouts::ze_fabric_edge_exp_properties_t(memory, seen, 1, pEdgeProperties, 1);
+mod zeFabricEdgeGetPropertiesExp {
+    fn enter(thread: S, memory: M, seen: O, hEdge: u64, pEdgeProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pEdgeProperties,
+            1,
+            &layouts::ze_fabric_edge_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hEdge: u64,
-        pEdgeProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_fabric_edge_exp_properties_t(memory, seen, 1, pEdgeProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hEdge: u64, pEdgeProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pEdgeProperties,
+            1,
+            &layouts::ze_fabric_edge_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeFabricVertexGetExp {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeFabricVertexGetExp {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDriver: u64,
         pCount: u64,
         phVertices: u64,
@@ -1881,38 +1704,36 @@ pub mod zeFabricVertexGetExp {
     }
 }
 
-pub mod zeFabricVertexGetPropertiesExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hVertex: u64,
-        pVertexProperties: u64,
-    ) {
-        layouts::ze_fabric_vertex_exp_properties_t(memory, seen, 1, pVertexProperties, 1);
+mod zeFabricVertexGetPropertiesExp {
+    fn enter(thread: S, memory: M, seen: O, hVertex: u64, pVertexProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pVertexProperties,
+            1,
+            &layouts::ze_fabric_vertex_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hVertex: u64,
-        pVertexProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_fabric_vertex_exp_properties_t(memory, seen, 1, pVertexProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hVertex: u64, pVertexProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pVertexProperties,
+            1,
+            &layouts::ze_fabric_vertex_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeFabricVertexGetSubVerticesExp {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeFabricVertexGetSubVerticesExp {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hVertex: u64,
         pCount: u64,
         phSubvertices: u64,
@@ -1923,24 +1744,14 @@ pub mod zeFabricVertexGetSubVerticesExp {
     }
 }
 
-pub mod zeFenceCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hCommandQueue: u64,
-        desc: u64,
-        phFence: u64,
-    ) {
-        layouts::ze_fence_desc_t(memory, seen, 1, desc, 1);
+mod zeFenceCreate {
+    fn enter(thread: S, memory: M, seen: O, hCommandQueue: u64, desc: u64, phFence: u64) {
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_fence_desc_t, layouts::CHAIN);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hCommandQueue: u64,
         desc: u64,
         phFence: u64,
@@ -1951,37 +1762,21 @@ pub mod zeFenceCreate {
             let made: Ref<QueueFence> =
                 process.queue_fences.create(memory.element::<u64>(phFence, 0));
             if let Some(it) = process.queue_fences.get_mut(made) {
-                set!(it.queue, hCommandQueue);
+                set!(S, it.queue, hCommandQueue);
             }
         }
     }
 }
 
-pub mod zeFenceDestroy {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hFence: u64,
-    ) {
+mod zeFenceDestroy {
+    fn enter(thread: S, memory: M, seen: O, hFence: u64) {
         let mut process = thread.process.lock();
         process.queue_fences.delete(hFence);
     }
 }
 
-pub mod zeFenceHostSynchronize {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hFence: u64,
-        timeout: u64,
-        result: u32,
-    ) {
+mod zeFenceHostSynchronize {
+    fn leave(thread: S, memory: M, seen: O, hFence: u64, timeout: u64, result: u32) {
         let mut process = thread.process.lock();
         let found: Ref<QueueFence> = process.queue_fences.find(hFence);
         drop(process);
@@ -2004,16 +1799,8 @@ pub mod zeFenceHostSynchronize {
     }
 }
 
-pub mod zeFenceQueryStatus {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hFence: u64,
-        result: u32,
-    ) {
+mod zeFenceQueryStatus {
+    fn leave(thread: S, memory: M, seen: O, hFence: u64, result: u32) {
         let mut process = thread.process.lock();
         let found: Ref<QueueFence> = process.queue_fences.find(hFence);
         drop(process);
@@ -2036,286 +1823,227 @@ pub mod zeFenceQueryStatus {
     }
 }
 
-pub mod zeGraphCreateExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        pNext: u64,
-        phGraph: u64,
-    ) {
-        layouts::any(memory, seen, 1, pNext);
+mod zeGraphCreateExt {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, pNext: u64, phGraph: u64) {
+        walk::chain(memory, seen, 1, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeGraphDumpContentsExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hGraph: u64,
-        filePath: u64,
-        pNext: u64,
-    ) {
-        layouts::any(memory, seen, 2, pNext);
+mod zeGraphDumpContentsExt {
+    fn enter(thread: S, memory: M, seen: O, hGraph: u64, filePath: u64, pNext: u64) {
+        walk::chain(memory, seen, 2, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeGraphInstantiateExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hGraph: u64,
-        pNext: u64,
-        phExecutableGraph: u64,
-    ) {
-        layouts::any(memory, seen, 1, pNext);
+mod zeGraphInstantiateExt {
+    fn enter(thread: S, memory: M, seen: O, hGraph: u64, pNext: u64, phExecutableGraph: u64) {
+        walk::chain(memory, seen, 1, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeGraphSetDestructionCallbackExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeGraphSetDestructionCallbackExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hGraph: u64,
         pfnCallback: u64,
         pUserData: u64,
         pNext: u64,
     ) {
-        layouts::any(memory, seen, 3, pNext);
+        walk::chain(memory, seen, 3, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeImageCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        hDevice: u64,
-        desc: u64,
-        phImage: u64,
-    ) {
-        layouts::ze_image_desc_t(memory, seen, 2, desc, 1);
+mod zeImageCreate {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, hDevice: u64, desc: u64, phImage: u64) {
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_image_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeImageGetAllocPropertiesExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeImageGetAllocPropertiesExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hImage: u64,
         pImageAllocProperties: u64,
     ) {
-        layouts::ze_image_allocation_ext_properties_t(memory, seen, 2, pImageAllocProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pImageAllocProperties,
+            1,
+            &layouts::ze_image_allocation_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hImage: u64,
         pImageAllocProperties: u64,
         result: u32,
     ) {
-        layouts::ze_image_allocation_ext_properties_t(memory, seen, 2, pImageAllocProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pImageAllocProperties,
+            1,
+            &layouts::ze_image_allocation_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeImageGetMemoryPropertiesExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hImage: u64,
-        pMemoryProperties: u64,
-    ) {
-        layouts::ze_image_memory_properties_exp_t(memory, seen, 1, pMemoryProperties, 1);
+mod zeImageGetMemoryPropertiesExp {
+    fn enter(thread: S, memory: M, seen: O, hImage: u64, pMemoryProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pMemoryProperties,
+            1,
+            &layouts::ze_image_memory_properties_exp_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hImage: u64,
-        pMemoryProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_image_memory_properties_exp_t(memory, seen, 1, pMemoryProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hImage: u64, pMemoryProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pMemoryProperties,
+            1,
+            &layouts::ze_image_memory_properties_exp_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeImageGetProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeImageGetProperties {
+    fn enter(thread: S, memory: M, seen: O, hDevice: u64, desc: u64, pImageProperties: u64) {
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_image_desc_t, layouts::CHAIN);
+    }
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hDevice: u64,
         desc: u64,
         pImageProperties: u64,
-    ) {
-        layouts::ze_image_desc_t(memory, seen, 1, desc, 1);
-    }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDevice: u64,
-        desc: u64,
-        pImageProperties: u64,
         result: u32,
     ) {
-        layouts::ze_image_properties_t(memory, seen, 2, pImageProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pImageProperties,
+            1,
+            &layouts::ze_image_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeImageViewCreateExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeImageViewCreateExp {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         hImage: u64,
         phImageView: u64,
     ) {
-        layouts::ze_image_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_image_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeImageViewCreateExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeImageViewCreateExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         hImage: u64,
         phImageView: u64,
     ) {
-        layouts::ze_image_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_image_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeInitDrivers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pCount: u64,
-        phDrivers: u64,
-        desc: u64,
-    ) {
-        layouts::ze_init_driver_type_desc_t(memory, seen, 2, desc, 1);
+mod zeInitDrivers {
+    fn enter(thread: S, memory: M, seen: O, pCount: u64, phDrivers: u64, desc: u64) {
+        walk::structs(
+            memory,
+            seen,
+            2,
+            desc,
+            1,
+            &layouts::ze_init_driver_type_desc_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pCount: u64,
-        phDrivers: u64,
-        desc: u64,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, pCount: u64, phDrivers: u64, desc: u64, result: u32) {
         observe::elements(seen, 0, pCount, 1, 4);
         observe::elements(seen, 1, phDrivers, i64::from(memory.element::<u32>(pCount, 0)), 8);
     }
 }
 
-pub mod zeKernelCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hModule: u64,
-        desc: u64,
-        phKernel: u64,
-    ) {
-        layouts::ze_kernel_desc_t(memory, seen, 1, desc, 1);
+mod zeKernelCreate {
+    fn enter(thread: S, memory: M, seen: O, hModule: u64, desc: u64, phKernel: u64) {
+        walk::structs(memory, seen, 1, desc, 1, &layouts::ze_kernel_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeKernelGetAllocationPropertiesExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hKernel: u64,
-        pCount: u64,
-        pAllocationProperties: u64,
-    ) {
-        layouts::ze_kernel_allocation_exp_properties_t(
+mod zeKernelGetAllocationPropertiesExp {
+    fn enter(thread: S, memory: M, seen: O, hKernel: u64, pCount: u64, pAllocationProperties: u64) {
+        walk::structs(
             memory,
             seen,
             2,
             pAllocationProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_kernel_allocation_exp_properties_t,
+            layouts::CHAIN,
         );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hKernel: u64,
         pCount: u64,
         pAllocationProperties: u64,
         result: u32,
     ) {
         observe::elements(seen, 1, pCount, 1, 4);
-        layouts::ze_kernel_allocation_exp_properties_t(
+        walk::structs(
             memory,
             seen,
             2,
             pAllocationProperties,
             i64::from(memory.element::<u32>(pCount, 0)),
+            &layouts::ze_kernel_allocation_exp_properties_t,
+            layouts::CHAIN,
         );
     }
 }
 
-pub mod zeKernelGetBinaryExp {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeKernelGetBinaryExp {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hKernel: u64,
         pSize: u64,
         pKernelBinary: u64,
@@ -2326,85 +2054,63 @@ pub mod zeKernelGetBinaryExp {
     }
 }
 
-pub mod zeKernelGetName {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hKernel: u64,
-        pSize: u64,
-        pName: u64,
-        result: u32,
-    ) {
+mod zeKernelGetName {
+    fn leave(thread: S, memory: M, seen: O, hKernel: u64, pSize: u64, pName: u64, result: u32) {
         observe::elements(seen, 1, pSize, 1, 8);
         observe::text(memory, seen, 2, pName, number::int(memory.element::<u64>(pSize, 0)));
     }
 }
 
-pub mod zeKernelGetProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hKernel: u64,
-        pKernelProperties: u64,
-    ) {
-        layouts::ze_kernel_properties_t(memory, seen, 1, pKernelProperties, 1);
+mod zeKernelGetProperties {
+    fn enter(thread: S, memory: M, seen: O, hKernel: u64, pKernelProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pKernelProperties,
+            1,
+            &layouts::ze_kernel_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hKernel: u64,
-        pKernelProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_kernel_properties_t(memory, seen, 1, pKernelProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hKernel: u64, pKernelProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pKernelProperties,
+            1,
+            &layouts::ze_kernel_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeKernelGetSourceAttributes {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hKernel: u64,
-        pSize: u64,
-        pString: u64,
-        result: u32,
-    ) {
+mod zeKernelGetSourceAttributes {
+    fn leave(thread: S, memory: M, seen: O, hKernel: u64, pSize: u64, pString: u64, result: u32) {
         observe::elements(seen, 1, pSize, 1, 4);
     }
 }
 
-pub mod zeKernelSchedulingHintExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hKernel: u64,
-        pHint: u64,
-    ) {
-        layouts::ze_scheduling_hint_exp_desc_t(memory, seen, 1, pHint, 1);
+mod zeKernelSchedulingHintExp {
+    fn enter(thread: S, memory: M, seen: O, hKernel: u64, pHint: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pHint,
+            1,
+            &layouts::ze_scheduling_hint_exp_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeMemAllocDevice {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeMemAllocDevice {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         device_desc: u64,
         size: u64,
@@ -2412,13 +2118,20 @@ pub mod zeMemAllocDevice {
         hDevice: u64,
         pptr: u64,
     ) {
-        layouts::ze_device_mem_alloc_desc_t(memory, seen, 1, device_desc, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            device_desc,
+            1,
+            &layouts::ze_device_mem_alloc_desc_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         device_desc: u64,
         size: u64,
@@ -2432,33 +2145,38 @@ pub mod zeMemAllocDevice {
             {
                 let value = number::int(size);
                 if let Some(it) = process.device_memory.at_mut(memory.element::<u64>(pptr, 0)) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod zeMemAllocHost {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeMemAllocHost {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         host_desc: u64,
         size: u64,
         alignment: u64,
         pptr: u64,
     ) {
-        layouts::ze_host_mem_alloc_desc_t(memory, seen, 1, host_desc, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            host_desc,
+            1,
+            &layouts::ze_host_mem_alloc_desc_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         host_desc: u64,
         size: u64,
@@ -2471,20 +2189,18 @@ pub mod zeMemAllocHost {
             {
                 let value = number::int(size);
                 if let Some(it) = process.visible_memory.at_mut(memory.element::<u64>(pptr, 0)) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod zeMemAllocShared {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeMemAllocShared {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         device_desc: u64,
         host_desc: u64,
@@ -2493,14 +2209,29 @@ pub mod zeMemAllocShared {
         hDevice: u64,
         pptr: u64,
     ) {
-        layouts::ze_device_mem_alloc_desc_t(memory, seen, 1, device_desc, 1);
-        layouts::ze_host_mem_alloc_desc_t(memory, seen, 2, host_desc, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            device_desc,
+            1,
+            &layouts::ze_device_mem_alloc_desc_t,
+            layouts::CHAIN,
+        );
+        walk::structs(
+            memory,
+            seen,
+            2,
+            host_desc,
+            1,
+            &layouts::ze_host_mem_alloc_desc_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         device_desc: u64,
         host_desc: u64,
@@ -2515,54 +2246,43 @@ pub mod zeMemAllocShared {
             {
                 let value = number::int(size);
                 if let Some(it) = process.visible_memory.at_mut(memory.element::<u64>(pptr, 0)) {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
     }
 }
 
-pub mod zeMemFree {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        ptr: u64,
-    ) {
+mod zeMemFree {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, ptr: u64) {
         let mut process = thread.process.lock();
         (&mut process.visible_memory).remove(&ptr);
         (&mut process.device_memory).remove(&ptr);
     }
 }
 
-pub mod zeMemFreeExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        pMemFreeDesc: u64,
-        ptr: u64,
-    ) {
-        layouts::ze_memory_free_ext_desc_t(memory, seen, 1, pMemFreeDesc, 1);
+mod zeMemFreeExt {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, pMemFreeDesc: u64, ptr: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pMemFreeDesc,
+            1,
+            &layouts::ze_memory_free_ext_desc_t,
+            layouts::CHAIN,
+        );
         let mut process = thread.process.lock();
         (&mut process.visible_memory).remove(&ptr);
         (&mut process.device_memory).remove(&ptr);
     }
 }
 
-pub mod zeMemGetAddressRange {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeMemGetAddressRange {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         ptr: u64,
         pBase: u64,
@@ -2573,58 +2293,59 @@ pub mod zeMemGetAddressRange {
     }
 }
 
-pub mod zeMemGetAllocProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeMemGetAllocProperties {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         ptr: u64,
         pMemAllocProperties: u64,
         phDevice: u64,
     ) {
-        layouts::ze_memory_allocation_properties_t(memory, seen, 2, pMemAllocProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pMemAllocProperties,
+            1,
+            &layouts::ze_memory_allocation_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         ptr: u64,
         pMemAllocProperties: u64,
         phDevice: u64,
         result: u32,
     ) {
-        layouts::ze_memory_allocation_properties_t(memory, seen, 2, pMemAllocProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pMemAllocProperties,
+            1,
+            &layouts::ze_memory_allocation_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeMemGetIpcHandleWithProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        ptr: u64,
-        pNext: u64,
-        pIpcHandle: u64,
-    ) {
-        layouts::any(memory, seen, 2, pNext);
+mod zeMemGetIpcHandleWithProperties {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, ptr: u64, pNext: u64, pIpcHandle: u64) {
+        walk::chain(memory, seen, 2, pNext, layouts::CHAIN);
     }
 }
 
-pub mod zeModuleBuildLogGetString {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeModuleBuildLogGetString {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hModuleBuildLog: u64,
         pSize: u64,
         pBuildLog: u64,
@@ -2635,30 +2356,26 @@ pub mod zeModuleBuildLogGetString {
     }
 }
 
-pub mod zeModuleCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeModuleCreate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         phModule: u64,
         phBuildLog: u64,
     ) {
-        layouts::ze_module_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_module_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zeModuleGetGlobalPointer {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeModuleGetGlobalPointer {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hModule: u64,
         pGlobalName: u64,
         pSize: u64,
@@ -2669,30 +2386,18 @@ pub mod zeModuleGetGlobalPointer {
     }
 }
 
-pub mod zeModuleGetKernelNames {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hModule: u64,
-        pCount: u64,
-        pNames: u64,
-        result: u32,
-    ) {
+mod zeModuleGetKernelNames {
+    fn leave(thread: S, memory: M, seen: O, hModule: u64, pCount: u64, pNames: u64, result: u32) {
         observe::elements(seen, 1, pCount, 1, 4);
         observe::elements(seen, 2, pNames, i64::from(memory.element::<u32>(pCount, 0)), 8);
     }
 }
 
-pub mod zeModuleGetNativeBinary {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeModuleGetNativeBinary {
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hModule: u64,
         pSize: u64,
         pModuleNativeBinary: u64,
@@ -2709,97 +2414,105 @@ pub mod zeModuleGetNativeBinary {
     }
 }
 
-pub mod zeModuleGetProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hModule: u64,
-        pModuleProperties: u64,
-    ) {
-        layouts::ze_module_properties_t(memory, seen, 1, pModuleProperties, 1);
+mod zeModuleGetProperties {
+    fn enter(thread: S, memory: M, seen: O, hModule: u64, pModuleProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pModuleProperties,
+            1,
+            &layouts::ze_module_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hModule: u64,
-        pModuleProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_module_properties_t(memory, seen, 1, pModuleProperties, 1);
+    fn leave(thread: S, memory: M, seen: O, hModule: u64, pModuleProperties: u64, result: u32) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pModuleProperties,
+            1,
+            &layouts::ze_module_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeModuleInspectLinkageExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeModuleInspectLinkageExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         pInspectDesc: u64,
         numModules: u32,
         phModules: u64,
         phLog: u64,
     ) {
-        layouts::ze_linkage_inspection_ext_desc_t(memory, seen, 0, pInspectDesc, 1);
+        walk::structs(
+            memory,
+            seen,
+            0,
+            pInspectDesc,
+            1,
+            &layouts::ze_linkage_inspection_ext_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zePhysicalMemCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zePhysicalMemCreate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         phPhysicalMemory: u64,
     ) {
-        layouts::ze_physical_mem_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_physical_mem_desc_t, layouts::CHAIN);
     }
 }
 
-pub mod zePhysicalMemGetProperties {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hContext: u64,
-        hPhysicalMem: u64,
-        pMemProperties: u64,
-    ) {
-        layouts::ze_physical_mem_properties_t(memory, seen, 2, pMemProperties, 1);
+mod zePhysicalMemGetProperties {
+    fn enter(thread: S, memory: M, seen: O, hContext: u64, hPhysicalMem: u64, pMemProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pMemProperties,
+            1,
+            &layouts::ze_physical_mem_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hPhysicalMem: u64,
         pMemProperties: u64,
         result: u32,
     ) {
-        layouts::ze_physical_mem_properties_t(memory, seen, 2, pMemProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pMemProperties,
+            1,
+            &layouts::ze_physical_mem_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASBuilderBuildExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeRTASBuilderBuildExp {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hBuilder: u64,
         pBuildOpDescriptor: u64,
         pScratchBuffer: u64,
@@ -2811,17 +2524,23 @@ pub mod zeRTASBuilderBuildExp {
         pBounds: u64,
         pRtasBufferSizeBytes: u64,
     ) {
-        layouts::ze_rtas_builder_build_op_exp_desc_t(memory, seen, 1, pBuildOpDescriptor, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pBuildOpDescriptor,
+            1,
+            &layouts::ze_rtas_builder_build_op_exp_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASBuilderBuildExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeRTASBuilderBuildExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hBuilder: u64,
         pBuildOpDescriptor: u64,
         pScratchBuffer: u64,
@@ -2833,158 +2552,219 @@ pub mod zeRTASBuilderBuildExt {
         pBounds: u64,
         pRtasBufferSizeBytes: u64,
     ) {
-        layouts::ze_rtas_builder_build_op_ext_desc_t(memory, seen, 1, pBuildOpDescriptor, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pBuildOpDescriptor,
+            1,
+            &layouts::ze_rtas_builder_build_op_ext_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASBuilderCreateExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        pDescriptor: u64,
-        phBuilder: u64,
-    ) {
-        layouts::ze_rtas_builder_exp_desc_t(memory, seen, 1, pDescriptor, 1);
+mod zeRTASBuilderCreateExp {
+    fn enter(thread: S, memory: M, seen: O, hDriver: u64, pDescriptor: u64, phBuilder: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pDescriptor,
+            1,
+            &layouts::ze_rtas_builder_exp_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASBuilderCreateExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hDriver: u64,
-        pDescriptor: u64,
-        phBuilder: u64,
-    ) {
-        layouts::ze_rtas_builder_ext_desc_t(memory, seen, 1, pDescriptor, 1);
+mod zeRTASBuilderCreateExt {
+    fn enter(thread: S, memory: M, seen: O, hDriver: u64, pDescriptor: u64, phBuilder: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pDescriptor,
+            1,
+            &layouts::ze_rtas_builder_ext_desc_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASBuilderGetBuildPropertiesExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeRTASBuilderGetBuildPropertiesExp {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hBuilder: u64,
         pBuildOpDescriptor: u64,
         pProperties: u64,
     ) {
-        layouts::ze_rtas_builder_build_op_exp_desc_t(memory, seen, 1, pBuildOpDescriptor, 1);
-        layouts::ze_rtas_builder_exp_properties_t(memory, seen, 2, pProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pBuildOpDescriptor,
+            1,
+            &layouts::ze_rtas_builder_build_op_exp_desc_t,
+            layouts::CHAIN,
+        );
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pProperties,
+            1,
+            &layouts::ze_rtas_builder_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hBuilder: u64,
-        pBuildOpDescriptor: u64,
-        pProperties: u64,
-        result: u32,
-    ) {
-        layouts::ze_rtas_builder_exp_properties_t(memory, seen, 2, pProperties, 1);
-    }
-}
-
-pub mod zeRTASBuilderGetBuildPropertiesExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hBuilder: u64,
-        pBuildOpDescriptor: u64,
-        pProperties: u64,
-    ) {
-        layouts::ze_rtas_builder_build_op_ext_desc_t(memory, seen, 1, pBuildOpDescriptor, 1);
-        layouts::ze_rtas_builder_ext_properties_t(memory, seen, 2, pProperties, 1);
-    }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hBuilder: u64,
         pBuildOpDescriptor: u64,
         pProperties: u64,
         result: u32,
     ) {
-        layouts::ze_rtas_builder_ext_properties_t(memory, seen, 2, pProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pProperties,
+            1,
+            &layouts::ze_rtas_builder_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASParallelOperationGetPropertiesExp {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hParallelOperation: u64,
+mod zeRTASBuilderGetBuildPropertiesExt {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
+        hBuilder: u64,
+        pBuildOpDescriptor: u64,
         pProperties: u64,
     ) {
-        layouts::ze_rtas_parallel_operation_exp_properties_t(memory, seen, 1, pProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pBuildOpDescriptor,
+            1,
+            &layouts::ze_rtas_builder_build_op_ext_desc_t,
+            layouts::CHAIN,
+        );
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pProperties,
+            1,
+            &layouts::ze_rtas_builder_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
+        hBuilder: u64,
+        pBuildOpDescriptor: u64,
+        pProperties: u64,
+        result: u32,
+    ) {
+        walk::structs(
+            memory,
+            seen,
+            2,
+            pProperties,
+            1,
+            &layouts::ze_rtas_builder_ext_properties_t,
+            layouts::CHAIN,
+        );
+    }
+}
 
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeRTASParallelOperationGetPropertiesExp {
+    fn enter(thread: S, memory: M, seen: O, hParallelOperation: u64, pProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pProperties,
+            1,
+            &layouts::ze_rtas_parallel_operation_exp_properties_t,
+            layouts::CHAIN,
+        );
+    }
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hParallelOperation: u64,
         pProperties: u64,
         result: u32,
     ) {
-        layouts::ze_rtas_parallel_operation_exp_properties_t(memory, seen, 1, pProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pProperties,
+            1,
+            &layouts::ze_rtas_parallel_operation_exp_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeRTASParallelOperationGetPropertiesExt {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        hParallelOperation: u64,
-        pProperties: u64,
-    ) {
-        layouts::ze_rtas_parallel_operation_ext_properties_t(memory, seen, 1, pProperties, 1);
+mod zeRTASParallelOperationGetPropertiesExt {
+    fn enter(thread: S, memory: M, seen: O, hParallelOperation: u64, pProperties: u64) {
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pProperties,
+            1,
+            &layouts::ze_rtas_parallel_operation_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+    fn leave(
+        thread: S,
+        memory: M,
+        seen: O,
         hParallelOperation: u64,
         pProperties: u64,
         result: u32,
     ) {
-        layouts::ze_rtas_parallel_operation_ext_properties_t(memory, seen, 1, pProperties, 1);
+        walk::structs(
+            memory,
+            seen,
+            1,
+            pProperties,
+            1,
+            &layouts::ze_rtas_parallel_operation_ext_properties_t,
+            layouts::CHAIN,
+        );
     }
 }
 
-pub mod zeSamplerCreate {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod zeSamplerCreate {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         hContext: u64,
         hDevice: u64,
         desc: u64,
         phSampler: u64,
     ) {
-        layouts::ze_sampler_desc_t(memory, seen, 2, desc, 1);
+        walk::structs(memory, seen, 2, desc, 1, &layouts::ze_sampler_desc_t, layouts::CHAIN);
     }
+}
 }

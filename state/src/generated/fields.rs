@@ -7,1974 +7,725 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::group::Group;
-use crate::process::Process;
-use crate::{Extensions, Few, NameCache, Objects, Ref, number};
+use crate::{
+    Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked,
+    Whole, number, state,
+};
 
-/// What a context has set up.
-#[derive(Debug)]
-pub struct Context {
-    /// The program's `EGLContext`.
-    pub handle: u64,
-    /// What it shares with other contexts.
-    pub group: Arc<Group>,
-    /// Client version: major, minor.
-    pub version: (u8, u8),
-    /// Those that descriptions ask about.
-    pub extensions: Extensions,
-    /// Names of the group that this context used last.
-    pub caches: Caches,
-    /// The last capture whose stream has what it has for itself; 0 for none.
-    pub described: u64,
-    pub array_buffer: Ref<Buffer>,
-    pub copy_read_buffer: Ref<Buffer>,
-    pub copy_write_buffer: Ref<Buffer>,
-    pub pixel_pack_buffer: Ref<Buffer>,
-    pub pixel_unpack_buffer: Ref<Buffer>,
-    pub transform_feedback_buffer: Ref<Buffer>,
-    pub uniform_buffer: Ref<Buffer>,
-    pub atomic_counter_buffer: Ref<Buffer>,
-    pub shader_storage_buffer: Ref<Buffer>,
-    pub draw_indirect_buffer: Ref<Buffer>,
-    pub dispatch_indirect_buffer: Ref<Buffer>,
-    pub texture_buffer: Ref<Buffer>,
-    #[cfg(feature = "tools")]
-    pub uniform_buffers: Vec<BufferRange>,
-    #[cfg(feature = "tools")]
-    pub shader_storage_buffers: Vec<BufferRange>,
-    #[cfg(feature = "tools")]
-    pub atomic_counter_buffers: Vec<BufferRange>,
-    /// Index sources of this context, by a hash of their names: known ones need no look at the group.
-    pub index_sources: [Ref<Buffer>; 16],
-    /// Buffers that are none, in the same way, as of when the group had so many of them.
-    pub other_buffers: [Ref<Buffer>; 16],
-    pub other_buffers_of: i64,
-    #[cfg(feature = "tools")]
-    pub images: Vec<ImageUnit>,
-    pub limits: Limits,
-    /// GL_NUM_SAMPLE_COUNTS that the program asked for, by `format_key`.
-    pub sample_counts: BTreeMap<i64, i32>,
-    /// What the program was told last.
-    #[cfg(feature = "tools")]
-    pub error: u32,
-    #[cfg(feature = "tools")]
-    pub reset_status: u32,
-    #[cfg(feature = "tools")]
-    pub hints: BTreeMap<u32, u32>,
-    #[cfg(feature = "tools")]
-    pub debug_callback: u64,
-    #[cfg(feature = "tools")]
-    pub debug_groups: Vec<String>,
-    /// The program has chosen which messages are let through.
-    pub controls_messages: bool,
-    /// Draws whose vertices are missing because nothing is known of their indices, which are in a
-    /// buffer that the driver wrote or that was filled before it was a source of indices.
-    pub unknown_indices: u64,
-    /// The unit whose texture coordinates the next pointer is of.
-    pub client_active_texture: u32,
-    /// By `GL_LIGHT0` and on.
-    #[cfg(feature = "tools")]
-    pub lights: BTreeMap<u32, Parameters>,
-    #[cfg(feature = "tools")]
-    pub light_model: Parameters,
-    /// Of both faces.
-    #[cfg(feature = "tools")]
-    pub material: Parameters,
-    #[cfg(feature = "tools")]
-    pub fog: Parameters,
-    #[cfg(feature = "tools")]
-    pub point_parameters: Parameters,
-    #[cfg(feature = "tools")]
-    pub matrix_mode: u32,
-    #[cfg(feature = "tools")]
-    pub modelview: MatrixStack,
-    #[cfg(feature = "tools")]
-    pub projection: MatrixStack,
-    /// By number of the texture unit.
-    #[cfg(feature = "tools")]
-    pub texture_matrices: BTreeMap<u32, MatrixStack>,
-    /// GL_OES_matrix_palette: by palette index; stacks of one.
-    #[cfg(feature = "tools")]
-    pub palette_matrices: BTreeMap<u32, MatrixStack>,
-    #[cfg(feature = "tools")]
-    pub palette_matrix: u32,
-    /// Current vertex values that the program has set: `GL_CURRENT_COLOR`, `GL_CURRENT_NORMAL`, and
-    /// `GL_TEXTURE0` and on for texture coordinates.
-    #[cfg(feature = "tools")]
-    pub current_values: BTreeMap<u32, [f32; 4]>,
-    #[cfg(feature = "tools")]
-    pub alpha_function: u32,
-    #[cfg(feature = "tools")]
-    pub alpha_reference: f32,
-    #[cfg(feature = "tools")]
-    pub shade_model: u32,
-    #[cfg(feature = "tools")]
-    pub logic_operation: u32,
-    #[cfg(feature = "tools")]
-    pub point_size: f32,
-    /// By `GL_CLIP_PLANE0` and on, as given.
-    #[cfg(feature = "tools")]
-    pub clip_planes: BTreeMap<u32, [f32; 4]>,
-    /// By number of the texture unit. Parameters of all targets: no two share a name.
-    #[cfg(feature = "tools")]
-    pub texture_environments: BTreeMap<u32, Parameters>,
-    #[cfg(feature = "tools")]
-    pub draw_framebuffer: Ref<Framebuffer>,
-    #[cfg(feature = "tools")]
-    pub read_framebuffer: Ref<Framebuffer>,
-    #[cfg(feature = "tools")]
-    pub clear_color: [f32; 4],
-    #[cfg(feature = "tools")]
-    pub clear_depth: f32,
-    #[cfg(feature = "tools")]
-    pub clear_stencil: i32,
-    /// Of the default framebuffer.
-    #[cfg(feature = "tools")]
-    pub draw_buffers: Vec<u32>,
-    #[cfg(feature = "tools")]
-    pub read_buffer: u32,
-    pub pipeline: Ref<Pipeline>,
-    pub unpack_alignment: i32,
-    pub unpack_row_length: i32,
-    pub unpack_image_height: i32,
-    pub unpack_skip_pixels: i32,
-    pub unpack_skip_rows: i32,
-    pub unpack_skip_images: i32,
-    pub pack_alignment: i32,
-    pub pack_row_length: i32,
-    pub pack_skip_pixels: i32,
-    pub pack_skip_rows: i32,
-    /// By target.
-    #[cfg(feature = "tools")]
-    pub active_queries: Few<u32, Ref<Query>>,
-    /// The highest index of its type stands between primitives.
-    pub primitive_restart: bool,
-    /// GL_DITHER and GL_MULTISAMPLE are missing until they are touched: they begin enabled.
-    #[cfg(feature = "tools")]
-    pub capabilities: BTreeMap<u32, bool>,
-    #[cfg(feature = "tools")]
-    pub targets: [DrawBuffer; 8],
-    #[cfg(feature = "tools")]
-    pub blend_color: [f32; 4],
-    #[cfg(feature = "tools")]
-    pub depth_func: u32,
-    #[cfg(feature = "tools")]
-    pub depth_mask: bool,
-    #[cfg(feature = "tools")]
-    pub depth_near: f32,
-    #[cfg(feature = "tools")]
-    pub depth_far: f32,
-    #[cfg(feature = "tools")]
-    pub stencil_front: StencilFace,
-    #[cfg(feature = "tools")]
-    pub stencil_back: StencilFace,
-    #[cfg(feature = "tools")]
-    pub cull_face: u32,
-    #[cfg(feature = "tools")]
-    pub front_face: u32,
-    #[cfg(feature = "tools")]
-    pub line_width: f32,
-    #[cfg(feature = "tools")]
-    pub polygon_offset_factor: f32,
-    #[cfg(feature = "tools")]
-    pub polygon_offset_units: f32,
-    #[cfg(feature = "tools")]
-    pub sample_coverage: f32,
-    #[cfg(feature = "tools")]
-    pub sample_coverage_invert: bool,
-    #[cfg(feature = "tools")]
-    pub sample_mask: BTreeMap<u32, u32>,
-    #[cfg(feature = "tools")]
-    pub min_sample_shading: f32,
-    #[cfg(feature = "tools")]
-    pub patch_vertices: i32,
-    #[cfg(feature = "tools")]
-    pub bounding_box: [f32; 8],
-    #[cfg(feature = "tools")]
-    pub viewport: [i32; 4],
-    #[cfg(feature = "tools")]
-    pub scissor: [i32; 4],
-    pub renderbuffer: Ref<Renderbuffer>,
-    pub program: Ref<Program>,
-    /// It was deleted while it was current, and goes when it no longer is.
-    pub program_is_deleted: bool,
-    pub active_texture: u32,
-    pub texture_units: Vec<TextureUnit>,
-    /// Textures that this context has bound, by a hash of their names: those have their target, and
-    /// need no look at the group.
-    pub targeted_textures: [Ref<Texture>; 64],
-    pub transform_feedback: Ref<TransformFeedback>,
-    /// What is drawn by the transform feedback that has no name.
-    pub default_feedback_mode: u32,
-    pub vertex_array: Ref<VertexArray>,
-    /// While no vertex array object is bound.
-    pub default_arrays: VertexArrays,
-    /// What a vertex has of attributes whose arrays are disabled: bits of four numbers.
-    #[cfg(feature = "tools")]
-    pub current_attribs: [CurrentAttrib; 32],
-    /// Those of them that are four integers.
-    pub integer_attribs: [bool; 32],
-    #[cfg(feature = "tools")]
-    pub clip_origin: u32,
-    #[cfg(feature = "tools")]
-    pub clip_depth: u32,
-    #[cfg(feature = "tools")]
-    pub polygon_offset_clamp: f32,
-    #[cfg(feature = "tools")]
-    pub window_rectangle_mode: u32,
-    /// x, y, width and height of each.
-    #[cfg(feature = "tools")]
-    pub window_rectangles: Vec<i32>,
-    /// GL_TEXTURE_GEN_MODE by number of the texture unit.
-    #[cfg(feature = "tools")]
-    pub texture_generation: BTreeMap<u32, u32>,
-    /// Every [`Framebuffer`].
-    pub framebuffers: Objects<Framebuffer>,
-    /// Every [`Pipeline`].
-    pub pipelines: Objects<Pipeline>,
-    /// Every [`Query`].
-    pub queries: Objects<Query>,
-    /// Every [`TransformFeedback`].
-    pub transform_feedbacks: Objects<TransformFeedback>,
-    /// Every [`VertexArray`].
-    pub vertex_arrays: Objects<VertexArray>,
-}
-
-impl Context {
-    /// A context as it is when it is made.
-    pub fn new(handle: u64, group: Arc<Group>, version: (u8, u8)) -> Self {
-        Self {
-            handle,
-            group,
-            version,
-            extensions: Extensions::default(),
-            caches: Caches::default(),
-            described: 0,
-            array_buffer: Ref::NONE,
-            copy_read_buffer: Ref::NONE,
-            copy_write_buffer: Ref::NONE,
-            pixel_pack_buffer: Ref::NONE,
-            pixel_unpack_buffer: Ref::NONE,
-            transform_feedback_buffer: Ref::NONE,
-            uniform_buffer: Ref::NONE,
-            atomic_counter_buffer: Ref::NONE,
-            shader_storage_buffer: Ref::NONE,
-            draw_indirect_buffer: Ref::NONE,
-            dispatch_indirect_buffer: Ref::NONE,
-            texture_buffer: Ref::NONE,
-            #[cfg(feature = "tools")]
-            uniform_buffers: Vec::new(),
-            #[cfg(feature = "tools")]
-            shader_storage_buffers: Vec::new(),
-            #[cfg(feature = "tools")]
-            atomic_counter_buffers: Vec::new(),
-            index_sources: [Ref::NONE; 16],
-            other_buffers: [Ref::NONE; 16],
-            other_buffers_of: 0,
-            #[cfg(feature = "tools")]
-            images: Vec::new(),
-            limits: Limits::default(),
-            sample_counts: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            error: 0,
-            #[cfg(feature = "tools")]
-            reset_status: 0,
-            #[cfg(feature = "tools")]
-            hints: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            debug_callback: 0,
-            #[cfg(feature = "tools")]
-            debug_groups: Vec::new(),
-            controls_messages: false,
-            unknown_indices: 0,
-            client_active_texture: 33984,
-            #[cfg(feature = "tools")]
-            lights: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            light_model: Parameters::default(),
-            #[cfg(feature = "tools")]
-            material: Parameters::default(),
-            #[cfg(feature = "tools")]
-            fog: Parameters::default(),
-            #[cfg(feature = "tools")]
-            point_parameters: Parameters::default(),
-            #[cfg(feature = "tools")]
-            matrix_mode: 5888,
-            #[cfg(feature = "tools")]
-            modelview: MatrixStack::default(),
-            #[cfg(feature = "tools")]
-            projection: MatrixStack::default(),
-            #[cfg(feature = "tools")]
-            texture_matrices: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            palette_matrices: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            palette_matrix: 0,
-            #[cfg(feature = "tools")]
-            current_values: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            alpha_function: 519,
-            #[cfg(feature = "tools")]
-            alpha_reference: 0.0,
-            #[cfg(feature = "tools")]
-            shade_model: 7425,
-            #[cfg(feature = "tools")]
-            logic_operation: 5379,
-            #[cfg(feature = "tools")]
-            point_size: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            clip_planes: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            texture_environments: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            draw_framebuffer: Ref::NONE,
-            #[cfg(feature = "tools")]
-            read_framebuffer: Ref::NONE,
-            #[cfg(feature = "tools")]
-            clear_color: [0.0; 4],
-            #[cfg(feature = "tools")]
-            clear_depth: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            clear_stencil: 0,
-            #[cfg(feature = "tools")]
-            draw_buffers: Vec::new(),
-            #[cfg(feature = "tools")]
-            read_buffer: 1029,
-            pipeline: Ref::NONE,
-            unpack_alignment: 4,
-            unpack_row_length: 0,
-            unpack_image_height: 0,
-            unpack_skip_pixels: 0,
-            unpack_skip_rows: 0,
-            unpack_skip_images: 0,
-            pack_alignment: 4,
-            pack_row_length: 0,
-            pack_skip_pixels: 0,
-            pack_skip_rows: 0,
-            #[cfg(feature = "tools")]
-            active_queries: Few::new(),
-            primitive_restart: false,
-            #[cfg(feature = "tools")]
-            capabilities: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            targets: [DrawBuffer::default(); 8],
-            #[cfg(feature = "tools")]
-            blend_color: [0.0; 4],
-            #[cfg(feature = "tools")]
-            depth_func: 513,
-            #[cfg(feature = "tools")]
-            depth_mask: true,
-            #[cfg(feature = "tools")]
-            depth_near: 0.0,
-            #[cfg(feature = "tools")]
-            depth_far: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            stencil_front: StencilFace::default(),
-            #[cfg(feature = "tools")]
-            stencil_back: StencilFace::default(),
-            #[cfg(feature = "tools")]
-            cull_face: 1029,
-            #[cfg(feature = "tools")]
-            front_face: 2305,
-            #[cfg(feature = "tools")]
-            line_width: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            polygon_offset_factor: 0.0,
-            #[cfg(feature = "tools")]
-            polygon_offset_units: 0.0,
-            #[cfg(feature = "tools")]
-            sample_coverage: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            sample_coverage_invert: false,
-            #[cfg(feature = "tools")]
-            sample_mask: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            min_sample_shading: 0.0,
-            #[cfg(feature = "tools")]
-            patch_vertices: 3,
-            #[cfg(feature = "tools")]
-            bounding_box: [0.0; 8],
-            #[cfg(feature = "tools")]
-            viewport: [0; 4],
-            #[cfg(feature = "tools")]
-            scissor: [0; 4],
-            renderbuffer: Ref::NONE,
-            program: Ref::NONE,
-            program_is_deleted: false,
-            active_texture: 0,
-            texture_units: Vec::new(),
-            targeted_textures: [Ref::NONE; 64],
-            transform_feedback: Ref::NONE,
-            default_feedback_mode: 0,
-            vertex_array: Ref::NONE,
-            default_arrays: VertexArrays::default(),
-            #[cfg(feature = "tools")]
-            current_attribs: [CurrentAttrib::default(); 32],
-            integer_attribs: [false; 32],
-            #[cfg(feature = "tools")]
-            clip_origin: 36001,
-            #[cfg(feature = "tools")]
-            clip_depth: 37726,
-            #[cfg(feature = "tools")]
-            polygon_offset_clamp: 0.0,
-            #[cfg(feature = "tools")]
-            window_rectangle_mode: 36625,
-            #[cfg(feature = "tools")]
-            window_rectangles: Vec::new(),
-            #[cfg(feature = "tools")]
-            texture_generation: BTreeMap::new(),
-            framebuffers: Objects::default(),
-            pipelines: Objects::default(),
-            queries: Objects::default(),
-            transform_feedbacks: Objects::default(),
-            vertex_arrays: Objects::default(),
-        }
+state! {
+    /// State of a context.
+    scope Context<S>(handle: u64, group: Arc<Group<S>>, version: (u8, u8)) {
+        /// The program's `EGLContext`.
+        handle: u64 = handle,
+        /// The share group.
+        group: Arc<Group<S>> = group,
+        /// Client version: major, minor.
+        version: (u8, u8) = version,
+        /// The extensions that descriptions ask about.
+        extensions: Extensions = Extensions::default(),
+        /// Names of the share group that this context used last.
+        caches: Caches<S> = Caches::new(),
+        /// The last capture whose stream describes what is this context's own; 0 for none.
+        described: u64 = 0,
+        array_buffer: Ref<Buffer> = Ref::NONE,
+        copy_read_buffer: Ref<Buffer> = Ref::NONE,
+        copy_write_buffer: Ref<Buffer> = Ref::NONE,
+        pixel_pack_buffer: Ref<Buffer> = Ref::NONE,
+        pixel_unpack_buffer: Ref<Buffer> = Ref::NONE,
+        transform_feedback_buffer: Ref<Buffer> = Ref::NONE,
+        uniform_buffer: Ref<Buffer> = Ref::NONE,
+        atomic_counter_buffer: Ref<Buffer> = Ref::NONE,
+        shader_storage_buffer: Ref<Buffer> = Ref::NONE,
+        draw_indirect_buffer: Ref<Buffer> = Ref::NONE,
+        dispatch_indirect_buffer: Ref<Buffer> = Ref::NONE,
+        texture_buffer: Ref<Buffer> = Ref::NONE,
+        uniform_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
+        shader_storage_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
+        atomic_counter_buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
+        /// Index sources of this context, by a hash of their names: known ones need no look at the group.
+        index_sources: [Ref<Buffer>; 16] = [Ref::NONE; 16],
+        /// Buffers that are none, in the same way, as of when the group had so many of them.
+        other_buffers: [Ref<Buffer>; 16] = [Ref::NONE; 16],
+        other_buffers_of: i64 = 0,
+        images: S::Only<Vec<ImageUnit>> = S::only(|| Vec::new()),
+        limits: Limits = Limits::default(),
+        /// GL_NUM_SAMPLE_COUNTS that the program asked for, by `format_key`.
+        sample_counts: BTreeMap<i64, i32> = BTreeMap::new(),
+        /// What the program was told last.
+        error: S::Only<u32> = S::only(|| 0),
+        reset_status: S::Only<u32> = S::only(|| 0),
+        hints: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
+        debug_callback: S::Only<u64> = S::only(|| 0),
+        debug_groups: S::Only<Vec<String>> = S::only(|| Vec::new()),
+        /// The program has chosen which messages are let through.
+        controls_messages: bool = false,
+        /// Draws whose vertices are missing because nothing is known of their indices, which are in a
+        /// buffer that the driver wrote or that was filled before it was a source of indices.
+        unknown_indices: u64 = 0,
+        /// The unit whose texture coordinates the next pointer is of.
+        client_active_texture: u32 = 33984,
+        /// By `GL_LIGHT0` and on.
+        lights: S::Only<BTreeMap<u32, Parameters>> = S::only(|| BTreeMap::new()),
+        light_model: S::Only<Parameters> = S::only(|| Parameters::default()),
+        /// Of both faces.
+        material: S::Only<Parameters> = S::only(|| Parameters::default()),
+        fog: S::Only<Parameters> = S::only(|| Parameters::default()),
+        point_parameters: S::Only<Parameters> = S::only(|| Parameters::default()),
+        matrix_mode: S::Only<u32> = S::only(|| 5888),
+        modelview: S::Only<MatrixStack> = S::only(|| MatrixStack::default()),
+        projection: S::Only<MatrixStack> = S::only(|| MatrixStack::default()),
+        /// By number of the texture unit.
+        texture_matrices: S::Only<BTreeMap<u32, MatrixStack>> = S::only(|| BTreeMap::new()),
+        /// GL_OES_matrix_palette: by palette index; stacks of one.
+        palette_matrices: S::Only<BTreeMap<u32, MatrixStack>> = S::only(|| BTreeMap::new()),
+        palette_matrix: S::Only<u32> = S::only(|| 0),
+        /// Current vertex values that the program has set: `GL_CURRENT_COLOR`, `GL_CURRENT_NORMAL`, and
+        /// `GL_TEXTURE0` and on for texture coordinates.
+        current_values: S::Only<BTreeMap<u32, [f32; 4]>> = S::only(|| BTreeMap::new()),
+        alpha_function: S::Only<u32> = S::only(|| 519),
+        alpha_reference: S::Only<f32> = S::only(|| 0.0),
+        shade_model: S::Only<u32> = S::only(|| 7425),
+        logic_operation: S::Only<u32> = S::only(|| 5379),
+        point_size: S::Only<f32> = S::only(|| 1.0_f64 as f32),
+        /// By `GL_CLIP_PLANE0` and on, as given.
+        clip_planes: S::Only<BTreeMap<u32, [f32; 4]>> = S::only(|| BTreeMap::new()),
+        /// By number of the texture unit. Parameters of all targets: no two share a name.
+        texture_environments: S::Only<BTreeMap<u32, Parameters>> = S::only(|| BTreeMap::new()),
+        draw_framebuffer: S::Only<Ref<Framebuffer>> = S::only(|| Ref::NONE),
+        read_framebuffer: S::Only<Ref<Framebuffer>> = S::only(|| Ref::NONE),
+        clear_color: S::Only<[f32; 4]> = S::only(|| [0.0; 4]),
+        clear_depth: S::Only<f32> = S::only(|| 1.0_f64 as f32),
+        clear_stencil: S::Only<i32> = S::only(|| 0),
+        /// Of the default framebuffer.
+        draw_buffers: S::Only<Vec<u32>> = S::only(|| Vec::new()),
+        read_buffer: S::Only<u32> = S::only(|| 1029),
+        pipeline: Ref<Pipeline> = Ref::NONE,
+        unpack_alignment: i32 = 4,
+        unpack_row_length: i32 = 0,
+        unpack_image_height: i32 = 0,
+        unpack_skip_pixels: i32 = 0,
+        unpack_skip_rows: i32 = 0,
+        unpack_skip_images: i32 = 0,
+        pack_alignment: i32 = 4,
+        pack_row_length: i32 = 0,
+        pack_skip_pixels: i32 = 0,
+        pack_skip_rows: i32 = 0,
+        /// By target.
+        active_queries: S::Only<Few<u32, Ref<Query>>> = S::only(|| Few::new()),
+        /// The highest index of its type stands between primitives.
+        primitive_restart: bool = false,
+        /// GL_DITHER and GL_MULTISAMPLE are missing until they are touched: they begin enabled.
+        capabilities: S::Only<BTreeMap<u32, bool>> = S::only(|| BTreeMap::new()),
+        targets: S::Only<[DrawBuffer; 8]> = S::only(|| [DrawBuffer::default(); 8]),
+        blend_color: S::Only<[f32; 4]> = S::only(|| [0.0; 4]),
+        depth_func: S::Only<u32> = S::only(|| 513),
+        depth_mask: S::Only<bool> = S::only(|| true),
+        depth_near: S::Only<f32> = S::only(|| 0.0),
+        depth_far: S::Only<f32> = S::only(|| 1.0_f64 as f32),
+        stencil_front: S::Only<StencilFace> = S::only(|| StencilFace::default()),
+        stencil_back: S::Only<StencilFace> = S::only(|| StencilFace::default()),
+        cull_face: S::Only<u32> = S::only(|| 1029),
+        front_face: S::Only<u32> = S::only(|| 2305),
+        line_width: S::Only<f32> = S::only(|| 1.0_f64 as f32),
+        polygon_offset_factor: S::Only<f32> = S::only(|| 0.0),
+        polygon_offset_units: S::Only<f32> = S::only(|| 0.0),
+        sample_coverage: S::Only<f32> = S::only(|| 1.0_f64 as f32),
+        sample_coverage_invert: S::Only<bool> = S::only(|| false),
+        sample_mask: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
+        min_sample_shading: S::Only<f32> = S::only(|| 0.0),
+        patch_vertices: S::Only<i32> = S::only(|| 3),
+        bounding_box: S::Only<[f32; 8]> = S::only(|| [0.0; 8]),
+        viewport: S::Only<[i32; 4]> = S::only(|| [0; 4]),
+        scissor: S::Only<[i32; 4]> = S::only(|| [0; 4]),
+        renderbuffer: Ref<Renderbuffer> = Ref::NONE,
+        program: Ref<Program> = Ref::NONE,
+        /// It was deleted while it was current, and goes when it no longer is.
+        program_is_deleted: bool = false,
+        active_texture: u32 = 0,
+        texture_units: Vec<TextureUnit> = Vec::new(),
+        /// Textures that this context has bound, by a hash of their names: those have their target, and
+        /// need no look at the group.
+        targeted_textures: [Ref<Texture>; 64] = [Ref::NONE; 64],
+        transform_feedback: Ref<TransformFeedback> = Ref::NONE,
+        /// What is drawn by the transform feedback that has no name.
+        default_feedback_mode: u32 = 0,
+        vertex_array: Ref<VertexArray> = Ref::NONE,
+        /// While no vertex array object is bound.
+        default_arrays: VertexArrays = VertexArrays::default(),
+        /// What a vertex has of attributes whose arrays are disabled: bits of four numbers.
+        current_attribs: S::Only<[CurrentAttrib; 32]> = S::only(|| [CurrentAttrib::default(); 32]),
+        /// Those of them that are four integers.
+        integer_attribs: [bool; 32] = [false; 32],
+        clip_origin: S::Only<u32> = S::only(|| 36001),
+        clip_depth: S::Only<u32> = S::only(|| 37726),
+        polygon_offset_clamp: S::Only<f32> = S::only(|| 0.0),
+        window_rectangle_mode: S::Only<u32> = S::only(|| 36625),
+        /// x, y, width and height of each.
+        window_rectangles: S::Only<Vec<i32>> = S::only(|| Vec::new()),
+        /// GL_TEXTURE_GEN_MODE by number of the texture unit.
+        texture_generation: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
+        framebuffers: Objects<Framebuffer<S>> = Objects::default(),
+        pipelines: Objects<Pipeline<S>> = Objects::default(),
+        queries: Objects<Query<S>> = Objects::default(),
+        transform_feedbacks: Objects<TransformFeedback<S>> = Objects::default(),
+        vertex_arrays: Objects<VertexArray<S>> = Objects::default(),
+    }
+    /// Names of the share group that a context used last, by kind.
+    scope Caches<S>() {
+        buffers: NameCache<Buffer> = NameCache::default(),
+        renderbuffers: NameCache<Renderbuffer> = NameCache::default(),
+        samplers: NameCache<Sampler> = NameCache::default(),
+        shaders: NameCache<Shader> = NameCache::default(),
+        programs: NameCache<Program> = NameCache::default(),
+        syncs: NameCache<Sync> = NameCache::default(),
+        textures: NameCache<Texture> = NameCache::default(),
+        memory_objects: S::Only<NameCache<MemoryObject>> = S::only(|| NameCache::default()),
+        semaphores: S::Only<NameCache<Semaphore>> = S::only(|| NameCache::default()),
+        fences: S::Only<NameCache<Fence>> = S::only(|| NameCache::default()),
+        paths: NameCache<Path> = NameCache::default(),
+    }
+    /// State that the contexts of a share group have in common.
+    scope GroupState<S>(version: &Arc<AtomicU64>) {
+        /// Buffers that are mapped persistently and for writing.
+        persistent_buffers: Vec<Ref<Buffer>> = Vec::new(),
+        buffers: Objects<Buffer<S>> = Objects::shared(version),
+        renderbuffers: Objects<Renderbuffer<S>> = Objects::shared(version),
+        samplers: Objects<Sampler<S>> = Objects::shared(version),
+        shaders: Objects<Shader<S>> = Objects::shared(version),
+        programs: Objects<Program<S>> = Objects::shared(version),
+        syncs: Objects<Sync<S>> = Objects::shared(version),
+        textures: Objects<Texture<S>> = Objects::shared(version),
+        memory_objects: S::Only<Objects<MemoryObject>> = S::only(|| Objects::shared(version)),
+        semaphores: S::Only<Objects<Semaphore>> = S::only(|| Objects::shared(version)),
+        fences: S::Only<Objects<Fence>> = S::only(|| Objects::shared(version)),
+        paths: Objects<Path> = Objects::shared(version),
+    }
+    /// State that the threads of a process have in common.
+    scope ProcessState<S>() {
+        debug_callback: S::Only<u64> = S::only(|| 0),
+        /// Which types of messages the callback is told of.
+        debug_types: S::Only<BTreeMap<i64, i64>> = S::only(|| BTreeMap::new()),
+        /// Sizes of the allocations that the host sees, by address.
+        visible_memory: BTreeMap<u64, i64> = BTreeMap::new(),
+        /// Sizes of those that only devices see.
+        device_memory: BTreeMap<u64, i64> = BTreeMap::new(),
+        /// Sizes of the program's own memory that lists which were submitted write, by address.
+        written_memory: BTreeMap<u64, i64> = BTreeMap::new(),
+        /// Which queue or immediate list writes it, by the same addresses.
+        writers: BTreeMap<u64, u64> = BTreeMap::new(),
+        configs: S::Only<Objects<Config>> = S::only(|| Objects::default()),
+        egl_contexts: Objects<EglContext<S>> = Objects::default(),
+        displays: Objects<Display<S>> = Objects::default(),
+        images: Objects<Image<S>> = Objects::default(),
+        streams: S::Only<Objects<Stream>> = S::only(|| Objects::default()),
+        surfaces: Objects<Surface<S>> = Objects::default(),
+        egl_syncs: Objects<EglSync<S>> = Objects::default(),
+        command_lists: Objects<CommandList> = Objects::default(),
+        command_queues: Objects<CommandQueue> = Objects::default(),
+        queue_fences: Objects<QueueFence> = Objects::default(),
+    }
+    /// State of a thread.
+    scope Thread<S>(process: Arc<Process<S>>, id: u64) {
+        /// The process.
+        process: Arc<Process<S>> = process,
+        /// The context that is current.
+        context: Option<Box<Context<S>>> = None,
+        /// Distinguishes the threads of the process.
+        id: u64 = id,
+        /// What the next context is of.
+        bound_api: u32 = 12448,
+        /// The context that was current when eglMakeCurrent or eglReleaseThread began.
+        released: u64 = 0,
+        egl_context: Ref<EglContext> = Ref::NONE,
+        draw_surface: Ref<Surface> = Ref::NONE,
+        read_surface: Ref<Surface> = Ref::NONE,
+        label: S::Only<u64> = S::only(|| 0),
+    }
+    /// A format of surfaces. Its handle means nothing to another driver, its attributes do.
+    object Config {
+        display: u64 = 0,
+        /// What the program was told.
+        attributes: BTreeMap<u32, i32> = BTreeMap::new(),
+    }
+    /// A context as EGL sees it.
+    object EglContext<S> {
+        display: u64 = 0,
+        config: u64 = 0,
+        share: Ref<EglContext> = Ref::NONE,
+        api: u32 = 0,
+        /// As asked for; the driver may give more.
+        major: S::Only<i32> = S::only(|| 1),
+        minor: S::Only<i32> = S::only(|| 0),
+        attributes: BTreeMap<u32, i32> = BTreeMap::new(),
+        /// Of its thread's draw surface.
+        swap_interval: i32 = 1,
+        label: S::Only<u64> = S::only(|| 0),
+    }
+    /// A connection to a window system or to a device.
+    object Display<S> {
+        /// As eglGetPlatformDisplay was told; 0 where eglGetDisplay chose.
+        platform: u32 = 0,
+        /// The window system's own display.
+        native: u64 = 0,
+        attributes: S::Only<BTreeMap<u32, i64>> = S::only(|| BTreeMap::new()),
+        initialized: bool = false,
+        major: S::Only<i32> = S::only(|| 0),
+        minor: S::Only<i32> = S::only(|| 0),
+        /// Whether each eglInitialize needs an eglTerminate of its own (EGL_KHR_display_reference).
+        is_counted: bool = false,
+        /// Calls of eglInitialize that no eglTerminate has answered.
+        references: u32 = 0,
+        label: S::Only<u64> = S::only(|| 0),
+    }
+    /// An object.
+    object Image<S> {
+        display: u64 = 0,
+        context: u64 = 0,
+        /// What it was made from; 0: the driver's own memory.
+        target: u32 = 0,
+        /// The object's name or address, as target says.
+        buffer: u64 = 0,
+        attributes: BTreeMap<u32, i64> = BTreeMap::new(),
+        /// What the texture had that it was made from.
+        pixels: TextureImage = TextureImage::default(),
+        /// Planes, as eglExportDMABUFImageQueryMESA said; every image has one.
+        planes: u32 = 1,
+        label: S::Only<u64> = S::only(|| 0),
+    }
+    /// An object.
+    object Stream {
+        display: u64 = 0,
+        attributes: BTreeMap<u32, i64> = BTreeMap::new(),
+        label: u64 = 0,
+    }
+    /// An object.
+    object Surface<S> {
+        display: u64 = 0,
+        config: u64 = 0,
+        kind: SurfaceKind = SurfaceKind::Window,
+        /// The native window or pixmap, the client buffer or the stream.
+        native: u64 = 0,
+        /// Of a pbuffer as asked for; of a window as eglQuerySurface last said.
+        width: S::Only<i32> = S::only(|| 0),
+        height: S::Only<i32> = S::only(|| 0),
+        attributes: BTreeMap<u32, i64> = BTreeMap::new(),
+        /// The buffer that eglBindTexImage bound; 0 for none.
+        texture_buffer: S::Only<i32> = S::only(|| 0),
+        is_locked: S::Only<bool> = S::only(|| false),
+        /// Successful swaps.
+        swaps: S::Only<u64> = S::only(|| 0),
+        label: S::Only<u64> = S::only(|| 0),
+    }
+    /// `Sync` is what OpenGL ES calls its own.
+    object EglSync<S> {
+        display: u64 = 0,
+        kind: u32 = 0,
+        /// The condition that signals it.
+        condition: S::Only<i32> = S::only(|| 0),
+        attributes: BTreeMap<u32, i64> = BTreeMap::new(),
+        /// As the program last was told or said.
+        status: S::Only<i32> = S::only(|| 12531),
+        label: S::Only<u64> = S::only(|| 0),
+    }
+    /// An object.
+    object Buffer<S> {
+        /// Bytes in the data store.
+        size: i64 = 0,
+        usage: S::Only<u32> = S::only(|| 35044),
+        /// It was made by glBufferStorageEXT, and can't be given another data store.
+        immutable: bool = false,
+        storage_flags: S::Only<u32> = S::only(|| 0),
+        /// Its contents are kept, because draws may take their indices from it.
+        is_index_source: bool = false,
+        /// It is or was bound where the driver writes: its contents can't be known.
+        is_the_drivers: bool = false,
+        /// Bytes of an index source; empty if they are not known.
+        contents: Vec<u8> = Vec::new(),
+        mapping: Mapping = Mapping::default(),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Framebuffer<S> {
+        /// By GL_COLOR_ATTACHMENTi, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT.
+        attachments: S::Only<BTreeMap<u32, Attachment>> = S::only(|| BTreeMap::new()),
+        draw_buffers: S::Only<Vec<u32>> = S::only(|| Vec::new()),
+        read_buffer: S::Only<u32> = S::only(|| 36064),
+        /// GL_FRAMEBUFFER_DEFAULT_WIDTH and the like.
+        defaults: S::Only<BTreeMap<u32, i32>> = S::only(|| BTreeMap::new()),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Pipeline<S> {
+        /// By the bit of glUseProgramStages.
+        stages: S::Only<Few<u32, Ref<Program>>> = S::only(|| Few::new()),
+        active_program: Ref<Program> = Ref::NONE,
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Query<S> {
+        /// What it was begun with first; 0 before.
+        target: u32 = 0,
+        is_active: S::Only<bool> = S::only(|| false),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Renderbuffer<S> {
+        width: i32 = 0,
+        height: i32 = 0,
+        samples: S::Only<i32> = S::only(|| 0),
+        format: u32 = 0,
+        /// The EGLImage it is made of, if it is of one.
+        image: Ref<Image> = Ref::NONE,
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Sampler<S> {
+        sampling: S::Only<SamplerState> = S::only(|| SamplerState::default()),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Shader<S> {
+        kind: u32 = 0,
+        /// All texts that glShaderSource gave, one after the other.
+        source: String = String::new(),
+        /// Programs it is attached to: a deleted shader keeps its name while there are any.
+        attachments: u32 = 0,
+        is_deleted: bool = false,
+        /// What the program was told of its last compilation.
+        compiled: S::Only<Outcome> = S::only(|| Outcome::Unknown),
+        binary_format: S::Only<u32> = S::only(|| 0),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Program<S> {
+        shaders: Vec<Ref<Shader>> = Vec::new(),
+        /// What it was linked from: the shaders may be gone since.
+        stages: Vec<Stage> = Vec::new(),
+        is_deleted: bool = false,
+        /// Times it was linked or given a binary.
+        links: u32 = 0,
+        linked: S::Only<Outcome> = S::only(|| Outcome::Unknown),
+        separable: S::Only<bool> = S::only(|| false),
+        binary_retrievable: S::Only<bool> = S::only(|| false),
+        binary_format: S::Only<u32> = S::only(|| 0),
+        /// Names of uniforms by the locations that the program was told.
+        uniform_names: BTreeMap<i32, String> = BTreeMap::new(),
+        /// Types of uniforms by name, as the program was told.
+        uniform_types: BTreeMap<String, u32> = BTreeMap::new(),
+        /// Values by location.
+        uniforms: S::Only<BTreeMap<i32, Uniform>> = S::only(|| BTreeMap::new()),
+        /// Uniforms of each block that the program asked for.
+        block_uniforms: BTreeMap<u32, i32> = BTreeMap::new(),
+        /// Binding points of uniform blocks.
+        block_bindings: S::Only<BTreeMap<u32, u32>> = S::only(|| BTreeMap::new()),
+        /// Locations that the program chose, by name.
+        attrib_locations: S::Only<BTreeMap<String, u32>> = S::only(|| BTreeMap::new()),
+        feedback_varyings: S::Only<String> = S::only(|| String::new()),
+        feedback_mode: S::Only<u32> = S::only(|| 35980),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Sync<S> {
+        condition: S::Only<u32> = S::only(|| 0),
+        flags: S::Only<u32> = S::only(|| 0),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object Texture<S> {
+        /// What it was bound to first; 0 before.
+        target: u32 = 0,
+        sampling: S::Only<SamplerState> = S::only(|| SamplerState::default()),
+        base_level: i32 = 0,
+        max_level: S::Only<i32> = S::only(|| 1000),
+        /// 0: the component itself.
+        swizzle: S::Only<[u32; 4]> = S::only(|| [0; 4]),
+        depth_stencil_mode: S::Only<u32> = S::only(|| 6402),
+        /// Levels of an immutable texture; 0 for others.
+        immutable_levels: i32 = 0,
+        /// By target (a face of a cube, or the texture's own) and level.
+        images: BTreeMap<u32, BTreeMap<i32, TextureImage>> = BTreeMap::new(),
+        /// Of a buffer texture.
+        buffer: BufferRange = BufferRange::default(),
+        buffer_format: u32 = 0,
+        /// The EGL image whose pixels it has.
+        image: Ref<Image> = Ref::NONE,
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object TransformFeedback<S> {
+        buffers: S::Only<Vec<BufferRange>> = S::only(|| Vec::new()),
+        is_active: bool = false,
+        is_paused: S::Only<bool> = S::only(|| false),
+        mode: u32 = 0,
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object VertexArray<S> {
+        arrays: VertexArrays = VertexArrays::default(),
+        label: S::Only<String> = S::only(|| String::new()),
+    }
+    /// An object.
+    object MemoryObject {
+        size: u64 = 0,
+        handle_type: u32 = 0,
+        is_dedicated: bool = false,
+        is_protected: bool = false,
+    }
+    /// An object.
+    object Semaphore {
+        value: u64 = 0,
+    }
+    /// An object.
+    object Fence {
+        condition: u32 = 0,
+    }
+    /// How much a path has of what can be asked for without a size: known once the program has asked
+    /// for that.
+    object Path {
+        commands: i32 = 0,
+        coordinates: i32 = 0,
+        dashes: i32 = 0,
+    }
+    /// An object.
+    object CommandList {
+        /// What is appended is executed at once.
+        is_immediate: bool = false,
+        /// And done when the command returns.
+        is_synchronous: bool = false,
+        /// The program's own memory that its commands read.
+        read_memory: Vec<Piece> = Vec::new(),
+        /// And write.
+        written_memory: Vec<Piece> = Vec::new(),
+    }
+    /// An object.
+    object CommandQueue {
+        /// What is given to it is done when the command returns.
+        is_synchronous: bool = false,
+    }
+    /// An object.
+    object QueueFence {
+        /// What it tells of.
+        queue: u64 = 0,
+    }
+    /// A buffer's data store as the program sees it while it is mapped.
+    value Mapping {
+        /// Where the mapped range begins in the program's memory; 0: the buffer is not mapped.
+        pointer: u64 = 0,
+        offset: i64 = 0,
+        length: i64 = 0,
+        access: u32 = 0,
+        /// What the memory of a persistent mapping held when it was observed last.
+        shadow: Vec<u8> = Vec::new(),
+    }
+    /// A part of a buffer at an indexed binding point.
+    #[derive(Copy)]
+    value BufferRange {
+        buffer: Ref<Buffer> = Ref::NONE,
+        offset: i64 = 0,
+        /// 0: to its end.
+        size: i64 = 0,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value ImageUnit {
+        texture: Ref<Texture> = Ref::NONE,
+        level: i32 = 0,
+        layered: bool = false,
+        layer: i32 = 0,
+        access: u32 = 35000,
+        format: u32 = 33334,
+    }
+    /// What a context draws to where it has bound no framebuffer, when it first becomes current; all 0
+    /// without surfaces.
+    #[derive(Copy)]
+    value DefaultFramebuffer {
+        red_bits: i32 = 0,
+        green_bits: i32 = 0,
+        blue_bits: i32 = 0,
+        alpha_bits: i32 = 0,
+        depth_bits: i32 = 0,
+        stencil_bits: i32 = 0,
+        samples: i32 = 0,
+        /// Of the viewport, which begins as the surface.
+        width: i32 = 0,
+        height: i32 = 0,
+    }
+    /// What a context can do, as far as the extent of an answer depends on it. Known from its first
+    /// make-current on, or from the program's own questions.
+    #[derive(Copy)]
+    value Limits {
+        /// The driver was asked.
+        is_known: bool = false,
+        compressed_texture_formats: i32 = 0,
+        program_binary_formats: i32 = 0,
+        shader_binary_formats: i32 = 0,
+        /// 0 while unknown.
+        vertex_attribs: i32 = 0,
+        default_framebuffer: DefaultFramebuffer = DefaultFramebuffer::default(),
+    }
+    /// Up to four values of each parameter that was set, by its name.
+    value Parameters {
+        values: BTreeMap<u32, [f32; 4]> = BTreeMap::new(),
+    }
+    /// Matrices by columns, the current one last. Where there is none, it is the identity.
+    value MatrixStack {
+        matrices: Vec<[f32; 16]> = Vec::new(),
+    }
+    /// A value.
+    #[derive(Copy)]
+    value Attachment {
+        texture: Ref<Texture> = Ref::NONE,
+        renderbuffer: Ref<Renderbuffer> = Ref::NONE,
+        /// A face of a cube, or the texture's target.
+        target: u32 = 0,
+        level: i32 = 0,
+        layer: i32 = 0,
+        /// All layers at once.
+        is_layered: bool = false,
+        samples: i32 = 0,
+    }
+    /// How a draw buffer takes fragments.
+    #[derive(Copy)]
+    value DrawBuffer {
+        blend: bool = false,
+        equation_rgb: u32 = 32774,
+        equation_alpha: u32 = 32774,
+        source_rgb: u32 = 1,
+        source_alpha: u32 = 1,
+        destination_rgb: u32 = 0,
+        destination_alpha: u32 = 0,
+        mask_red: bool = true,
+        mask_green: bool = true,
+        mask_blue: bool = true,
+        mask_alpha: bool = true,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value StencilFace {
+        func: u32 = 519,
+        reference: i32 = 0,
+        value_mask: u32 = 4294967295,
+        write_mask: u32 = 4294967295,
+        fail: u32 = 7680,
+        depth_fail: u32 = 7680,
+        depth_pass: u32 = 7680,
+    }
+    /// A shader as it was when its program was linked.
+    value Stage {
+        shader: Ref<Shader> = Ref::NONE,
+        kind: u32 = 0,
+        source: String = String::new(),
+    }
+    /// A value.
+    #[derive(Copy)]
+    value TextureImage {
+        width: i32 = 0,
+        height: i32 = 0,
+        depth: i32 = 1,
+        format: u32 = 0,
+        /// The type that its pixels came in; 0 where nobody said one.
+        pixel_type: u32 = 0,
+        samples: i32 = 0,
+        /// Bytes of a compressed image; 0 for others.
+        compressed_bytes: i32 = 0,
+        /// Its pixels came from the program, the framebuffer, an EGLImage or the driver.
+        is_defined: bool = false,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value SamplerState {
+        min_filter: u32 = 9986,
+        mag_filter: u32 = 9729,
+        wrap_s: u32 = 10497,
+        wrap_t: u32 = 10497,
+        wrap_r: u32 = 10497,
+        min_lod: f32 = -(1000.0_f64) as f32,
+        max_lod: f32 = 1000.0_f64 as f32,
+        compare_mode: u32 = 0,
+        compare_func: u32 = 515,
+        max_anisotropy: f32 = 1.0_f64 as f32,
+        srgb_decode: u32 = 35401,
+        /// Four numbers as the program gave them: their bits.
+        border_color: [u32; 4] = [0; 4],
+    }
+    /// A value.
+    value TextureUnit {
+        /// By target.
+        bindings: Few<u32, Ref<Texture>> = Few::new(),
+        sampler: Ref<Sampler> = Ref::NONE,
+    }
+    /// A value.
+    value Uniform {
+        /// Of one element.
+        kind: u32 = 0,
+        count: i32 = 0,
+        /// Numbers of all elements, matrices by columns; integers in the other list.
+        floats: Vec<f32> = Vec::new(),
+        integers: Vec<i64> = Vec::new(),
+    }
+    /// How a vertex has an attribute. Slots 0 to 31 are the generic attributes; from 32 on those of
+    /// ES 1.1: vertex, normal, color, point size, matrix index, weight, texture coordinates of 8 units.
+    #[derive(Copy)]
+    value VertexAttrib {
+        enabled: bool = false,
+        size: i32 = 4,
+        kind: u32 = 5126,
+        normalized: bool = false,
+        integer: bool = false,
+        /// Bytes from where its binding point has the vertex.
+        relative_offset: u32 = 0,
+        /// Its binding point is this much further on than itself.
+        binding_shift: i32 = 0,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value VertexBinding {
+        /// None: vertices are in the program's memory.
+        buffer: Ref<Buffer> = Ref::NONE,
+        /// Offset in the buffer, or address.
+        offset: u64 = 0,
+        stride: i32 = 16,
+        /// Vertices are taken in turn (0), or one for so many instances.
+        divisor: u32 = 0,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value VertexArrays {
+        attribs: [VertexAttrib; 48] = [VertexAttrib::default(); 48],
+        bindings: [VertexBinding; 48] = [VertexBinding::default(); 48],
+        element_buffer: Ref<Buffer> = Ref::NONE,
+        /// A bit for each slot that is enabled and in the program's memory.
+        client: u64 = 0,
+        /// A slot has been given another binding point than its own.
+        is_shifted: bool = false,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value CurrentAttrib {
+        x: f32 = 0.0,
+        y: f32 = 0.0,
+        z: f32 = 0.0,
+        w: f32 = 1.0_f64 as f32,
+        /// Of those that are in `integer_attribs`.
+        integers: [i64; 4] = [0; 4],
+    }
+    /// A value.
+    #[derive(Copy)]
+    value Piece {
+        address: u64 = 0,
+        size: i64 = 0,
     }
 }
 
-/// Names of the share group that a context used last, by kind.
-#[derive(Default, Debug)]
-pub struct Caches {
-    pub buffers: NameCache<Buffer>,
-    pub renderbuffers: NameCache<Renderbuffer>,
-    pub samplers: NameCache<Sampler>,
-    pub shaders: NameCache<Shader>,
-    pub programs: NameCache<Program>,
-    pub syncs: NameCache<Sync>,
-    pub textures: NameCache<Texture>,
-    #[cfg(feature = "tools")]
-    pub memory_objects: NameCache<MemoryObject>,
-    #[cfg(feature = "tools")]
-    pub semaphores: NameCache<Semaphore>,
-    #[cfg(feature = "tools")]
-    pub fences: NameCache<Fence>,
-    pub paths: NameCache<Path>,
-}
-
-/// What the contexts of a share group have set up together.
-#[derive(Debug)]
-pub struct GroupState {
-    /// Buffers that are mapped persistently and for writing.
-    pub persistent_buffers: Vec<Ref<Buffer>>,
-    /// Every [`Buffer`].
-    pub buffers: Objects<Buffer>,
-    /// Every [`Renderbuffer`].
-    pub renderbuffers: Objects<Renderbuffer>,
-    /// Every [`Sampler`].
-    pub samplers: Objects<Sampler>,
-    /// Every [`Shader`].
-    pub shaders: Objects<Shader>,
-    /// Every [`Program`].
-    pub programs: Objects<Program>,
-    /// Every [`Sync`].
-    pub syncs: Objects<Sync>,
-    /// Every [`Texture`].
-    pub textures: Objects<Texture>,
-    /// Every [`MemoryObject`].
-    #[cfg(feature = "tools")]
-    pub memory_objects: Objects<MemoryObject>,
-    /// Every [`Semaphore`].
-    #[cfg(feature = "tools")]
-    pub semaphores: Objects<Semaphore>,
-    /// Every [`Fence`].
-    #[cfg(feature = "tools")]
-    pub fences: Objects<Fence>,
-    /// Every [`Path`].
-    pub paths: Objects<Path>,
-}
-
-impl GroupState {
-    /// A group whose names raise `version`.
-    pub fn new(version: &Arc<AtomicU64>) -> Self {
-        Self {
-            persistent_buffers: Vec::new(),
-            buffers: Objects::shared(version),
-            renderbuffers: Objects::shared(version),
-            samplers: Objects::shared(version),
-            shaders: Objects::shared(version),
-            programs: Objects::shared(version),
-            syncs: Objects::shared(version),
-            textures: Objects::shared(version),
-            #[cfg(feature = "tools")]
-            memory_objects: Objects::shared(version),
-            #[cfg(feature = "tools")]
-            semaphores: Objects::shared(version),
-            #[cfg(feature = "tools")]
-            fences: Objects::shared(version),
-            paths: Objects::shared(version),
-        }
-    }
-}
-
-/// What the threads of a process have set up together.
-#[derive(Debug)]
-pub struct ProcessState {
-    #[cfg(feature = "tools")]
-    pub debug_callback: u64,
-    /// Which types of messages the callback is told of.
-    #[cfg(feature = "tools")]
-    pub debug_types: BTreeMap<i64, i64>,
-    /// Sizes of the allocations that the host sees, by address.
-    pub visible_memory: BTreeMap<u64, i64>,
-    /// Sizes of those that only devices see.
-    pub device_memory: BTreeMap<u64, i64>,
-    /// Sizes of the program's own memory that lists which were submitted write, by address.
-    pub written_memory: BTreeMap<u64, i64>,
-    /// Which queue or immediate list writes it, by the same addresses.
-    pub writers: BTreeMap<u64, u64>,
-    /// Every [`Config`].
-    #[cfg(feature = "tools")]
-    pub configs: Objects<Config>,
-    /// Every [`EglContext`].
-    pub egl_contexts: Objects<EglContext>,
-    /// Every [`Display`].
-    pub displays: Objects<Display>,
-    /// Every [`Image`].
-    pub images: Objects<Image>,
-    /// Every [`Stream`].
-    #[cfg(feature = "tools")]
-    pub streams: Objects<Stream>,
-    /// Every [`Surface`].
-    pub surfaces: Objects<Surface>,
-    /// Every [`EglSync`].
-    pub egl_syncs: Objects<EglSync>,
-    /// Every [`CommandList`].
-    pub command_lists: Objects<CommandList>,
-    /// Every [`CommandQueue`].
-    pub command_queues: Objects<CommandQueue>,
-    /// Every [`QueueFence`].
-    pub queue_fences: Objects<QueueFence>,
-}
-
-impl ProcessState {
-    /// A process as it begins.
-    pub fn new() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            debug_callback: 0,
-            #[cfg(feature = "tools")]
-            debug_types: BTreeMap::new(),
-            visible_memory: BTreeMap::new(),
-            device_memory: BTreeMap::new(),
-            written_memory: BTreeMap::new(),
-            writers: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            configs: Objects::default(),
-            egl_contexts: Objects::default(),
-            displays: Objects::default(),
-            images: Objects::default(),
-            #[cfg(feature = "tools")]
-            streams: Objects::default(),
-            surfaces: Objects::default(),
-            egl_syncs: Objects::default(),
-            command_lists: Objects::default(),
-            command_queues: Objects::default(),
-            queue_fences: Objects::default(),
-        }
-    }
-}
-
-impl Default for ProcessState {
+impl<S: Scope> Default for ProcessState<S> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// What a thread has set up.
-#[derive(Debug)]
-pub struct Thread {
-    /// What it shares with all others.
-    pub process: Arc<Process>,
-    /// The context that is current.
-    pub context: Option<Box<Context>>,
-    /// Tells threads of the process apart.
-    pub id: u64,
-    /// What the next context is of.
-    pub bound_api: u32,
-    /// The context that was current when eglMakeCurrent or eglReleaseThread began.
-    pub released: u64,
-    pub egl_context: Ref<EglContext>,
-    pub draw_surface: Ref<Surface>,
-    pub read_surface: Ref<Surface>,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-impl Thread {
-    /// A thread as it begins.
-    pub fn new(process: Arc<Process>, id: u64) -> Self {
-        Self {
-            process,
-            context: None,
-            id,
-            bound_api: 12448,
-            released: 0,
-            egl_context: Ref::NONE,
-            draw_surface: Ref::NONE,
-            read_surface: Ref::NONE,
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// A format of surfaces. Its handle means nothing to another driver, its attributes do.
-#[cfg(feature = "tools")]
-#[derive(Clone, PartialEq, Debug)]
-pub struct Config {
-    #[cfg(feature = "tools")]
-    pub display: u64,
-    /// What the program was told.
-    #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<u32, i32>,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Config {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            display: 0,
-            #[cfg(feature = "tools")]
-            attributes: BTreeMap::new(),
-        }
-    }
-}
-
-/// A context as EGL sees it.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EglContext {
-    pub display: u64,
-    pub config: u64,
-    pub share: Ref<EglContext>,
-    pub api: u32,
-    /// As asked for; the driver may give more.
-    #[cfg(feature = "tools")]
-    pub major: i32,
-    #[cfg(feature = "tools")]
-    pub minor: i32,
-    pub attributes: BTreeMap<u32, i32>,
-    /// Of its thread's draw surface.
-    pub swap_interval: i32,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-impl Default for EglContext {
-    fn default() -> Self {
-        Self {
-            display: 0,
-            config: 0,
-            share: Ref::NONE,
-            api: 0,
-            #[cfg(feature = "tools")]
-            major: 1,
-            #[cfg(feature = "tools")]
-            minor: 0,
-            attributes: BTreeMap::new(),
-            swap_interval: 1,
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// A connection to a window system or to a device.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Display {
-    /// As eglGetPlatformDisplay was told; 0 where eglGetDisplay chose.
-    pub platform: u32,
-    /// The window system's own display.
-    pub native: u64,
-    #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<u32, i64>,
-    pub initialized: bool,
-    #[cfg(feature = "tools")]
-    pub major: i32,
-    #[cfg(feature = "tools")]
-    pub minor: i32,
-    /// Whether each eglInitialize needs an eglTerminate of its own (EGL_KHR_display_reference).
-    pub is_counted: bool,
-    /// Calls of eglInitialize that no eglTerminate has answered.
-    pub references: u32,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-impl Default for Display {
-    fn default() -> Self {
-        Self {
-            platform: 0,
-            native: 0,
-            #[cfg(feature = "tools")]
-            attributes: BTreeMap::new(),
-            initialized: false,
-            #[cfg(feature = "tools")]
-            major: 0,
-            #[cfg(feature = "tools")]
-            minor: 0,
-            is_counted: false,
-            references: 0,
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Image {
-    pub display: u64,
-    pub context: u64,
-    /// What it was made from; 0: the driver's own memory.
-    pub target: u32,
-    /// The object's name or address, as target says.
-    pub buffer: u64,
-    pub attributes: BTreeMap<u32, i64>,
-    /// What the texture had that it was made from.
-    pub pixels: TextureImage,
-    /// Planes, as eglExportDMABUFImageQueryMESA said; every image has one.
-    pub planes: u32,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-impl Default for Image {
-    fn default() -> Self {
-        Self {
-            display: 0,
-            context: 0,
-            target: 0,
-            buffer: 0,
-            attributes: BTreeMap::new(),
-            pixels: TextureImage::default(),
-            planes: 1,
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// An object.
-#[cfg(feature = "tools")]
-#[derive(Clone, PartialEq, Debug)]
-pub struct Stream {
-    #[cfg(feature = "tools")]
-    pub display: u64,
-    #[cfg(feature = "tools")]
-    pub attributes: BTreeMap<u32, i64>,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Stream {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            display: 0,
-            #[cfg(feature = "tools")]
-            attributes: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Surface {
-    pub display: u64,
-    pub config: u64,
-    pub kind: SurfaceKind,
-    /// The native window or pixmap, the client buffer or the stream.
-    pub native: u64,
-    /// Of a pbuffer as asked for; of a window as eglQuerySurface last said.
-    #[cfg(feature = "tools")]
-    pub width: i32,
-    #[cfg(feature = "tools")]
-    pub height: i32,
-    pub attributes: BTreeMap<u32, i64>,
-    /// The buffer that eglBindTexImage bound; 0 for none.
-    #[cfg(feature = "tools")]
-    pub texture_buffer: i32,
-    #[cfg(feature = "tools")]
-    pub is_locked: bool,
-    /// Successful swaps.
-    #[cfg(feature = "tools")]
-    pub swaps: u64,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-impl Default for Surface {
-    fn default() -> Self {
-        Self {
-            display: 0,
-            config: 0,
-            kind: SurfaceKind::Window,
-            native: 0,
-            #[cfg(feature = "tools")]
-            width: 0,
-            #[cfg(feature = "tools")]
-            height: 0,
-            attributes: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            texture_buffer: 0,
-            #[cfg(feature = "tools")]
-            is_locked: false,
-            #[cfg(feature = "tools")]
-            swaps: 0,
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// `Sync` is what OpenGL ES calls its own.
-#[derive(Clone, PartialEq, Debug)]
-pub struct EglSync {
-    pub display: u64,
-    pub kind: u32,
-    /// The condition that signals it.
-    #[cfg(feature = "tools")]
-    pub condition: i32,
-    pub attributes: BTreeMap<u32, i64>,
-    /// As the program last was told or said.
-    #[cfg(feature = "tools")]
-    pub status: i32,
-    #[cfg(feature = "tools")]
-    pub label: u64,
-}
-
-impl Default for EglSync {
-    fn default() -> Self {
-        Self {
-            display: 0,
-            kind: 0,
-            #[cfg(feature = "tools")]
-            condition: 0,
-            attributes: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            status: 12531,
-            #[cfg(feature = "tools")]
-            label: 0,
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Buffer {
-    /// Bytes in the data store.
-    pub size: i64,
-    #[cfg(feature = "tools")]
-    pub usage: u32,
-    /// It was made by glBufferStorageEXT, and can't be given another data store.
-    pub immutable: bool,
-    #[cfg(feature = "tools")]
-    pub storage_flags: u32,
-    /// Its contents are kept, because draws may take their indices from it.
-    pub is_index_source: bool,
-    /// It is or was bound where the driver writes: its contents can't be known.
-    pub is_the_drivers: bool,
-    /// Bytes of an index source; empty if they are not known.
-    pub contents: Vec<u8>,
-    pub mapping: Mapping,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Buffer {
-    fn default() -> Self {
-        Self {
-            size: 0,
-            #[cfg(feature = "tools")]
-            usage: 35044,
-            immutable: false,
-            #[cfg(feature = "tools")]
-            storage_flags: 0,
-            is_index_source: false,
-            is_the_drivers: false,
-            contents: Vec::new(),
-            mapping: Mapping::default(),
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Framebuffer {
-    /// By GL_COLOR_ATTACHMENTi, GL_DEPTH_ATTACHMENT and GL_STENCIL_ATTACHMENT.
-    #[cfg(feature = "tools")]
-    pub attachments: BTreeMap<u32, Attachment>,
-    #[cfg(feature = "tools")]
-    pub draw_buffers: Vec<u32>,
-    #[cfg(feature = "tools")]
-    pub read_buffer: u32,
-    /// GL_FRAMEBUFFER_DEFAULT_WIDTH and the like.
-    #[cfg(feature = "tools")]
-    pub defaults: BTreeMap<u32, i32>,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Framebuffer {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            attachments: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            draw_buffers: Vec::new(),
-            #[cfg(feature = "tools")]
-            read_buffer: 36064,
-            #[cfg(feature = "tools")]
-            defaults: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Pipeline {
-    /// By the bit of glUseProgramStages.
-    #[cfg(feature = "tools")]
-    pub stages: Few<u32, Ref<Program>>,
-    pub active_program: Ref<Program>,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Pipeline {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            stages: Few::new(),
-            active_program: Ref::NONE,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Query {
-    /// What it was begun with first; 0 before.
-    pub target: u32,
-    #[cfg(feature = "tools")]
-    pub is_active: bool,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Query {
-    fn default() -> Self {
-        Self {
-            target: 0,
-            #[cfg(feature = "tools")]
-            is_active: false,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Renderbuffer {
-    pub width: i32,
-    pub height: i32,
-    #[cfg(feature = "tools")]
-    pub samples: i32,
-    pub format: u32,
-    /// The EGLImage it is made of, if it is of one.
-    pub image: Ref<Image>,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Renderbuffer {
-    fn default() -> Self {
-        Self {
-            width: 0,
-            height: 0,
-            #[cfg(feature = "tools")]
-            samples: 0,
-            format: 0,
-            image: Ref::NONE,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Sampler {
-    #[cfg(feature = "tools")]
-    pub sampling: SamplerState,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Sampler {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            sampling: SamplerState::default(),
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Shader {
-    pub kind: u32,
-    /// All texts that glShaderSource gave, one after the other.
-    pub source: String,
-    /// Programs it is attached to: a deleted shader keeps its name while there are any.
-    pub attachments: u32,
-    pub is_deleted: bool,
-    /// What the program was told of its last compilation.
-    #[cfg(feature = "tools")]
-    pub compiled: Outcome,
-    #[cfg(feature = "tools")]
-    pub binary_format: u32,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Shader {
-    fn default() -> Self {
-        Self {
-            kind: 0,
-            source: String::new(),
-            attachments: 0,
-            is_deleted: false,
-            #[cfg(feature = "tools")]
-            compiled: Outcome::Unknown,
-            #[cfg(feature = "tools")]
-            binary_format: 0,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Program {
-    pub shaders: Vec<Ref<Shader>>,
-    /// What it was linked from: the shaders may be gone since.
-    pub stages: Vec<Stage>,
-    pub is_deleted: bool,
-    /// Times it was linked or given a binary.
-    pub links: u32,
-    #[cfg(feature = "tools")]
-    pub linked: Outcome,
-    #[cfg(feature = "tools")]
-    pub separable: bool,
-    #[cfg(feature = "tools")]
-    pub binary_retrievable: bool,
-    #[cfg(feature = "tools")]
-    pub binary_format: u32,
-    /// Names of uniforms by the locations that the program was told.
-    pub uniform_names: BTreeMap<i32, String>,
-    /// Types of uniforms by name, as the program was told.
-    pub uniform_types: BTreeMap<String, u32>,
-    /// Values by location.
-    #[cfg(feature = "tools")]
-    pub uniforms: BTreeMap<i32, Uniform>,
-    /// Uniforms of each block that the program asked for.
-    pub block_uniforms: BTreeMap<u32, i32>,
-    /// Binding points of uniform blocks.
-    #[cfg(feature = "tools")]
-    pub block_bindings: BTreeMap<u32, u32>,
-    /// Locations that the program chose, by name.
-    #[cfg(feature = "tools")]
-    pub attrib_locations: BTreeMap<String, u32>,
-    #[cfg(feature = "tools")]
-    pub feedback_varyings: String,
-    #[cfg(feature = "tools")]
-    pub feedback_mode: u32,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Program {
-    fn default() -> Self {
-        Self {
-            shaders: Vec::new(),
-            stages: Vec::new(),
-            is_deleted: false,
-            links: 0,
-            #[cfg(feature = "tools")]
-            linked: Outcome::Unknown,
-            #[cfg(feature = "tools")]
-            separable: false,
-            #[cfg(feature = "tools")]
-            binary_retrievable: false,
-            #[cfg(feature = "tools")]
-            binary_format: 0,
-            uniform_names: BTreeMap::new(),
-            uniform_types: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            uniforms: BTreeMap::new(),
-            block_uniforms: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            block_bindings: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            attrib_locations: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            feedback_varyings: String::new(),
-            #[cfg(feature = "tools")]
-            feedback_mode: 35980,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Sync {
-    #[cfg(feature = "tools")]
-    pub condition: u32,
-    #[cfg(feature = "tools")]
-    pub flags: u32,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Sync {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            condition: 0,
-            #[cfg(feature = "tools")]
-            flags: 0,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Texture {
-    /// What it was bound to first; 0 before.
-    pub target: u32,
-    #[cfg(feature = "tools")]
-    pub sampling: SamplerState,
-    pub base_level: i32,
-    #[cfg(feature = "tools")]
-    pub max_level: i32,
-    /// 0: the component itself.
-    #[cfg(feature = "tools")]
-    pub swizzle: [u32; 4],
-    #[cfg(feature = "tools")]
-    pub depth_stencil_mode: u32,
-    /// Levels of an immutable texture; 0 for others.
-    pub immutable_levels: i32,
-    /// By target (a face of a cube, or the texture's own) and level.
-    pub images: BTreeMap<u32, BTreeMap<i32, TextureImage>>,
-    /// Of a buffer texture.
-    pub buffer: BufferRange,
-    pub buffer_format: u32,
-    /// The EGL image whose pixels it has.
-    pub image: Ref<Image>,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for Texture {
-    fn default() -> Self {
-        Self {
-            target: 0,
-            #[cfg(feature = "tools")]
-            sampling: SamplerState::default(),
-            base_level: 0,
-            #[cfg(feature = "tools")]
-            max_level: 1000,
-            #[cfg(feature = "tools")]
-            swizzle: [0; 4],
-            #[cfg(feature = "tools")]
-            depth_stencil_mode: 6402,
-            immutable_levels: 0,
-            images: BTreeMap::new(),
-            buffer: BufferRange::default(),
-            buffer_format: 0,
-            image: Ref::NONE,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TransformFeedback {
-    #[cfg(feature = "tools")]
-    pub buffers: Vec<BufferRange>,
-    pub is_active: bool,
-    #[cfg(feature = "tools")]
-    pub is_paused: bool,
-    pub mode: u32,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for TransformFeedback {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            buffers: Vec::new(),
-            is_active: false,
-            #[cfg(feature = "tools")]
-            is_paused: false,
-            mode: 0,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct VertexArray {
-    pub arrays: VertexArrays,
-    #[cfg(feature = "tools")]
-    pub label: String,
-}
-
-impl Default for VertexArray {
-    fn default() -> Self {
-        Self {
-            arrays: VertexArrays::default(),
-            #[cfg(feature = "tools")]
-            label: String::new(),
-        }
-    }
-}
-
-/// An object.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct MemoryObject {
-    #[cfg(feature = "tools")]
-    pub size: u64,
-    #[cfg(feature = "tools")]
-    pub handle_type: u32,
-    #[cfg(feature = "tools")]
-    pub is_dedicated: bool,
-    #[cfg(feature = "tools")]
-    pub is_protected: bool,
-}
-
-#[cfg(feature = "tools")]
-impl Default for MemoryObject {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            size: 0,
-            #[cfg(feature = "tools")]
-            handle_type: 0,
-            #[cfg(feature = "tools")]
-            is_dedicated: false,
-            #[cfg(feature = "tools")]
-            is_protected: false,
-        }
-    }
-}
-
-/// An object.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Semaphore {
-    #[cfg(feature = "tools")]
-    pub value: u64,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Semaphore {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            value: 0,
-        }
-    }
-}
-
-/// An object.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Fence {
-    #[cfg(feature = "tools")]
-    pub condition: u32,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Fence {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            condition: 0,
-        }
-    }
-}
-
-/// How much a path has of what can be asked for without a size: known once the program has asked
-/// for that.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Path {
-    pub commands: i32,
-    pub coordinates: i32,
-    pub dashes: i32,
-}
-
-impl Default for Path {
-    fn default() -> Self {
-        Self { commands: 0, coordinates: 0, dashes: 0 }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct CommandList {
-    /// What is appended is executed at once.
-    pub is_immediate: bool,
-    /// And done when the command returns.
-    pub is_synchronous: bool,
-    /// The program's own memory that its commands read.
-    pub read_memory: Vec<Piece>,
-    /// And write.
-    pub written_memory: Vec<Piece>,
-}
-
-impl Default for CommandList {
-    fn default() -> Self {
-        Self {
-            is_immediate: false,
-            is_synchronous: false,
-            read_memory: Vec::new(),
-            written_memory: Vec::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CommandQueue {
-    /// What is given to it is done when the command returns.
-    pub is_synchronous: bool,
-}
-
-impl Default for CommandQueue {
-    fn default() -> Self {
-        Self { is_synchronous: false }
-    }
-}
-
-/// An object.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct QueueFence {
-    /// What it tells of.
-    pub queue: u64,
-}
-
-impl Default for QueueFence {
-    fn default() -> Self {
-        Self { queue: 0 }
-    }
-}
-
-/// A buffer's data store as the program sees it while it is mapped.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Mapping {
-    /// Where the mapped range begins in the program's memory; 0: the buffer is not mapped.
-    pub pointer: u64,
-    pub offset: i64,
-    pub length: i64,
-    pub access: u32,
-    /// What the memory of a persistent mapping held when it was observed last.
-    pub shadow: Vec<u8>,
-}
-
-impl Default for Mapping {
-    fn default() -> Self {
-        Self { pointer: 0, offset: 0, length: 0, access: 0, shadow: Vec::new() }
-    }
-}
-
-/// A part of a buffer at an indexed binding point.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct BufferRange {
-    pub buffer: Ref<Buffer>,
-    pub offset: i64,
-    /// 0: to its end.
-    pub size: i64,
-}
-
-impl Default for BufferRange {
-    fn default() -> Self {
-        Self { buffer: Ref::NONE, offset: 0, size: 0 }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct ImageUnit {
-    #[cfg(feature = "tools")]
-    pub texture: Ref<Texture>,
-    #[cfg(feature = "tools")]
-    pub level: i32,
-    #[cfg(feature = "tools")]
-    pub layered: bool,
-    #[cfg(feature = "tools")]
-    pub layer: i32,
-    #[cfg(feature = "tools")]
-    pub access: u32,
-    #[cfg(feature = "tools")]
-    pub format: u32,
-}
-
-#[cfg(feature = "tools")]
-impl Default for ImageUnit {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            texture: Ref::NONE,
-            #[cfg(feature = "tools")]
-            level: 0,
-            #[cfg(feature = "tools")]
-            layered: false,
-            #[cfg(feature = "tools")]
-            layer: 0,
-            #[cfg(feature = "tools")]
-            access: 35000,
-            #[cfg(feature = "tools")]
-            format: 33334,
-        }
-    }
-}
-
-/// What a context draws to where it has bound no framebuffer, when it first becomes current; all 0
-/// without surfaces.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct DefaultFramebuffer {
-    pub red_bits: i32,
-    pub green_bits: i32,
-    pub blue_bits: i32,
-    pub alpha_bits: i32,
-    pub depth_bits: i32,
-    pub stencil_bits: i32,
-    pub samples: i32,
-    /// Of the viewport, which begins as the surface.
-    pub width: i32,
-    pub height: i32,
-}
-
-impl Default for DefaultFramebuffer {
-    fn default() -> Self {
-        Self {
-            red_bits: 0,
-            green_bits: 0,
-            blue_bits: 0,
-            alpha_bits: 0,
-            depth_bits: 0,
-            stencil_bits: 0,
-            samples: 0,
-            width: 0,
-            height: 0,
-        }
-    }
-}
-
-/// What a context can do, as far as the extent of an answer depends on it. Known from its first
-/// make-current on, or from the program's own questions.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Limits {
-    /// The driver was asked.
-    pub is_known: bool,
-    pub compressed_texture_formats: i32,
-    pub program_binary_formats: i32,
-    pub shader_binary_formats: i32,
-    /// 0 while unknown.
-    pub vertex_attribs: i32,
-    pub default_framebuffer: DefaultFramebuffer,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            is_known: false,
-            compressed_texture_formats: 0,
-            program_binary_formats: 0,
-            shader_binary_formats: 0,
-            vertex_attribs: 0,
-            default_framebuffer: DefaultFramebuffer::default(),
-        }
-    }
-}
-
-/// Up to four values of each parameter that was set, by its name.
-#[cfg(feature = "tools")]
-#[derive(Clone, PartialEq, Debug)]
-pub struct Parameters {
-    #[cfg(feature = "tools")]
-    pub values: BTreeMap<u32, [f32; 4]>,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Parameters {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            values: BTreeMap::new(),
-        }
-    }
-}
-
-/// Matrices by columns, the current one last. Where there is none, it is the identity.
-#[cfg(feature = "tools")]
-#[derive(Clone, PartialEq, Debug)]
-pub struct MatrixStack {
-    #[cfg(feature = "tools")]
-    pub matrices: Vec<[f32; 16]>,
-}
-
-#[cfg(feature = "tools")]
-impl Default for MatrixStack {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            matrices: Vec::new(),
-        }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Attachment {
-    #[cfg(feature = "tools")]
-    pub texture: Ref<Texture>,
-    #[cfg(feature = "tools")]
-    pub renderbuffer: Ref<Renderbuffer>,
-    /// A face of a cube, or the texture's target.
-    #[cfg(feature = "tools")]
-    pub target: u32,
-    #[cfg(feature = "tools")]
-    pub level: i32,
-    #[cfg(feature = "tools")]
-    pub layer: i32,
-    /// All layers at once.
-    #[cfg(feature = "tools")]
-    pub is_layered: bool,
-    #[cfg(feature = "tools")]
-    pub samples: i32,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Attachment {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            texture: Ref::NONE,
-            #[cfg(feature = "tools")]
-            renderbuffer: Ref::NONE,
-            #[cfg(feature = "tools")]
-            target: 0,
-            #[cfg(feature = "tools")]
-            level: 0,
-            #[cfg(feature = "tools")]
-            layer: 0,
-            #[cfg(feature = "tools")]
-            is_layered: false,
-            #[cfg(feature = "tools")]
-            samples: 0,
-        }
-    }
-}
-
-/// How a draw buffer takes fragments.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct DrawBuffer {
-    #[cfg(feature = "tools")]
-    pub blend: bool,
-    #[cfg(feature = "tools")]
-    pub equation_rgb: u32,
-    #[cfg(feature = "tools")]
-    pub equation_alpha: u32,
-    #[cfg(feature = "tools")]
-    pub source_rgb: u32,
-    #[cfg(feature = "tools")]
-    pub source_alpha: u32,
-    #[cfg(feature = "tools")]
-    pub destination_rgb: u32,
-    #[cfg(feature = "tools")]
-    pub destination_alpha: u32,
-    #[cfg(feature = "tools")]
-    pub mask_red: bool,
-    #[cfg(feature = "tools")]
-    pub mask_green: bool,
-    #[cfg(feature = "tools")]
-    pub mask_blue: bool,
-    #[cfg(feature = "tools")]
-    pub mask_alpha: bool,
-}
-
-#[cfg(feature = "tools")]
-impl Default for DrawBuffer {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            blend: false,
-            #[cfg(feature = "tools")]
-            equation_rgb: 32774,
-            #[cfg(feature = "tools")]
-            equation_alpha: 32774,
-            #[cfg(feature = "tools")]
-            source_rgb: 1,
-            #[cfg(feature = "tools")]
-            source_alpha: 1,
-            #[cfg(feature = "tools")]
-            destination_rgb: 0,
-            #[cfg(feature = "tools")]
-            destination_alpha: 0,
-            #[cfg(feature = "tools")]
-            mask_red: true,
-            #[cfg(feature = "tools")]
-            mask_green: true,
-            #[cfg(feature = "tools")]
-            mask_blue: true,
-            #[cfg(feature = "tools")]
-            mask_alpha: true,
-        }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct StencilFace {
-    #[cfg(feature = "tools")]
-    pub func: u32,
-    #[cfg(feature = "tools")]
-    pub reference: i32,
-    #[cfg(feature = "tools")]
-    pub value_mask: u32,
-    #[cfg(feature = "tools")]
-    pub write_mask: u32,
-    #[cfg(feature = "tools")]
-    pub fail: u32,
-    #[cfg(feature = "tools")]
-    pub depth_fail: u32,
-    #[cfg(feature = "tools")]
-    pub depth_pass: u32,
-}
-
-#[cfg(feature = "tools")]
-impl Default for StencilFace {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            func: 519,
-            #[cfg(feature = "tools")]
-            reference: 0,
-            #[cfg(feature = "tools")]
-            value_mask: 4294967295,
-            #[cfg(feature = "tools")]
-            write_mask: 4294967295,
-            #[cfg(feature = "tools")]
-            fail: 7680,
-            #[cfg(feature = "tools")]
-            depth_fail: 7680,
-            #[cfg(feature = "tools")]
-            depth_pass: 7680,
-        }
-    }
-}
-
-/// A shader as it was when its program was linked.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Stage {
-    pub shader: Ref<Shader>,
-    pub kind: u32,
-    pub source: String,
-}
-
-impl Default for Stage {
-    fn default() -> Self {
-        Self { shader: Ref::NONE, kind: 0, source: String::new() }
-    }
-}
-
-/// Value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct TextureImage {
-    pub width: i32,
-    pub height: i32,
-    pub depth: i32,
-    pub format: u32,
-    /// The type that its pixels came in; 0 where nobody said one.
-    pub pixel_type: u32,
-    pub samples: i32,
-    /// Bytes of a compressed image; 0 for others.
-    pub compressed_bytes: i32,
-    /// Its pixels came from the program, the framebuffer, an EGLImage or the driver.
-    pub is_defined: bool,
-}
-
-impl Default for TextureImage {
-    fn default() -> Self {
-        Self {
-            width: 0,
-            height: 0,
-            depth: 1,
-            format: 0,
-            pixel_type: 0,
-            samples: 0,
-            compressed_bytes: 0,
-            is_defined: false,
-        }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct SamplerState {
-    #[cfg(feature = "tools")]
-    pub min_filter: u32,
-    #[cfg(feature = "tools")]
-    pub mag_filter: u32,
-    #[cfg(feature = "tools")]
-    pub wrap_s: u32,
-    #[cfg(feature = "tools")]
-    pub wrap_t: u32,
-    #[cfg(feature = "tools")]
-    pub wrap_r: u32,
-    #[cfg(feature = "tools")]
-    pub min_lod: f32,
-    #[cfg(feature = "tools")]
-    pub max_lod: f32,
-    #[cfg(feature = "tools")]
-    pub compare_mode: u32,
-    #[cfg(feature = "tools")]
-    pub compare_func: u32,
-    #[cfg(feature = "tools")]
-    pub max_anisotropy: f32,
-    #[cfg(feature = "tools")]
-    pub srgb_decode: u32,
-    /// Four numbers as the program gave them: their bits.
-    #[cfg(feature = "tools")]
-    pub border_color: [u32; 4],
-}
-
-#[cfg(feature = "tools")]
-impl Default for SamplerState {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            min_filter: 9986,
-            #[cfg(feature = "tools")]
-            mag_filter: 9729,
-            #[cfg(feature = "tools")]
-            wrap_s: 10497,
-            #[cfg(feature = "tools")]
-            wrap_t: 10497,
-            #[cfg(feature = "tools")]
-            wrap_r: 10497,
-            #[cfg(feature = "tools")]
-            min_lod: (-(1000.0_f64) as f32),
-            #[cfg(feature = "tools")]
-            max_lod: (1000.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            compare_mode: 0,
-            #[cfg(feature = "tools")]
-            compare_func: 515,
-            #[cfg(feature = "tools")]
-            max_anisotropy: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            srgb_decode: 35401,
-            #[cfg(feature = "tools")]
-            border_color: [0; 4],
-        }
-    }
-}
-
-/// Value.
-#[derive(Clone, PartialEq, Debug)]
-pub struct TextureUnit {
-    /// By target.
-    pub bindings: Few<u32, Ref<Texture>>,
-    pub sampler: Ref<Sampler>,
-}
-
-impl Default for TextureUnit {
-    fn default() -> Self {
-        Self { bindings: Few::new(), sampler: Ref::NONE }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, PartialEq, Debug)]
-pub struct Uniform {
-    /// Of one element.
-    #[cfg(feature = "tools")]
-    pub kind: u32,
-    #[cfg(feature = "tools")]
-    pub count: i32,
-    /// Numbers of all elements, matrices by columns; integers in the other list.
-    #[cfg(feature = "tools")]
-    pub floats: Vec<f32>,
-    #[cfg(feature = "tools")]
-    pub integers: Vec<i64>,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Uniform {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            kind: 0,
-            #[cfg(feature = "tools")]
-            count: 0,
-            #[cfg(feature = "tools")]
-            floats: Vec::new(),
-            #[cfg(feature = "tools")]
-            integers: Vec::new(),
-        }
-    }
-}
-
-/// How a vertex has an attribute. Slots 0 to 31 are the generic attributes; from 32 on those of
-/// ES 1.1: vertex, normal, color, point size, matrix index, weight, texture coordinates of 8 units.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct VertexAttrib {
-    pub enabled: bool,
-    pub size: i32,
-    pub kind: u32,
-    pub normalized: bool,
-    pub integer: bool,
-    /// Bytes from where its binding point has the vertex.
-    pub relative_offset: u32,
-    /// Its binding point is this much further on than itself.
-    pub binding_shift: i32,
-}
-
-impl Default for VertexAttrib {
-    fn default() -> Self {
-        Self {
-            enabled: false,
-            size: 4,
-            kind: 5126,
-            normalized: false,
-            integer: false,
-            relative_offset: 0,
-            binding_shift: 0,
-        }
-    }
-}
-
-/// Value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct VertexBinding {
-    /// None: vertices are in the program's memory.
-    pub buffer: Ref<Buffer>,
-    /// Offset in the buffer, or address.
-    pub offset: u64,
-    pub stride: i32,
-    /// Vertices are taken in turn (0), or one for so many instances.
-    pub divisor: u32,
-}
-
-impl Default for VertexBinding {
-    fn default() -> Self {
-        Self { buffer: Ref::NONE, offset: 0, stride: 16, divisor: 0 }
-    }
-}
-
-/// Value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct VertexArrays {
-    pub attribs: [VertexAttrib; 48],
-    pub bindings: [VertexBinding; 48],
-    pub element_buffer: Ref<Buffer>,
-    /// A bit for each slot that is enabled and in the program's memory.
-    pub client: u64,
-    /// A slot has been given another binding point than its own.
-    pub is_shifted: bool,
-}
-
-impl Default for VertexArrays {
-    fn default() -> Self {
-        Self {
-            attribs: [VertexAttrib::default(); 48],
-            bindings: [VertexBinding::default(); 48],
-            element_buffer: Ref::NONE,
-            client: 0,
-            is_shifted: false,
-        }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct CurrentAttrib {
-    #[cfg(feature = "tools")]
-    pub x: f32,
-    #[cfg(feature = "tools")]
-    pub y: f32,
-    #[cfg(feature = "tools")]
-    pub z: f32,
-    #[cfg(feature = "tools")]
-    pub w: f32,
-    /// Of those that are in `integer_attribs`.
-    #[cfg(feature = "tools")]
-    pub integers: [i64; 4],
-}
-
-#[cfg(feature = "tools")]
-impl Default for CurrentAttrib {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            x: 0.0,
-            #[cfg(feature = "tools")]
-            y: 0.0,
-            #[cfg(feature = "tools")]
-            z: 0.0,
-            #[cfg(feature = "tools")]
-            w: (1.0_f64 as f32),
-            #[cfg(feature = "tools")]
-            integers: [0; 4],
-        }
-    }
-}
-
-/// Value.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Piece {
-    pub address: u64,
-    pub size: i64,
-}
-
-impl Default for Piece {
-    fn default() -> Self {
-        Self { address: 0, size: 0 }
+impl<S: Scope> Shared for GroupState<S> {
+    fn begin(version: &Arc<AtomicU64>) -> Self {
+        Self::new(version)
     }
 }
 

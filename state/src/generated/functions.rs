@@ -7,12 +7,12 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, sizes};
-use crate::{At, Ref, number};
+use crate::{At, Ref, Scope, Whole, number};
 
 /// Bytes behind the pointer to a native window or pixmap: X11 passes its name by address, the
 /// others an object of their own.
 #[inline]
-pub fn native_bytes(process: &ProcessState, display: u64) -> i64 {
+pub fn native_bytes<S: Scope>(process: &ProcessState<S>, display: u64) -> i64 {
     if i64::from(process.displays.get(process.displays.find(display)).map_or(0, |it| it.platform))
         == EGL_PLATFORM_X11_KHR
     {
@@ -59,7 +59,7 @@ pub fn is_buffer_usage(usage: u32) -> bool {
 
 /// Formats of a list, whose length is a limit.
 #[inline]
-pub fn format_list(context: &Context, pname: u32) -> i64 {
+pub fn format_list<S: Scope>(context: &Context<S>, pname: u32) -> i64 {
     match i64::from(pname) {
         GL_COMPRESSED_TEXTURE_FORMATS => i64::from(context.limits.compressed_texture_formats),
         GL_PROGRAM_BINARY_FORMATS => i64::from(context.limits.program_binary_formats),
@@ -114,7 +114,7 @@ pub fn draws_something(mode: u32) -> bool {
 }
 
 #[inline]
-pub fn client_array_slot(context: &Context, array: u32) -> i64 {
+pub fn client_array_slot<S: Scope>(context: &Context<S>, array: u32) -> i64 {
     match i64::from(array) {
         GL_VERTEX_ARRAY => 32,
         GL_NORMAL_ARRAY => 33,
@@ -207,9 +207,8 @@ pub fn is_framebuffer_target(target: u32) -> bool {
         || i64::from(target) == GL_READ_FRAMEBUFFER
 }
 
-#[cfg(feature = "tools")]
 #[inline]
-pub fn bound_framebuffer(context: &Context, target: u32) -> Ref<Framebuffer> {
+pub fn bound_framebuffer(context: &Context<Whole>, target: u32) -> Ref<Framebuffer> {
     if i64::from(target) == GL_READ_FRAMEBUFFER {
         context.read_framebuffer
     } else {
@@ -218,12 +217,12 @@ pub fn bound_framebuffer(context: &Context, target: u32) -> Ref<Framebuffer> {
 }
 
 #[inline]
-pub fn has_unpack_subimage(context: &Context) -> bool {
+pub fn has_unpack_subimage<S: Scope>(context: &Context<S>) -> bool {
     (context.version >= (3, 0)) || context.extensions.has(extensions::GL_EXT_unpack_subimage)
 }
 
 #[inline]
-pub fn has_pack_subimage(context: &Context) -> bool {
+pub fn has_pack_subimage<S: Scope>(context: &Context<S>) -> bool {
     (context.version >= (3, 0)) || context.extensions.has(extensions::GL_NV_pack_subimage)
 }
 
@@ -244,7 +243,11 @@ pub fn is_back(face: u32) -> bool {
 
 /// The program of that name: the current one keeps it even when it is deleted.
 #[inline]
-pub fn program_named(context: &Context, group: &GroupState, name: u32) -> Ref<Program> {
+pub fn program_named<S: Scope>(
+    context: &Context<S>,
+    group: &GroupState<S>,
+    name: u32,
+) -> Ref<Program> {
     if i64::from(name) != 0 && i64::from((context.program.name() as u32)) == i64::from(name) {
         context.program
     } else {
@@ -293,7 +296,7 @@ pub fn is_image_target_3d(target: u32) -> bool {
 }
 
 #[inline]
-pub fn bound_texture(context: &Context, target: u32) -> Ref<Texture> {
+pub fn bound_texture<S: Scope>(context: &Context<S>, target: u32) -> Ref<Texture> {
     context
         .texture_units
         .at(i64::from(context.active_texture))
@@ -310,7 +313,7 @@ pub fn numbers(location: i32, count: i64) -> i64 {
 
 /// The program that glUniform* changes.
 #[inline]
-pub fn active_program(context: &Context) -> Ref<Program> {
+pub fn active_program<S: Scope>(context: &Context<S>) -> Ref<Program> {
     if context.program.is_some() {
         context.program
     } else {
@@ -319,7 +322,7 @@ pub fn active_program(context: &Context) -> Ref<Program> {
 }
 
 #[inline]
-pub fn is_float_format(context: &Context, size: i32, r#type: u32) -> bool {
+pub fn is_float_format<S: Scope>(context: &Context<S>, size: i32, r#type: u32) -> bool {
     i64::from(size) >= 1
         && i64::from(size) <= 4
         && (match i64::from(r#type) {
@@ -345,7 +348,7 @@ pub fn is_integer_format(size: i32, r#type: u32) -> bool {
 
 /// Generic attributes that there are.
 #[inline]
-pub fn is_attrib(context: &Context, index: u32) -> bool {
+pub fn is_attrib<S: Scope>(context: &Context<S>, index: u32) -> bool {
     i64::from(index) < 32
         && (i64::from(index) < i64::from(context.limits.vertex_attribs)
             || i64::from(context.limits.vertex_attribs) <= 0)
@@ -353,7 +356,7 @@ pub fn is_attrib(context: &Context, index: u32) -> bool {
 
 /// Since ES 3 memory of the program can't be given to a vertex array object.
 #[inline]
-pub fn may_point(context: &Context, pointer: u64) -> bool {
+pub fn may_point<S: Scope>(context: &Context<S>, pointer: u64) -> bool {
     context.array_buffer.is_some()
         || pointer == 0
         || context.vertex_array.is_none()

@@ -9,10 +9,6 @@ pub mod commands_gl_shared_extensions;
 pub mod commands_gl_vendor_extensions;
 pub mod commands_level_zero;
 pub mod constants;
-#[cfg(feature = "tools")]
-pub mod describe;
-#[cfg(feature = "tools")]
-pub mod dispatch;
 pub mod extensions;
 pub mod fields;
 pub mod functions;

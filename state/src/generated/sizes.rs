@@ -2,1033 +2,341 @@
 
 pub const fn buffer_value(value: i64) -> i64 {
     match value {
-        0x8764 => 1, // GL_BUFFER_SIZE
-        0x8765 => 1, // GL_BUFFER_USAGE
-        0x88bc => 1, // GL_BUFFER_MAPPED
-        0x911f => 1, // GL_BUFFER_ACCESS_FLAGS
-        0x9120 => 1, // GL_BUFFER_MAP_LENGTH
-        0x9121 => 1, // GL_BUFFER_MAP_OFFSET
-        0x88bb => 1, // GL_BUFFER_ACCESS_OES
-        0x821f => 1, // GL_BUFFER_IMMUTABLE_STORAGE_EXT
-        0x8220 => 1, // GL_BUFFER_STORAGE_FLAGS_EXT
+        0x8764 | 0x8765 | 0x88bc | 0x911f | 0x9120 | 0x9121 | 0x88bb | 0x821f | 0x8220 => 1,
         _ => 0,
     }
 }
 
 pub const fn fog_values(value: i64) -> i64 {
     match value {
-        0x0b66 => 4, // GL_FOG_COLOR
-        0x0b65 => 1, // GL_FOG_MODE
-        0x0b62 => 1, // GL_FOG_DENSITY
-        0x0b63 => 1, // GL_FOG_START
-        0x0b64 => 1, // GL_FOG_END
+        0x0b66 => 4,
+        0x0b65 | 0x0b62 | 0x0b63 | 0x0b64 => 1,
         _ => 0,
     }
 }
 
 pub const fn light_model_values(value: i64) -> i64 {
     match value {
-        0x0b53 => 4, // GL_LIGHT_MODEL_AMBIENT
-        0x0b52 => 1, // GL_LIGHT_MODEL_TWO_SIDE
+        0x0b53 => 4,
+        0x0b52 => 1,
         _ => 0,
     }
 }
 
 pub const fn light_values(value: i64) -> i64 {
     match value {
-        0x1200 => 4, // GL_AMBIENT
-        0x1201 => 4, // GL_DIFFUSE
-        0x1203 => 4, // GL_POSITION
-        0x1202 => 4, // GL_SPECULAR
-        0x1204 => 3, // GL_SPOT_DIRECTION
-        0x1205 => 1, // GL_SPOT_EXPONENT
-        0x1206 => 1, // GL_SPOT_CUTOFF
-        0x1207 => 1, // GL_CONSTANT_ATTENUATION
-        0x1208 => 1, // GL_LINEAR_ATTENUATION
-        0x1209 => 1, // GL_QUADRATIC_ATTENUATION
+        0x1200 | 0x1201 | 0x1203 | 0x1202 => 4,
+        0x1204 => 3,
+        0x1205 | 0x1206 => 1,
+        0x1207 | 0x1208 | 0x1209 => 1,
         _ => 0,
     }
 }
 
 pub const fn material_values(value: i64) -> i64 {
     match value {
-        0x1200 => 4, // GL_AMBIENT
-        0x1602 => 4, // GL_AMBIENT_AND_DIFFUSE
-        0x1201 => 4, // GL_DIFFUSE
-        0x1600 => 4, // GL_EMISSION
-        0x1202 => 4, // GL_SPECULAR
-        0x1601 => 1, // GL_SHININESS
+        0x1200 | 0x1602 | 0x1201 | 0x1600 | 0x1202 => 4,
+        0x1601 => 1,
         _ => 0,
     }
 }
 
 pub const fn point_values(value: i64) -> i64 {
     match value {
-        0x8129 => 3, // GL_POINT_DISTANCE_ATTENUATION
-        0x8126 => 1, // GL_POINT_SIZE_MIN
-        0x8127 => 1, // GL_POINT_SIZE_MAX
-        0x8128 => 1, // GL_POINT_FADE_THRESHOLD_SIZE
+        0x8129 => 3,
+        0x8126 | 0x8127 | 0x8128 => 1,
         _ => 0,
     }
 }
 
 pub const fn texture_environment_values(value: i64) -> i64 {
     match value {
-        0x2201 => 4, // GL_TEXTURE_ENV_COLOR
-        0x2200 => 1, // GL_TEXTURE_ENV_MODE
-        0x8862 => 1, // GL_COORD_REPLACE_OES
-        0x8501 => 1, // GL_TEXTURE_LOD_BIAS_EXT
-        0x8571 => 1, // GL_COMBINE_RGB
-        0x8572 => 1, // GL_COMBINE_ALPHA
-        0x8573 => 1, // GL_RGB_SCALE
-        0x0d1c => 1, // GL_ALPHA_SCALE
-        0x8580 => 1, // GL_SRC0_RGB
-        0x8581 => 1, // GL_SRC1_RGB
-        0x8582 => 1, // GL_SRC2_RGB
-        0x8588 => 1, // GL_SRC0_ALPHA
-        0x8589 => 1, // GL_SRC1_ALPHA
-        0x858a => 1, // GL_SRC2_ALPHA
-        0x8590 => 1, // GL_OPERAND0_RGB
-        0x8591 => 1, // GL_OPERAND1_RGB
-        0x8592 => 1, // GL_OPERAND2_RGB
-        0x8598 => 1, // GL_OPERAND0_ALPHA
-        0x8599 => 1, // GL_OPERAND1_ALPHA
-        0x859a => 1, // GL_OPERAND2_ALPHA
+        0x2201 => 4,
+        0x2200 | 0x8862 | 0x8501 => 1,
+        0x8571 | 0x8572 | 0x8573 | 0x0d1c => 1,
+        0x8580 | 0x8581 | 0x8582 | 0x8588 | 0x8589 | 0x858a => 1,
+        0x8590 | 0x8591 | 0x8592 => 1,
+        0x8598 | 0x8599 | 0x859a => 1,
         _ => 0,
     }
 }
 
 pub const fn clear_buffer(value: i64) -> i64 {
     match value {
-        0x1800 => 4, // GL_COLOR
-        0x1801 => 1, // GL_DEPTH
-        0x1802 => 1, // GL_STENCIL
+        0x1800 => 4,
+        0x1801 | 0x1802 => 1,
         _ => 0,
     }
 }
 
 pub const fn multisample(value: i64) -> i64 {
     match value {
-        0x8e50 => 2, // GL_SAMPLE_POSITION
-        0x9341 => 2, // GL_PROGRAMMABLE_SAMPLE_LOCATION_NV
+        0x8e50 | 0x9341 => 2,
         _ => 0,
     }
 }
 
 pub const fn attachment_value(value: i64) -> i64 {
     match value {
-        0x8cd0 => 1, // GL_FRAMEBUFFER_ATTACHMENT_OBJECT_TYPE
-        0x8cd1 => 1, // GL_FRAMEBUFFER_ATTACHMENT_OBJECT_NAME
-        0x8cd2 => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LEVEL
-        0x8cd3 => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_CUBE_MAP_FACE
-        0x8cd4 => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_LAYER
-        0x8da7 => 1, // GL_FRAMEBUFFER_ATTACHMENT_LAYERED
-        0x8212 => 1, // GL_FRAMEBUFFER_ATTACHMENT_RED_SIZE
-        0x8213 => 1, // GL_FRAMEBUFFER_ATTACHMENT_GREEN_SIZE
-        0x8214 => 1, // GL_FRAMEBUFFER_ATTACHMENT_BLUE_SIZE
-        0x8215 => 1, // GL_FRAMEBUFFER_ATTACHMENT_ALPHA_SIZE
-        0x8216 => 1, // GL_FRAMEBUFFER_ATTACHMENT_DEPTH_SIZE
-        0x8217 => 1, // GL_FRAMEBUFFER_ATTACHMENT_STENCIL_SIZE
-        0x8211 => 1, // GL_FRAMEBUFFER_ATTACHMENT_COMPONENT_TYPE
-        0x8210 => 1, // GL_FRAMEBUFFER_ATTACHMENT_COLOR_ENCODING
-        0x8d6c => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_SAMPLES_EXT
-        0x9630 => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_NUM_VIEWS_OVR
-        0x9632 => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_BASE_VIEW_INDEX_OVR
-        0x913f => 1, // GL_FRAMEBUFFER_ATTACHMENT_TEXTURE_SCALE_IMG
+        0x8cd0 | 0x8cd1 | 0x8cd2 | 0x8cd3 | 0x8cd4 | 0x8da7 | 0x8212 | 0x8213 | 0x8214 | 0x8215
+        | 0x8216 | 0x8217 | 0x8211 | 0x8210 | 0x8d6c | 0x9630 | 0x9632 | 0x913f => 1,
         _ => 0,
     }
 }
 
 pub const fn framebuffer_value(value: i64) -> i64 {
     match value {
-        0x9310 => 1, // GL_FRAMEBUFFER_DEFAULT_WIDTH
-        0x9311 => 1, // GL_FRAMEBUFFER_DEFAULT_HEIGHT
-        0x9312 => 1, // GL_FRAMEBUFFER_DEFAULT_LAYERS
-        0x9313 => 1, // GL_FRAMEBUFFER_DEFAULT_SAMPLES
-        0x9314 => 1, // GL_FRAMEBUFFER_DEFAULT_FIXED_SAMPLE_LOCATIONS
-        0x8bbb => 1, // GL_FRAMEBUFFER_FLIP_Y_MESA
+        0x9310 | 0x9311 | 0x9312 | 0x9313 | 0x9314 | 0x8bbb => 1,
         _ => 0,
     }
 }
 
 pub const fn state(value: i64) -> i64 {
     match value {
-        0x84e0 => 1,  // GL_ACTIVE_TEXTURE
-        0x0d55 => 1,  // GL_ALPHA_BITS
-        0x0d1c => 1,  // GL_ALPHA_SCALE
-        0x0bc0 => 1,  // GL_ALPHA_TEST
-        0x0bc1 => 1,  // GL_ALPHA_TEST_FUNC
-        0x0bc2 => 1,  // GL_ALPHA_TEST_REF
-        0x8894 => 1,  // GL_ARRAY_BUFFER_BINDING
-        0x92c1 => 1,  // GL_ATOMIC_COUNTER_BUFFER_BINDING
-        0x8fb0 => 1,  // GL_BINNING_CONTROL_HINT_QCOM
-        0x0be2 => 1,  // GL_BLEND
-        0x9285 => 1,  // GL_BLEND_ADVANCED_COHERENT_KHR
-        0x0be0 => 1,  // GL_BLEND_DST
-        0x80ca => 1,  // GL_BLEND_DST_ALPHA
-        0x80c8 => 1,  // GL_BLEND_DST_RGB
-        0x8009 => 1,  // GL_BLEND_EQUATION
-        0x883d => 1,  // GL_BLEND_EQUATION_ALPHA
-        0x0be1 => 1,  // GL_BLEND_SRC
-        0x80cb => 1,  // GL_BLEND_SRC_ALPHA
-        0x80c9 => 1,  // GL_BLEND_SRC_RGB
-        0x0d54 => 1,  // GL_BLUE_BITS
-        0x84e1 => 1,  // GL_CLIENT_ACTIVE_TEXTURE
-        0x935d => 1,  // GL_CLIP_DEPTH_MODE_EXT
-        0x3006 => 1,  // GL_CLIP_DISTANCE6_EXT
-        0x3007 => 1,  // GL_CLIP_DISTANCE7_EXT
-        0x935c => 1,  // GL_CLIP_ORIGIN_EXT
-        0x3000 => 1,  // GL_CLIP_PLANE0
-        0x3001 => 1,  // GL_CLIP_PLANE1
-        0x3002 => 1,  // GL_CLIP_PLANE2
-        0x3003 => 1,  // GL_CLIP_PLANE3
-        0x3004 => 1,  // GL_CLIP_PLANE4
-        0x3005 => 1,  // GL_CLIP_PLANE5
-        0x8076 => 1,  // GL_COLOR_ARRAY
-        0x8898 => 1,  // GL_COLOR_ARRAY_BUFFER_BINDING
-        0x8081 => 1,  // GL_COLOR_ARRAY_SIZE
-        0x8083 => 1,  // GL_COLOR_ARRAY_STRIDE
-        0x8082 => 1,  // GL_COLOR_ARRAY_TYPE
-        0x0bf2 => 1,  // GL_COLOR_LOGIC_OP
-        0x0b57 => 1,  // GL_COLOR_MATERIAL
-        0x821e => 1,  // GL_CONTEXT_FLAGS
-        0x90f3 => 1,  // GL_CONTEXT_ROBUST_ACCESS
-        0x8f36 => 1,  // GL_COPY_READ_BUFFER_BINDING
-        0x8f37 => 1,  // GL_COPY_WRITE_BUFFER_BINDING
-        0x8ed3 => 1,  // GL_COVERAGE_BUFFERS_NV
-        0x8ed4 => 1,  // GL_COVERAGE_SAMPLES_NV
-        0x0b44 => 1,  // GL_CULL_FACE
-        0x0b45 => 1,  // GL_CULL_FACE_MODE
-        0x8843 => 1,  // GL_CURRENT_PALETTE_MATRIX_OES
-        0x8b8d => 1,  // GL_CURRENT_PROGRAM
-        0x826d => 1,  // GL_DEBUG_GROUP_STACK_DEPTH
-        0x9145 => 1,  // GL_DEBUG_LOGGED_MESSAGES
-        0x8243 => 1,  // GL_DEBUG_NEXT_LOGGED_MESSAGE_LENGTH
-        0x92e0 => 1,  // GL_DEBUG_OUTPUT
-        0x8242 => 1,  // GL_DEBUG_OUTPUT_SYNCHRONOUS
-        0x0d56 => 1,  // GL_DEPTH_BITS
-        0x0b73 => 1,  // GL_DEPTH_CLEAR_VALUE
-        0x0b74 => 1,  // GL_DEPTH_FUNC
-        0x0b71 => 1,  // GL_DEPTH_TEST
-        0x0b72 => 1,  // GL_DEPTH_WRITEMASK
-        0x959a => 1,  // GL_DEVICE_NODE_MASK_EXT
-        0x90ef => 1,  // GL_DISPATCH_INDIRECT_BUFFER_BINDING
-        0x0bd0 => 1,  // GL_DITHER
-        0x8825 => 1,  // GL_DRAW_BUFFER0
-        0x8826 => 1,  // GL_DRAW_BUFFER1
-        0x882f => 1,  // GL_DRAW_BUFFER10
-        0x8830 => 1,  // GL_DRAW_BUFFER11
-        0x8831 => 1,  // GL_DRAW_BUFFER12
-        0x8832 => 1,  // GL_DRAW_BUFFER13
-        0x8833 => 1,  // GL_DRAW_BUFFER14
-        0x8834 => 1,  // GL_DRAW_BUFFER15
-        0x8827 => 1,  // GL_DRAW_BUFFER2
-        0x8828 => 1,  // GL_DRAW_BUFFER3
-        0x8829 => 1,  // GL_DRAW_BUFFER4
-        0x882a => 1,  // GL_DRAW_BUFFER5
-        0x882b => 1,  // GL_DRAW_BUFFER6
-        0x882c => 1,  // GL_DRAW_BUFFER7
-        0x882d => 1,  // GL_DRAW_BUFFER8
-        0x882e => 1,  // GL_DRAW_BUFFER9
-        0x0c01 => 1,  // GL_DRAW_BUFFER_EXT
-        0x8ca6 => 1,  // GL_DRAW_FRAMEBUFFER_BINDING
-        0x8f43 => 1,  // GL_DRAW_INDIRECT_BUFFER_BINDING
-        0x8895 => 1,  // GL_ELEMENT_ARRAY_BUFFER_BINDING
-        0x8f65 => 1,  // GL_FETCH_PER_SAMPLE_ARM
-        0x0b60 => 1,  // GL_FOG
-        0x0b62 => 1,  // GL_FOG_DENSITY
-        0x0b64 => 1,  // GL_FOG_END
-        0x0c54 => 1,  // GL_FOG_HINT
-        0x0b65 => 1,  // GL_FOG_MODE
-        0x0b63 => 1,  // GL_FOG_START
-        0x8e5d => 1,  // GL_FRAGMENT_INTERPOLATION_OFFSET_BITS
-        0x8b8b => 1,  // GL_FRAGMENT_SHADER_DERIVATIVE_HINT
-        0x8a52 => 1,  // GL_FRAGMENT_SHADER_DISCARDS_SAMPLES_EXT
-        0x8f66 => 1,  // GL_FRAGMENT_SHADER_FRAMEBUFFER_FETCH_MRT_ARM
-        0x96df => 1,  // GL_FRAGMENT_SHADING_RATE_ATTACHMENT_WITH_DEFAULT_FRAMEBUFFER_SUPPORTED_EXT
-        0x8f6f => 1,  // GL_FRAGMENT_SHADING_RATE_NON_TRIVIAL_COMBINERS_SUPPORTED_EXT
-        0x96de => 1,  // GL_FRAGMENT_SHADING_RATE_WITH_SAMPLE_MASK_SUPPORTED_EXT
-        0x96dd => 1,  // GL_FRAGMENT_SHADING_RATE_WITH_SHADER_DEPTH_STENCIL_WRITES_SUPPORTED_EXT
-        0x96a2 => 1,  // GL_FRAMEBUFFER_FETCH_NONCOHERENT_QCOM
-        0x8db9 => 1,  // GL_FRAMEBUFFER_SRGB_EXT
-        0x0b46 => 1,  // GL_FRONT_FACE
-        0x8192 => 1,  // GL_GENERATE_MIPMAP_HINT
-        0x8fbb => 1,  // GL_GPU_DISJOINT_EXT
-        0x0d53 => 1,  // GL_GREEN_BITS
-        0x8b9b => 1,  // GL_IMPLEMENTATION_COLOR_READ_FORMAT
-        0x8b9a => 1,  // GL_IMPLEMENTATION_COLOR_READ_TYPE
-        0x825e => 1,  // GL_LAYER_PROVOKING_VERTEX
-        0x4000 => 1,  // GL_LIGHT0
-        0x4001 => 1,  // GL_LIGHT1
-        0x4002 => 1,  // GL_LIGHT2
-        0x4003 => 1,  // GL_LIGHT3
-        0x4004 => 1,  // GL_LIGHT4
-        0x4005 => 1,  // GL_LIGHT5
-        0x4006 => 1,  // GL_LIGHT6
-        0x4007 => 1,  // GL_LIGHT7
-        0x0b50 => 1,  // GL_LIGHTING
-        0x0b52 => 1,  // GL_LIGHT_MODEL_TWO_SIDE
-        0x0b20 => 1,  // GL_LINE_SMOOTH
-        0x0c52 => 1,  // GL_LINE_SMOOTH_HINT
-        0x0b21 => 1,  // GL_LINE_WIDTH
-        0x0bf0 => 1,  // GL_LOGIC_OP_MODE
-        0x821b => 1,  // GL_MAJOR_VERSION
-        0x8b9e => 1,  // GL_MATRIX_INDEX_ARRAY_BUFFER_BINDING_OES
-        0x8844 => 1,  // GL_MATRIX_INDEX_ARRAY_OES
-        0x8846 => 1,  // GL_MATRIX_INDEX_ARRAY_SIZE_OES
-        0x8848 => 1,  // GL_MATRIX_INDEX_ARRAY_STRIDE_OES
-        0x8847 => 1,  // GL_MATRIX_INDEX_ARRAY_TYPE_OES
-        0x0ba0 => 1,  // GL_MATRIX_MODE
-        0x8840 => 1,  // GL_MATRIX_PALETTE_OES
-        0x8073 => 1,  // GL_MAX_3D_TEXTURE_SIZE
-        0x88ff => 1,  // GL_MAX_ARRAY_TEXTURE_LAYERS
-        0x92dc => 1,  // GL_MAX_ATOMIC_COUNTER_BUFFER_BINDINGS
-        0x0d32 => 1,  // GL_MAX_CLIP_PLANES
-        0x955f => 1,  // GL_MAX_COARSE_FRAGMENT_SAMPLES_NV
-        0x8cdf => 1,  // GL_MAX_COLOR_ATTACHMENTS
-        0x91b3 => 1,  // GL_MAX_COLOR_FRAMEBUFFER_SAMPLES_AMD
-        0x91b4 => 1,  // GL_MAX_COLOR_FRAMEBUFFER_STORAGE_SAMPLES_AMD
-        0x910e => 1,  // GL_MAX_COLOR_TEXTURE_SAMPLES
-        0x92d7 => 1,  // GL_MAX_COMBINED_ATOMIC_COUNTERS
-        0x92d1 => 1,  // GL_MAX_COMBINED_ATOMIC_COUNTER_BUFFERS
-        0x82fa => 1,  // GL_MAX_COMBINED_CLIP_AND_CULL_DISTANCES_EXT
-        0x8266 => 1,  // GL_MAX_COMBINED_COMPUTE_UNIFORM_COMPONENTS
-        0x8a33 => 1,  // GL_MAX_COMBINED_FRAGMENT_UNIFORM_COMPONENTS
-        0x8a32 => 1,  // GL_MAX_COMBINED_GEOMETRY_UNIFORM_COMPONENTS
-        0x90cf => 1,  // GL_MAX_COMBINED_IMAGE_UNIFORMS
-        0x8e67 => 1,  // GL_MAX_COMBINED_MESH_UNIFORM_COMPONENTS_NV
-        0x8f39 => 1,  // GL_MAX_COMBINED_SHADER_OUTPUT_RESOURCES
-        0x90dc => 1,  // GL_MAX_COMBINED_SHADER_STORAGE_BLOCKS
-        0x8e6f => 1,  // GL_MAX_COMBINED_TASK_UNIFORM_COMPONENTS_NV
-        0x8e1e => 1,  // GL_MAX_COMBINED_TESS_CONTROL_UNIFORM_COMPONENTS
-        0x8e1f => 1,  // GL_MAX_COMBINED_TESS_EVALUATION_UNIFORM_COMPONENTS
-        0x8b4d => 1,  // GL_MAX_COMBINED_TEXTURE_IMAGE_UNITS
-        0x8a2e => 1,  // GL_MAX_COMBINED_UNIFORM_BLOCKS
-        0x8a31 => 1,  // GL_MAX_COMBINED_VERTEX_UNIFORM_COMPONENTS
-        0x8265 => 1,  // GL_MAX_COMPUTE_ATOMIC_COUNTERS
-        0x8264 => 1,  // GL_MAX_COMPUTE_ATOMIC_COUNTER_BUFFERS
-        0x91bd => 1,  // GL_MAX_COMPUTE_IMAGE_UNIFORMS
-        0x90db => 1,  // GL_MAX_COMPUTE_SHADER_STORAGE_BLOCKS
-        0x8262 => 1,  // GL_MAX_COMPUTE_SHARED_MEMORY_SIZE
-        0x91bc => 1,  // GL_MAX_COMPUTE_TEXTURE_IMAGE_UNITS
-        0x91bb => 1,  // GL_MAX_COMPUTE_UNIFORM_BLOCKS
-        0x8263 => 1,  // GL_MAX_COMPUTE_UNIFORM_COMPONENTS
-        0x90eb => 1,  // GL_MAX_COMPUTE_WORK_GROUP_INVOCATIONS
-        0x851c => 1,  // GL_MAX_CUBE_MAP_TEXTURE_SIZE
-        0x82f9 => 1,  // GL_MAX_CULL_DISTANCES_EXT
-        0x826c => 1,  // GL_MAX_DEBUG_GROUP_STACK_DEPTH
-        0x9144 => 1,  // GL_MAX_DEBUG_LOGGED_MESSAGES
-        0x9143 => 1,  // GL_MAX_DEBUG_MESSAGE_LENGTH
-        0x91b5 => 1,  // GL_MAX_DEPTH_STENCIL_FRAMEBUFFER_SAMPLES_AMD
-        0x910f => 1,  // GL_MAX_DEPTH_TEXTURE_SAMPLES
-        0x95ad => 1,  // GL_MAX_DETACHED_BUFFERS_NV
-        0x95ac => 1,  // GL_MAX_DETACHED_TEXTURES_NV
-        0x8824 => 1,  // GL_MAX_DRAW_BUFFERS
-        0x953d => 1,  // GL_MAX_DRAW_MESH_TASKS_COUNT_NV
-        0x88fc => 1,  // GL_MAX_DUAL_SOURCE_DRAW_BUFFERS_EXT
-        0x80e9 => 1,  // GL_MAX_ELEMENTS_INDICES
-        0x80e8 => 1,  // GL_MAX_ELEMENTS_VERTICES
-        0x8d6b => 1,  // GL_MAX_ELEMENT_INDEX
-        0x92d6 => 1,  // GL_MAX_FRAGMENT_ATOMIC_COUNTERS
-        0x92d0 => 1,  // GL_MAX_FRAGMENT_ATOMIC_COUNTER_BUFFERS
-        0x90ce => 1,  // GL_MAX_FRAGMENT_IMAGE_UNIFORMS
-        0x9125 => 1,  // GL_MAX_FRAGMENT_INPUT_COMPONENTS
-        0x8e5c => 1,  // GL_MAX_FRAGMENT_INTERPOLATION_OFFSET
-        0x90da => 1,  // GL_MAX_FRAGMENT_SHADER_STORAGE_BLOCKS
-        0x96dc => 1,  // GL_MAX_FRAGMENT_SHADING_RATE_ATTACHMENT_LAYERS_EXT
-        0x96db => 1,  // GL_MAX_FRAGMENT_SHADING_RATE_ATTACHMENT_TEXEL_ASPECT_RATIO_EXT
-        0x96da => 1,  // GL_MAX_FRAGMENT_SHADING_RATE_ATTACHMENT_TEXEL_HEIGHT_EXT
-        0x96d8 => 1,  // GL_MAX_FRAGMENT_SHADING_RATE_ATTACHMENT_TEXEL_WIDTH_EXT
-        0x8a2d => 1,  // GL_MAX_FRAGMENT_UNIFORM_BLOCKS
-        0x8b49 => 1,  // GL_MAX_FRAGMENT_UNIFORM_COMPONENTS
-        0x8dfd => 1,  // GL_MAX_FRAGMENT_UNIFORM_VECTORS
-        0x9316 => 1,  // GL_MAX_FRAMEBUFFER_HEIGHT
-        0x9317 => 1,  // GL_MAX_FRAMEBUFFER_LAYERS
-        0x9318 => 1,  // GL_MAX_FRAMEBUFFER_SAMPLES
-        0x9315 => 1,  // GL_MAX_FRAMEBUFFER_WIDTH
-        0x92d5 => 1,  // GL_MAX_GEOMETRY_ATOMIC_COUNTERS
-        0x92cf => 1,  // GL_MAX_GEOMETRY_ATOMIC_COUNTER_BUFFERS
-        0x90cd => 1,  // GL_MAX_GEOMETRY_IMAGE_UNIFORMS
-        0x9123 => 1,  // GL_MAX_GEOMETRY_INPUT_COMPONENTS
-        0x9124 => 1,  // GL_MAX_GEOMETRY_OUTPUT_COMPONENTS
-        0x8de0 => 1,  // GL_MAX_GEOMETRY_OUTPUT_VERTICES
-        0x8e5a => 1,  // GL_MAX_GEOMETRY_SHADER_INVOCATIONS
-        0x90d7 => 1,  // GL_MAX_GEOMETRY_SHADER_STORAGE_BLOCKS
-        0x8c29 => 1,  // GL_MAX_GEOMETRY_TEXTURE_IMAGE_UNITS
-        0x8de1 => 1,  // GL_MAX_GEOMETRY_TOTAL_OUTPUT_COMPONENTS
-        0x8a2c => 1,  // GL_MAX_GEOMETRY_UNIFORM_BLOCKS
-        0x8ddf => 1,  // GL_MAX_GEOMETRY_UNIFORM_COMPONENTS
-        0x8f38 => 1,  // GL_MAX_IMAGE_UNITS
-        0x9110 => 1,  // GL_MAX_INTEGER_SAMPLES
-        0x82e8 => 1,  // GL_MAX_LABEL_LENGTH
-        0x0d31 => 1,  // GL_MAX_LIGHTS
-        0x8e65 => 1,  // GL_MAX_MESH_ATOMIC_COUNTERS_NV
-        0x8e64 => 1,  // GL_MAX_MESH_ATOMIC_COUNTER_BUFFERS_NV
-        0x8e62 => 1,  // GL_MAX_MESH_IMAGE_UNIFORMS_NV
-        0x9539 => 1,  // GL_MAX_MESH_OUTPUT_PRIMITIVES_NV
-        0x9538 => 1,  // GL_MAX_MESH_OUTPUT_VERTICES_NV
-        0x8e66 => 1,  // GL_MAX_MESH_SHADER_STORAGE_BLOCKS_NV
-        0x8e61 => 1,  // GL_MAX_MESH_TEXTURE_IMAGE_UNITS_NV
-        0x9536 => 1,  // GL_MAX_MESH_TOTAL_MEMORY_SIZE_NV
-        0x8e60 => 1,  // GL_MAX_MESH_UNIFORM_BLOCKS_NV
-        0x8e63 => 1,  // GL_MAX_MESH_UNIFORM_COMPONENTS_NV
-        0x9557 => 1,  // GL_MAX_MESH_VIEWS_NV
-        0x95a2 => 1,  // GL_MAX_MESH_WORK_GROUP_INVOCATIONS_NV
-        0x0d36 => 1,  // GL_MAX_MODELVIEW_STACK_DEPTH
-        0x90f2 => 1,  // GL_MAX_MULTIVIEW_BUFFERS_EXT
-        0x8842 => 1,  // GL_MAX_PALETTE_MATRICES_OES
-        0x8e7d => 1,  // GL_MAX_PATCH_VERTICES
-        0x8905 => 1,  // GL_MAX_PROGRAM_TEXEL_OFFSET
-        0x8e5f => 1,  // GL_MAX_PROGRAM_TEXTURE_GATHER_OFFSET
-        0x0d38 => 1,  // GL_MAX_PROJECTION_STACK_DEPTH
-        0x9329 => 1,  // GL_MAX_RASTER_SAMPLES_EXT
-        0x84e8 => 1,  // GL_MAX_RENDERBUFFER_SIZE
-        0x8d57 => 1,  // GL_MAX_SAMPLES
-        0x9135 => 1,  // GL_MAX_SAMPLES_IMG
-        0x8e59 => 1,  // GL_MAX_SAMPLE_MASK_WORDS
-        0x9111 => 1,  // GL_MAX_SERVER_WAIT_TIMEOUT
-        0x9650 => 1,  // GL_MAX_SHADER_COMBINED_LOCAL_STORAGE_FAST_SIZE_EXT
-        0x9651 => 1,  // GL_MAX_SHADER_COMBINED_LOCAL_STORAGE_SIZE_EXT
-        0x91b0 => 1,  // GL_MAX_SHADER_COMPILER_THREADS_KHR
-        0x8f63 => 1,  // GL_MAX_SHADER_PIXEL_LOCAL_STORAGE_FAST_SIZE_EXT
-        0x8f67 => 1,  // GL_MAX_SHADER_PIXEL_LOCAL_STORAGE_SIZE_EXT
-        0x90de => 1,  // GL_MAX_SHADER_STORAGE_BLOCK_SIZE
-        0x90dd => 1,  // GL_MAX_SHADER_STORAGE_BUFFER_BINDINGS
-        0x8fa1 => 1,  // GL_MAX_SHADER_SUBSAMPLED_IMAGE_UNITS_QCOM
-        0x9199 => 1,  // GL_MAX_SPARSE_3D_TEXTURE_SIZE_EXT
-        0x919a => 1,  // GL_MAX_SPARSE_ARRAY_TEXTURE_LAYERS_EXT
-        0x9198 => 1,  // GL_MAX_SPARSE_TEXTURE_SIZE_EXT
-        0x9349 => 1,  // GL_MAX_SUBPIXEL_PRECISION_BIAS_BITS_NV
-        0x8e6d => 1,  // GL_MAX_TASK_ATOMIC_COUNTERS_NV
-        0x8e6c => 1,  // GL_MAX_TASK_ATOMIC_COUNTER_BUFFERS_NV
-        0x8e6a => 1,  // GL_MAX_TASK_IMAGE_UNIFORMS_NV
-        0x953a => 1,  // GL_MAX_TASK_OUTPUT_COUNT_NV
-        0x8e6e => 1,  // GL_MAX_TASK_SHADER_STORAGE_BLOCKS_NV
-        0x8e69 => 1,  // GL_MAX_TASK_TEXTURE_IMAGE_UNITS_NV
-        0x9537 => 1,  // GL_MAX_TASK_TOTAL_MEMORY_SIZE_NV
-        0x8e68 => 1,  // GL_MAX_TASK_UNIFORM_BLOCKS_NV
-        0x8e6b => 1,  // GL_MAX_TASK_UNIFORM_COMPONENTS_NV
-        0x95a3 => 1,  // GL_MAX_TASK_WORK_GROUP_INVOCATIONS_NV
-        0x92d3 => 1,  // GL_MAX_TESS_CONTROL_ATOMIC_COUNTERS
-        0x92cd => 1,  // GL_MAX_TESS_CONTROL_ATOMIC_COUNTER_BUFFERS
-        0x90cb => 1,  // GL_MAX_TESS_CONTROL_IMAGE_UNIFORMS
-        0x886c => 1,  // GL_MAX_TESS_CONTROL_INPUT_COMPONENTS
-        0x8e83 => 1,  // GL_MAX_TESS_CONTROL_OUTPUT_COMPONENTS
-        0x90d8 => 1,  // GL_MAX_TESS_CONTROL_SHADER_STORAGE_BLOCKS
-        0x8e81 => 1,  // GL_MAX_TESS_CONTROL_TEXTURE_IMAGE_UNITS
-        0x8e85 => 1,  // GL_MAX_TESS_CONTROL_TOTAL_OUTPUT_COMPONENTS
-        0x8e89 => 1,  // GL_MAX_TESS_CONTROL_UNIFORM_BLOCKS
-        0x8e7f => 1,  // GL_MAX_TESS_CONTROL_UNIFORM_COMPONENTS
-        0x92d4 => 1,  // GL_MAX_TESS_EVALUATION_ATOMIC_COUNTERS
-        0x92ce => 1,  // GL_MAX_TESS_EVALUATION_ATOMIC_COUNTER_BUFFERS
-        0x90cc => 1,  // GL_MAX_TESS_EVALUATION_IMAGE_UNIFORMS
-        0x886d => 1,  // GL_MAX_TESS_EVALUATION_INPUT_COMPONENTS
-        0x8e86 => 1,  // GL_MAX_TESS_EVALUATION_OUTPUT_COMPONENTS
-        0x90d9 => 1,  // GL_MAX_TESS_EVALUATION_SHADER_STORAGE_BLOCKS
-        0x8e82 => 1,  // GL_MAX_TESS_EVALUATION_TEXTURE_IMAGE_UNITS
-        0x8e8a => 1,  // GL_MAX_TESS_EVALUATION_UNIFORM_BLOCKS
-        0x8e80 => 1,  // GL_MAX_TESS_EVALUATION_UNIFORM_COMPONENTS
-        0x8e7e => 1,  // GL_MAX_TESS_GEN_LEVEL
-        0x8e84 => 1,  // GL_MAX_TESS_PATCH_COMPONENTS
-        0x8c2b => 1,  // GL_MAX_TEXTURE_BUFFER_SIZE_EXT
-        0x8872 => 1,  // GL_MAX_TEXTURE_IMAGE_UNITS
-        0x84fd => 1,  // GL_MAX_TEXTURE_LOD_BIAS
-        0x84ff => 1,  // GL_MAX_TEXTURE_MAX_ANISOTROPY_EXT
-        0x0d33 => 1,  // GL_MAX_TEXTURE_SIZE
-        0x0d39 => 1,  // GL_MAX_TEXTURE_STACK_DEPTH
-        0x84e2 => 1,  // GL_MAX_TEXTURE_UNITS
-        0x95b6 => 1,  // GL_MAX_TIMELINE_SEMAPHORE_VALUE_DIFFERENCE_NV
-        0x8c8a => 1,  // GL_MAX_TRANSFORM_FEEDBACK_INTERLEAVED_COMPONENTS
-        0x8c8b => 1,  // GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_ATTRIBS
-        0x8c80 => 1,  // GL_MAX_TRANSFORM_FEEDBACK_SEPARATE_COMPONENTS
-        0x8a30 => 1,  // GL_MAX_UNIFORM_BLOCK_SIZE
-        0x8a2f => 1,  // GL_MAX_UNIFORM_BUFFER_BINDINGS
-        0x826e => 1,  // GL_MAX_UNIFORM_LOCATIONS
-        0x8b4b => 1,  // GL_MAX_VARYING_COMPONENTS
-        0x8dfc => 1,  // GL_MAX_VARYING_VECTORS
-        0x92d2 => 1,  // GL_MAX_VERTEX_ATOMIC_COUNTERS
-        0x92cc => 1,  // GL_MAX_VERTEX_ATOMIC_COUNTER_BUFFERS
-        0x8869 => 1,  // GL_MAX_VERTEX_ATTRIBS
-        0x82da => 1,  // GL_MAX_VERTEX_ATTRIB_BINDINGS
-        0x82d9 => 1,  // GL_MAX_VERTEX_ATTRIB_RELATIVE_OFFSET
-        0x82e5 => 1,  // GL_MAX_VERTEX_ATTRIB_STRIDE
-        0x90ca => 1,  // GL_MAX_VERTEX_IMAGE_UNIFORMS
-        0x9122 => 1,  // GL_MAX_VERTEX_OUTPUT_COMPONENTS
-        0x90d6 => 1,  // GL_MAX_VERTEX_SHADER_STORAGE_BLOCKS
-        0x8b4c => 1,  // GL_MAX_VERTEX_TEXTURE_IMAGE_UNITS
-        0x8a2b => 1,  // GL_MAX_VERTEX_UNIFORM_BLOCKS
-        0x8b4a => 1,  // GL_MAX_VERTEX_UNIFORM_COMPONENTS
-        0x8dfb => 1,  // GL_MAX_VERTEX_UNIFORM_VECTORS
-        0x86a4 => 1,  // GL_MAX_VERTEX_UNITS_OES
-        0x825b => 1,  // GL_MAX_VIEWPORTS_OES
-        0x9631 => 1,  // GL_MAX_VIEWS_OVR
-        0x8f14 => 1,  // GL_MAX_WINDOW_RECTANGLES_EXT
-        0x95a6 => 1,  // GL_MEMORY_ATTACHABLE_ALIGNMENT_NV
-        0x9543 => 1,  // GL_MESH_OUTPUT_PER_PRIMITIVE_GRANULARITY_NV
-        0x92df => 1,  // GL_MESH_OUTPUT_PER_VERTEX_GRANULARITY_NV
-        0x821c => 1,  // GL_MINOR_VERSION
-        0x8e5b => 1,  // GL_MIN_FRAGMENT_INTERPOLATION_OFFSET
-        0x96d9 => 1,  // GL_MIN_FRAGMENT_SHADING_RATE_ATTACHMENT_TEXEL_HEIGHT_EXT
-        0x96d7 => 1,  // GL_MIN_FRAGMENT_SHADING_RATE_ATTACHMENT_TEXEL_WIDTH_EXT
-        0x8904 => 1,  // GL_MIN_PROGRAM_TEXEL_OFFSET
-        0x8e5e => 1,  // GL_MIN_PROGRAM_TEXTURE_GATHER_OFFSET
-        0x8c37 => 1,  // GL_MIN_SAMPLE_SHADING_VALUE
-        0x0ba3 => 1,  // GL_MODELVIEW_STACK_DEPTH
-        0x8c90 => 1,  // GL_MOTION_ESTIMATION_SEARCH_BLOCK_X_QCOM
-        0x8c91 => 1,  // GL_MOTION_ESTIMATION_SEARCH_BLOCK_Y_QCOM
-        0x809d => 1,  // GL_MULTISAMPLE
-        0x9382 => 1,  // GL_MULTISAMPLE_LINE_WIDTH_GRANULARITY
-        0x0ba1 => 1,  // GL_NORMALIZE
-        0x8075 => 1,  // GL_NORMAL_ARRAY
-        0x8897 => 1,  // GL_NORMAL_ARRAY_BUFFER_BINDING
-        0x807f => 1,  // GL_NORMAL_ARRAY_STRIDE
-        0x807e => 1,  // GL_NORMAL_ARRAY_TYPE
-        0x86a2 => 1,  // GL_NUM_COMPRESSED_TEXTURE_FORMATS
-        0x9596 => 1,  // GL_NUM_DEVICE_UUIDS_EXT
-        0x821d => 1,  // GL_NUM_EXTENSIONS
-        0x87fe => 1,  // GL_NUM_PROGRAM_BINARY_FORMATS
-        0x8df9 => 1,  // GL_NUM_SHADER_BINARY_FORMATS
-        0x8f15 => 1,  // GL_NUM_WINDOW_RECTANGLES_EXT
-        0x0d05 => 1,  // GL_PACK_ALIGNMENT
-        0x0d02 => 1,  // GL_PACK_ROW_LENGTH
-        0x0d04 => 1,  // GL_PACK_SKIP_PIXELS
-        0x0d03 => 1,  // GL_PACK_SKIP_ROWS
-        0x8e72 => 1,  // GL_PATCH_VERTICES
-        0x0c50 => 1,  // GL_PERSPECTIVE_CORRECTION_HINT
-        0x88ed => 1,  // GL_PIXEL_PACK_BUFFER_BINDING
-        0x88ef => 1,  // GL_PIXEL_UNPACK_BUFFER_BINDING
-        0x8128 => 1,  // GL_POINT_FADE_THRESHOLD_SIZE
-        0x0b11 => 1,  // GL_POINT_SIZE
-        0x8b9f => 1,  // GL_POINT_SIZE_ARRAY_BUFFER_BINDING_OES
-        0x8b9c => 1,  // GL_POINT_SIZE_ARRAY_OES
-        0x898b => 1,  // GL_POINT_SIZE_ARRAY_STRIDE_OES
-        0x898a => 1,  // GL_POINT_SIZE_ARRAY_TYPE_OES
-        0x8127 => 1,  // GL_POINT_SIZE_MAX
-        0x8126 => 1,  // GL_POINT_SIZE_MIN
-        0x0b10 => 1,  // GL_POINT_SMOOTH
-        0x0c51 => 1,  // GL_POINT_SMOOTH_HINT
-        0x8861 => 1,  // GL_POINT_SPRITE_OES
-        0x8e1b => 1,  // GL_POLYGON_OFFSET_CLAMP_EXT
-        0x8038 => 1,  // GL_POLYGON_OFFSET_FACTOR
-        0x8037 => 1,  // GL_POLYGON_OFFSET_FILL
-        0x2a00 => 1,  // GL_POLYGON_OFFSET_UNITS
-        0x8d69 => 1,  // GL_PRIMITIVE_RESTART_FIXED_INDEX
-        0x8221 => 1,  // GL_PRIMITIVE_RESTART_FOR_PATCHES_SUPPORTED
-        0x8257 => 1,  // GL_PROGRAM_BINARY_RETRIEVABLE_HINT
-        0x825a => 1,  // GL_PROGRAM_PIPELINE_BINDING
-        0x0ba4 => 1,  // GL_PROJECTION_STACK_DEPTH
-        0x8c89 => 1,  // GL_RASTERIZER_DISCARD
-        0x0c02 => 1,  // GL_READ_BUFFER
-        0x8caa => 1,  // GL_READ_FRAMEBUFFER_BINDING
-        0x0d52 => 1,  // GL_RED_BITS
-        0x8ca7 => 1,  // GL_RENDERBUFFER_BINDING
-        0x803a => 1,  // GL_RESCALE_NORMAL
-        0x8256 => 1,  // GL_RESET_NOTIFICATION_STRATEGY
-        0x8919 => 1,  // GL_SAMPLER_BINDING
-        0x80a9 => 1,  // GL_SAMPLES
-        0x809e => 1,  // GL_SAMPLE_ALPHA_TO_COVERAGE
-        0x809f => 1,  // GL_SAMPLE_ALPHA_TO_ONE
-        0x80a8 => 1,  // GL_SAMPLE_BUFFERS
-        0x80a0 => 1,  // GL_SAMPLE_COVERAGE
-        0x80ab => 1,  // GL_SAMPLE_COVERAGE_INVERT
-        0x80aa => 1,  // GL_SAMPLE_COVERAGE_VALUE
-        0x8e51 => 1,  // GL_SAMPLE_MASK
-        0x8c36 => 1,  // GL_SAMPLE_SHADING
-        0x0c11 => 1,  // GL_SCISSOR_TEST
-        0x9555 => 1,  // GL_SCISSOR_TEST_EXCLUSIVE_NV
-        0x8dfa => 1,  // GL_SHADER_COMPILER
-        0x96f1 => 1,  // GL_SHADER_CORE_ACTIVE_COUNT_ARM
-        0x96f0 => 1,  // GL_SHADER_CORE_COUNT_ARM
-        0x96f6 => 1,  // GL_SHADER_CORE_FMA_RATE_ARM
-        0x96f3 => 1,  // GL_SHADER_CORE_MAX_WARP_COUNT_ARM
-        0x96f4 => 1,  // GL_SHADER_CORE_PIXEL_RATE_ARM
-        0x96f2 => 1,  // GL_SHADER_CORE_PRESENT_MASK_ARM
-        0x96f5 => 1,  // GL_SHADER_CORE_TEXEL_RATE_ARM
-        0x8f64 => 1,  // GL_SHADER_PIXEL_LOCAL_STORAGE_EXT
-        0x90d3 => 1,  // GL_SHADER_STORAGE_BUFFER_BINDING
-        0x90df => 1,  // GL_SHADER_STORAGE_BUFFER_OFFSET_ALIGNMENT
-        0x0b54 => 1,  // GL_SHADE_MODEL
-        0x96d0 => 1,  // GL_SHADING_RATE_EXT
-        0x95b2 => 1,  // GL_SHADING_RATE_IMAGE_PALETTE_COUNT_NV
-        0x95b1 => 1,  // GL_SHADING_RATE_IMAGE_PER_PRIMITIVE_NV
-        0x96a5 => 1,  // GL_SHADING_RATE_PRESERVE_ASPECT_RATIO_QCOM
-        0x96a4 => 1,  // GL_SHADING_RATE_QCOM
-        0x8801 => 1,  // GL_STENCIL_BACK_FAIL
-        0x8800 => 1,  // GL_STENCIL_BACK_FUNC
-        0x8802 => 1,  // GL_STENCIL_BACK_PASS_DEPTH_FAIL
-        0x8803 => 1,  // GL_STENCIL_BACK_PASS_DEPTH_PASS
-        0x8ca3 => 1,  // GL_STENCIL_BACK_REF
-        0x8ca4 => 1,  // GL_STENCIL_BACK_VALUE_MASK
-        0x8ca5 => 1,  // GL_STENCIL_BACK_WRITEMASK
-        0x0d57 => 1,  // GL_STENCIL_BITS
-        0x0b91 => 1,  // GL_STENCIL_CLEAR_VALUE
-        0x0b94 => 1,  // GL_STENCIL_FAIL
-        0x0b92 => 1,  // GL_STENCIL_FUNC
-        0x0b95 => 1,  // GL_STENCIL_PASS_DEPTH_FAIL
-        0x0b96 => 1,  // GL_STENCIL_PASS_DEPTH_PASS
-        0x0b97 => 1,  // GL_STENCIL_REF
-        0x0b90 => 1,  // GL_STENCIL_TEST
-        0x0b93 => 1,  // GL_STENCIL_VALUE_MASK
-        0x0b98 => 1,  // GL_STENCIL_WRITEMASK
-        0x0d50 => 1,  // GL_SUBPIXEL_BITS
-        0x0de1 => 1,  // GL_TEXTURE_2D
-        0x8069 => 1,  // GL_TEXTURE_BINDING_2D
-        0x8c1d => 1,  // GL_TEXTURE_BINDING_2D_ARRAY
-        0x9104 => 1,  // GL_TEXTURE_BINDING_2D_MULTISAMPLE
-        0x9105 => 1,  // GL_TEXTURE_BINDING_2D_MULTISAMPLE_ARRAY
-        0x806a => 1,  // GL_TEXTURE_BINDING_3D
-        0x8c2c => 1,  // GL_TEXTURE_BINDING_BUFFER
-        0x8514 => 1,  // GL_TEXTURE_BINDING_CUBE_MAP
-        0x900a => 1,  // GL_TEXTURE_BINDING_CUBE_MAP_ARRAY
-        0x8d67 => 1,  // GL_TEXTURE_BINDING_EXTERNAL_OES
-        0x8c2a => 1,  // GL_TEXTURE_BUFFER
-        0x8c2d => 1,  // GL_TEXTURE_BUFFER_DATA_STORE_BINDING
-        0x919f => 1,  // GL_TEXTURE_BUFFER_OFFSET_ALIGNMENT
-        0x8078 => 1,  // GL_TEXTURE_COORD_ARRAY
-        0x889a => 1,  // GL_TEXTURE_COORD_ARRAY_BUFFER_BINDING
-        0x8088 => 1,  // GL_TEXTURE_COORD_ARRAY_SIZE
-        0x808a => 1,  // GL_TEXTURE_COORD_ARRAY_STRIDE
-        0x8089 => 1,  // GL_TEXTURE_COORD_ARRAY_TYPE
-        0x8513 => 1,  // GL_TEXTURE_CUBE_MAP
-        0x8d65 => 1,  // GL_TEXTURE_EXTERNAL_OES
-        0x8d60 => 1,  // GL_TEXTURE_GEN_STR_OES
-        0x0ba5 => 1,  // GL_TEXTURE_STACK_DEPTH
-        0x8e28 => 1,  // GL_TIMESTAMP_EXT
-        0x8e24 => 1,  // GL_TRANSFORM_FEEDBACK_ACTIVE
-        0x8e25 => 1,  // GL_TRANSFORM_FEEDBACK_BINDING
-        0x8c8f => 1,  // GL_TRANSFORM_FEEDBACK_BUFFER_BINDING
-        0x8e23 => 1,  // GL_TRANSFORM_FEEDBACK_PAUSED
-        0x8a28 => 1,  // GL_UNIFORM_BUFFER_BINDING
-        0x8a34 => 1,  // GL_UNIFORM_BUFFER_OFFSET_ALIGNMENT
-        0x0cf5 => 1,  // GL_UNPACK_ALIGNMENT
-        0x806e => 1,  // GL_UNPACK_IMAGE_HEIGHT
-        0x0cf2 => 1,  // GL_UNPACK_ROW_LENGTH
-        0x806d => 1,  // GL_UNPACK_SKIP_IMAGES
-        0x0cf4 => 1,  // GL_UNPACK_SKIP_PIXELS
-        0x0cf3 => 1,  // GL_UNPACK_SKIP_ROWS
-        0x8074 => 1,  // GL_VERTEX_ARRAY
-        0x85b5 => 1,  // GL_VERTEX_ARRAY_BINDING
-        0x8896 => 1,  // GL_VERTEX_ARRAY_BUFFER_BINDING
-        0x807a => 1,  // GL_VERTEX_ARRAY_SIZE
-        0x807c => 1,  // GL_VERTEX_ARRAY_STRIDE
-        0x807b => 1,  // GL_VERTEX_ARRAY_TYPE
-        0x825f => 1,  // GL_VIEWPORT_INDEX_PROVOKING_VERTEX_OES
-        0x825c => 1,  // GL_VIEWPORT_SUBPIXEL_BITS_OES
-        0x889e => 1,  // GL_WEIGHT_ARRAY_BUFFER_BINDING_OES
-        0x86ad => 1,  // GL_WEIGHT_ARRAY_OES
-        0x86ab => 1,  // GL_WEIGHT_ARRAY_SIZE_OES
-        0x86aa => 1,  // GL_WEIGHT_ARRAY_STRIDE_OES
-        0x86a9 => 1,  // GL_WEIGHT_ARRAY_TYPE_OES
-        0x82fb => 1,  // GL_CONTEXT_RELEASE_BEHAVIOR_KHR
-        0x83fe => 1,  // GL_CONSERVATIVE_RASTERIZATION_INTEL
-        0x9327 => 1,  // GL_RASTER_MULTISAMPLE_EXT
-        0x9328 => 1,  // GL_RASTER_SAMPLES_EXT
-        0x932a => 1,  // GL_RASTER_FIXED_SAMPLE_LOCATIONS_EXT
-        0x932b => 1,  // GL_MULTISAMPLE_RASTERIZATION_ALLOWED_EXT
-        0x932c => 1,  // GL_EFFECTIVE_RASTER_SAMPLES_EXT
-        0x93a4 => 1,  // GL_PACK_REVERSE_ROW_ORDER_ANGLE
-        0x2a02 => 1,  // GL_POLYGON_OFFSET_LINE_NV
-        0x2a01 => 1,  // GL_POLYGON_OFFSET_POINT_NV
-        0x92dd => 1,  // GL_FRAGMENT_COVERAGE_TO_COLOR_NV
-        0x9332 => 1,  // GL_COVERAGE_MODULATION_NV
-        0x864f => 1,  // GL_DEPTH_CLAMP_EXT
-        0x8fa0 => 1,  // GL_PERFMON_GLOBAL_MODE_QCOM
-        0x933d => 1,  // GL_SAMPLE_LOCATION_SUBPIXEL_BITS_NV
-        0x846e => 2,  // GL_ALIASED_LINE_WIDTH_RANGE
-        0x846d => 2,  // GL_ALIASED_POINT_SIZE_RANGE
-        0x0b70 => 2,  // GL_DEPTH_RANGE
-        0x0d3a => 2,  // GL_MAX_VIEWPORT_DIMS
-        0x9381 => 2,  // GL_MULTISAMPLE_LINE_WIDTH_RANGE
-        0x0b22 => 2,  // GL_SMOOTH_LINE_WIDTH_RANGE
-        0x0b12 => 2,  // GL_SMOOTH_POINT_SIZE_RANGE
-        0x825d => 2,  // GL_VIEWPORT_BOUNDS_RANGE_OES
-        0x0b40 => 2,  // GL_POLYGON_MODE_NV
-        0x0b02 => 3,  // GL_CURRENT_NORMAL
-        0x8129 => 3,  // GL_POINT_DISTANCE_ATTENUATION
-        0x8005 => 4,  // GL_BLEND_COLOR
-        0x0c22 => 4,  // GL_COLOR_CLEAR_VALUE
-        0x0c23 => 4,  // GL_COLOR_WRITEMASK
-        0x0b00 => 4,  // GL_CURRENT_COLOR
-        0x0b03 => 4,  // GL_CURRENT_TEXTURE_COORDS
-        0x0b66 => 4,  // GL_FOG_COLOR
-        0x0b53 => 4,  // GL_LIGHT_MODEL_AMBIENT
-        0x0c10 => 4,  // GL_SCISSOR_BOX
-        0x0ba2 => 4,  // GL_VIEWPORT
-        0x92be => 8,  // GL_PRIMITIVE_BOUNDING_BOX
-        0x0ba6 => 16, // GL_MODELVIEW_MATRIX
-        0x898d => 16, // GL_MODELVIEW_MATRIX_FLOAT_AS_INT_BITS_OES
-        0x0ba7 => 16, // GL_PROJECTION_MATRIX
-        0x898e => 16, // GL_PROJECTION_MATRIX_FLOAT_AS_INT_BITS_OES
-        0x0ba8 => 16, // GL_TEXTURE_MATRIX
-        0x898f => 16, // GL_TEXTURE_MATRIX_FLOAT_AS_INT_BITS_OES
+        0x84e0 | 0x0d55 | 0x0d1c | 0x0bc0 | 0x0bc1 | 0x0bc2 | 0x8894 | 0x92c1 | 0x8fb0 | 0x0be2
+        | 0x9285 | 0x0be0 | 0x80ca | 0x80c8 | 0x8009 | 0x883d | 0x0be1 | 0x80cb | 0x80c9
+        | 0x0d54 | 0x84e1 | 0x935d | 0x3006 | 0x3007 | 0x935c | 0x3000 | 0x3001 | 0x3002
+        | 0x3003 | 0x3004 | 0x3005 | 0x8076 | 0x8898 | 0x8081 | 0x8083 | 0x8082 | 0x0bf2
+        | 0x0b57 | 0x821e | 0x90f3 | 0x8f36 | 0x8f37 | 0x8ed3 | 0x8ed4 | 0x0b44 | 0x0b45
+        | 0x8843 | 0x8b8d | 0x826d | 0x9145 | 0x8243 | 0x92e0 | 0x8242 | 0x0d56 | 0x0b73
+        | 0x0b74 | 0x0b71 | 0x0b72 | 0x959a | 0x90ef | 0x0bd0 | 0x8825 | 0x8826 | 0x882f
+        | 0x8830 | 0x8831 | 0x8832 | 0x8833 | 0x8834 | 0x8827 | 0x8828 | 0x8829 | 0x882a
+        | 0x882b | 0x882c | 0x882d | 0x882e | 0x0c01 | 0x8ca6 | 0x8f43 | 0x8895 | 0x8f65
+        | 0x0b60 | 0x0b62 | 0x0b64 | 0x0c54 | 0x0b65 | 0x0b63 | 0x8e5d | 0x8b8b | 0x8a52
+        | 0x8f66 | 0x96df | 0x8f6f | 0x96de | 0x96dd | 0x96a2 | 0x8db9 | 0x0b46 | 0x8192
+        | 0x8fbb | 0x0d53 | 0x8b9b | 0x8b9a | 0x825e | 0x4000 | 0x4001 | 0x4002 | 0x4003
+        | 0x4004 | 0x4005 | 0x4006 | 0x4007 | 0x0b50 | 0x0b52 | 0x0b20 | 0x0c52 | 0x0b21
+        | 0x0bf0 | 0x821b | 0x8b9e | 0x8844 | 0x8846 | 0x8848 | 0x8847 | 0x0ba0 | 0x8840
+        | 0x8073 | 0x88ff | 0x92dc | 0x0d32 | 0x955f | 0x8cdf | 0x91b3 | 0x91b4 | 0x910e
+        | 0x92d7 | 0x92d1 | 0x82fa | 0x8266 | 0x8a33 | 0x8a32 | 0x90cf | 0x8e67 | 0x8f39
+        | 0x90dc | 0x8e6f | 0x8e1e | 0x8e1f | 0x8b4d | 0x8a2e | 0x8a31 | 0x8265 | 0x8264
+        | 0x91bd | 0x90db | 0x8262 | 0x91bc | 0x91bb | 0x8263 | 0x90eb | 0x851c | 0x82f9
+        | 0x826c | 0x9144 | 0x9143 | 0x91b5 | 0x910f | 0x95ad | 0x95ac | 0x8824 | 0x953d
+        | 0x88fc | 0x80e9 | 0x80e8 | 0x8d6b | 0x92d6 | 0x92d0 | 0x90ce | 0x9125 | 0x8e5c
+        | 0x90da | 0x96dc | 0x96db | 0x96da | 0x96d8 | 0x8a2d | 0x8b49 | 0x8dfd | 0x9316
+        | 0x9317 | 0x9318 | 0x9315 | 0x92d5 | 0x92cf | 0x90cd | 0x9123 | 0x9124 | 0x8de0
+        | 0x8e5a | 0x90d7 | 0x8c29 | 0x8de1 | 0x8a2c | 0x8ddf | 0x8f38 | 0x9110 | 0x82e8
+        | 0x0d31 | 0x8e65 | 0x8e64 | 0x8e62 | 0x9539 | 0x9538 | 0x8e66 | 0x8e61 | 0x9536
+        | 0x8e60 | 0x8e63 | 0x9557 | 0x95a2 | 0x0d36 | 0x90f2 | 0x8842 | 0x8e7d | 0x8905
+        | 0x8e5f | 0x0d38 | 0x9329 | 0x84e8 | 0x8d57 | 0x9135 | 0x8e59 | 0x9111 | 0x9650
+        | 0x9651 | 0x91b0 | 0x8f63 | 0x8f67 | 0x90de | 0x90dd | 0x8fa1 | 0x9199 | 0x919a
+        | 0x9198 | 0x9349 | 0x8e6d | 0x8e6c | 0x8e6a | 0x953a | 0x8e6e | 0x8e69 | 0x9537
+        | 0x8e68 | 0x8e6b | 0x95a3 | 0x92d3 | 0x92cd | 0x90cb | 0x886c | 0x8e83 | 0x90d8
+        | 0x8e81 | 0x8e85 | 0x8e89 | 0x8e7f | 0x92d4 | 0x92ce | 0x90cc | 0x886d | 0x8e86
+        | 0x90d9 | 0x8e82 | 0x8e8a | 0x8e80 | 0x8e7e | 0x8e84 | 0x8c2b | 0x8872 | 0x84fd
+        | 0x84ff | 0x0d33 | 0x0d39 | 0x84e2 | 0x95b6 | 0x8c8a | 0x8c8b | 0x8c80 | 0x8a30
+        | 0x8a2f | 0x826e | 0x8b4b | 0x8dfc | 0x92d2 | 0x92cc | 0x8869 | 0x82da | 0x82d9
+        | 0x82e5 | 0x90ca | 0x9122 | 0x90d6 | 0x8b4c | 0x8a2b | 0x8b4a | 0x8dfb | 0x86a4
+        | 0x825b | 0x9631 | 0x8f14 | 0x95a6 | 0x9543 | 0x92df | 0x821c | 0x8e5b | 0x96d9
+        | 0x96d7 | 0x8904 | 0x8e5e | 0x8c37 | 0x0ba3 | 0x8c90 | 0x8c91 | 0x809d | 0x9382
+        | 0x0ba1 | 0x8075 | 0x8897 | 0x807f | 0x807e | 0x86a2 | 0x9596 | 0x821d | 0x87fe
+        | 0x8df9 | 0x8f15 | 0x0d05 | 0x0d02 | 0x0d04 | 0x0d03 | 0x8e72 | 0x0c50 | 0x88ed
+        | 0x88ef | 0x8128 | 0x0b11 | 0x8b9f | 0x8b9c | 0x898b | 0x898a | 0x8127 | 0x8126
+        | 0x0b10 | 0x0c51 | 0x8861 | 0x8e1b | 0x8038 | 0x8037 | 0x2a00 | 0x8d69 | 0x8221
+        | 0x8257 | 0x825a | 0x0ba4 | 0x8c89 | 0x0c02 | 0x8caa | 0x0d52 | 0x8ca7 | 0x803a
+        | 0x8256 | 0x8919 | 0x80a9 | 0x809e | 0x809f | 0x80a8 | 0x80a0 | 0x80ab | 0x80aa
+        | 0x8e51 | 0x8c36 | 0x0c11 | 0x9555 | 0x8dfa | 0x96f1 | 0x96f0 | 0x96f6 | 0x96f3
+        | 0x96f4 | 0x96f2 | 0x96f5 | 0x8f64 | 0x90d3 | 0x90df | 0x0b54 | 0x96d0 | 0x95b2
+        | 0x95b1 | 0x96a5 | 0x96a4 | 0x8801 | 0x8800 | 0x8802 | 0x8803 | 0x8ca3 | 0x8ca4
+        | 0x8ca5 | 0x0d57 | 0x0b91 | 0x0b94 | 0x0b92 | 0x0b95 | 0x0b96 | 0x0b97 | 0x0b90
+        | 0x0b93 | 0x0b98 | 0x0d50 | 0x0de1 | 0x8069 | 0x8c1d | 0x9104 | 0x9105 | 0x806a
+        | 0x8c2c | 0x8514 | 0x900a | 0x8d67 | 0x8c2a | 0x8c2d | 0x919f | 0x8078 | 0x889a
+        | 0x8088 | 0x808a | 0x8089 | 0x8513 | 0x8d65 | 0x8d60 | 0x0ba5 | 0x8e28 | 0x8e24
+        | 0x8e25 | 0x8c8f | 0x8e23 | 0x8a28 | 0x8a34 | 0x0cf5 | 0x806e | 0x0cf2 | 0x806d
+        | 0x0cf4 | 0x0cf3 | 0x8074 | 0x85b5 | 0x8896 | 0x807a | 0x807c | 0x807b | 0x825f
+        | 0x825c | 0x889e | 0x86ad | 0x86ab | 0x86aa | 0x86a9 => 1,
+        0x82fb | 0x83fe | 0x9327 | 0x9328 | 0x932a | 0x932b | 0x932c | 0x93a4 | 0x2a02 | 0x2a01
+        | 0x92dd | 0x9332 | 0x864f | 0x8fa0 | 0x933d => 1,
+        0x846e | 0x846d | 0x0b70 | 0x0d3a | 0x9381 | 0x0b22 | 0x0b12 | 0x825d | 0x0b40 => 2,
+        0x0b02 | 0x8129 => 3,
+        0x8005 | 0x0c22 | 0x0c23 | 0x0b00 | 0x0b03 | 0x0b66 | 0x0b53 | 0x0c10 | 0x0ba2 => 4,
+        0x92be => 8,
+        0x0ba6 | 0x898d | 0x0ba7 | 0x898e | 0x0ba8 | 0x898f => 16,
         _ => 0,
     }
 }
 
 pub const fn indexed_state(value: i64) -> i64 {
     match value {
-        0x8c8f => 1, // GL_TRANSFORM_FEEDBACK_BUFFER_BINDING
-        0x8c84 => 1, // GL_TRANSFORM_FEEDBACK_BUFFER_START
-        0x8c85 => 1, // GL_TRANSFORM_FEEDBACK_BUFFER_SIZE
-        0x8a28 => 1, // GL_UNIFORM_BUFFER_BINDING
-        0x8a29 => 1, // GL_UNIFORM_BUFFER_START
-        0x8a2a => 1, // GL_UNIFORM_BUFFER_SIZE
-        0x92c1 => 1, // GL_ATOMIC_COUNTER_BUFFER_BINDING
-        0x92c2 => 1, // GL_ATOMIC_COUNTER_BUFFER_START
-        0x92c3 => 1, // GL_ATOMIC_COUNTER_BUFFER_SIZE
-        0x90d3 => 1, // GL_SHADER_STORAGE_BUFFER_BINDING
-        0x90d4 => 1, // GL_SHADER_STORAGE_BUFFER_START
-        0x90d5 => 1, // GL_SHADER_STORAGE_BUFFER_SIZE
-        0x82d6 => 1, // GL_VERTEX_BINDING_DIVISOR
-        0x82d7 => 1, // GL_VERTEX_BINDING_OFFSET
-        0x82d8 => 1, // GL_VERTEX_BINDING_STRIDE
-        0x8f4f => 1, // GL_VERTEX_BINDING_BUFFER
-        0x8e52 => 1, // GL_SAMPLE_MASK_VALUE
-        0x91be => 1, // GL_MAX_COMPUTE_WORK_GROUP_COUNT
-        0x91bf => 1, // GL_MAX_COMPUTE_WORK_GROUP_SIZE
-        0x8f3a => 1, // GL_IMAGE_BINDING_NAME
-        0x8f3b => 1, // GL_IMAGE_BINDING_LEVEL
-        0x8f3c => 1, // GL_IMAGE_BINDING_LAYERED
-        0x8f3d => 1, // GL_IMAGE_BINDING_LAYER
-        0x8f3e => 1, // GL_IMAGE_BINDING_ACCESS
-        0x906e => 1, // GL_IMAGE_BINDING_FORMAT
-        0x0be2 => 1, // GL_BLEND
-        0x8009 => 1, // GL_BLEND_EQUATION_RGB
-        0x883d => 1, // GL_BLEND_EQUATION_ALPHA
-        0x80c9 => 1, // GL_BLEND_SRC_RGB
-        0x80cb => 1, // GL_BLEND_SRC_ALPHA
-        0x80c8 => 1, // GL_BLEND_DST_RGB
-        0x80ca => 1, // GL_BLEND_DST_ALPHA
-        0x0c11 => 1, // GL_SCISSOR_TEST
-        0x0c01 => 1, // GL_DRAW_BUFFER_EXT
-        0x0c02 => 1, // GL_READ_BUFFER_EXT
-        0x953b => 1, // GL_MAX_MESH_WORK_GROUP_SIZE_NV
-        0x953c => 1, // GL_MAX_TASK_WORK_GROUP_SIZE_NV
-        0x8f13 => 1, // GL_WINDOW_RECTANGLE_MODE_EXT
-        0x0b70 => 2, // GL_DEPTH_RANGE
-        0x9381 => 2, // GL_MULTISAMPLE_LINE_WIDTH_RANGE
-        0x825d => 2, // GL_VIEWPORT_BOUNDS_RANGE_OES
-        0x0c23 => 4, // GL_COLOR_WRITEMASK
-        0x0c10 => 4, // GL_SCISSOR_BOX
-        0x0ba2 => 4, // GL_VIEWPORT
-        0x8f12 => 4, // GL_WINDOW_RECTANGLE_EXT
+        0x8c8f | 0x8c84 | 0x8c85 | 0x8a28 | 0x8a29 | 0x8a2a | 0x92c1 | 0x92c2 | 0x92c3 | 0x90d3
+        | 0x90d4 | 0x90d5 | 0x82d6 | 0x82d7 | 0x82d8 | 0x8f4f | 0x8e52 | 0x91be | 0x91bf
+        | 0x8f3a | 0x8f3b | 0x8f3c | 0x8f3d | 0x8f3e | 0x906e | 0x0be2 | 0x8009 | 0x883d
+        | 0x80c9 | 0x80cb | 0x80c8 | 0x80ca | 0x0c11 | 0x0c01 | 0x0c02 | 0x953b | 0x953c
+        | 0x8f13 => 1,
+        0x0b70 | 0x9381 | 0x825d => 2,
+        0x0c23 | 0x0c10 | 0x0ba2 | 0x8f12 => 4,
         _ => 0,
     }
 }
 
 pub const fn pipeline_value(value: i64) -> i64 {
     match value {
-        0x8259 => 1, // GL_ACTIVE_PROGRAM
-        0x8b31 => 1, // GL_VERTEX_SHADER
-        0x8b30 => 1, // GL_FRAGMENT_SHADER
-        0x91b9 => 1, // GL_COMPUTE_SHADER
-        0x8dd9 => 1, // GL_GEOMETRY_SHADER
-        0x8e88 => 1, // GL_TESS_CONTROL_SHADER
-        0x8e87 => 1, // GL_TESS_EVALUATION_SHADER
-        0x8b83 => 1, // GL_VALIDATE_STATUS
-        0x8b84 => 1, // GL_INFO_LOG_LENGTH
+        0x8259 | 0x8b31 | 0x8b30 | 0x91b9 | 0x8dd9 | 0x8e88 | 0x8e87 | 0x8b83 | 0x8b84 => 1,
         _ => 0,
     }
 }
 
 pub const fn query_target(value: i64) -> i64 {
     match value {
-        0x8865 => 1, // GL_CURRENT_QUERY
-        0x8864 => 1, // GL_QUERY_COUNTER_BITS_EXT
+        0x8865 | 0x8864 => 1,
         _ => 0,
     }
 }
 
 pub const fn query_value(value: i64) -> i64 {
     match value {
-        0x8866 => 1, // GL_QUERY_RESULT
-        0x8867 => 1, // GL_QUERY_RESULT_AVAILABLE
+        0x8866 | 0x8867 => 1,
         _ => 0,
     }
 }
 
 pub const fn renderbuffer_value(value: i64) -> i64 {
     match value {
-        0x8d42 => 1, // GL_RENDERBUFFER_WIDTH
-        0x8d43 => 1, // GL_RENDERBUFFER_HEIGHT
-        0x8d44 => 1, // GL_RENDERBUFFER_INTERNAL_FORMAT
-        0x8d50 => 1, // GL_RENDERBUFFER_RED_SIZE
-        0x8d51 => 1, // GL_RENDERBUFFER_GREEN_SIZE
-        0x8d52 => 1, // GL_RENDERBUFFER_BLUE_SIZE
-        0x8d53 => 1, // GL_RENDERBUFFER_ALPHA_SIZE
-        0x8d54 => 1, // GL_RENDERBUFFER_DEPTH_SIZE
-        0x8d55 => 1, // GL_RENDERBUFFER_STENCIL_SIZE
-        0x8cab => 1, // GL_RENDERBUFFER_SAMPLES
-        0x9133 => 1, // GL_RENDERBUFFER_SAMPLES_IMG
+        0x8d42 | 0x8d43 | 0x8d44 | 0x8d50 | 0x8d51 | 0x8d52 | 0x8d53 | 0x8d54 | 0x8d55 | 0x8cab
+        | 0x9133 => 1,
         _ => 0,
     }
 }
 
 pub const fn shader(value: i64) -> i64 {
     match value {
-        0x8b4f => 1, // GL_SHADER_TYPE
-        0x8b80 => 1, // GL_DELETE_STATUS
-        0x8b81 => 1, // GL_COMPILE_STATUS
-        0x8b84 => 1, // GL_INFO_LOG_LENGTH
-        0x8b88 => 1, // GL_SHADER_SOURCE_LENGTH
-        0x91b1 => 1, // GL_COMPLETION_STATUS_KHR
-        0x93a0 => 1, // GL_TRANSLATED_SHADER_SOURCE_LENGTH_ANGLE
+        0x8b4f | 0x8b80 | 0x8b81 | 0x8b84 | 0x8b88 | 0x91b1 | 0x93a0 => 1,
         _ => 0,
     }
 }
 
 pub const fn program(value: i64) -> i64 {
     match value {
-        0x8b80 => 1, // GL_DELETE_STATUS
-        0x8b82 => 1, // GL_LINK_STATUS
-        0x8b83 => 1, // GL_VALIDATE_STATUS
-        0x8b84 => 1, // GL_INFO_LOG_LENGTH
-        0x8b85 => 1, // GL_ATTACHED_SHADERS
-        0x8b89 => 1, // GL_ACTIVE_ATTRIBUTES
-        0x8b8a => 1, // GL_ACTIVE_ATTRIBUTE_MAX_LENGTH
-        0x8b86 => 1, // GL_ACTIVE_UNIFORMS
-        0x8b87 => 1, // GL_ACTIVE_UNIFORM_MAX_LENGTH
-        0x8a36 => 1, // GL_ACTIVE_UNIFORM_BLOCKS
-        0x8a35 => 1, // GL_ACTIVE_UNIFORM_BLOCK_MAX_NAME_LENGTH
-        0x8c7f => 1, // GL_TRANSFORM_FEEDBACK_BUFFER_MODE
-        0x8c83 => 1, // GL_TRANSFORM_FEEDBACK_VARYINGS
-        0x8c76 => 1, // GL_TRANSFORM_FEEDBACK_VARYING_MAX_LENGTH
-        0x8741 => 1, // GL_PROGRAM_BINARY_LENGTH
-        0x8257 => 1, // GL_PROGRAM_BINARY_RETRIEVABLE_HINT
-        0x8258 => 1, // GL_PROGRAM_SEPARABLE
-        0x92d9 => 1, // GL_ACTIVE_ATOMIC_COUNTER_BUFFERS
-        0x8916 => 1, // GL_GEOMETRY_LINKED_VERTICES_OUT_EXT
-        0x8917 => 1, // GL_GEOMETRY_LINKED_INPUT_TYPE_EXT
-        0x8918 => 1, // GL_GEOMETRY_LINKED_OUTPUT_TYPE_EXT
-        0x887f => 1, // GL_GEOMETRY_SHADER_INVOCATIONS
-        0x8e75 => 1, // GL_TESS_CONTROL_OUTPUT_VERTICES
-        0x8e76 => 1, // GL_TESS_GEN_MODE
-        0x8e77 => 1, // GL_TESS_GEN_SPACING
-        0x8e78 => 1, // GL_TESS_GEN_VERTEX_ORDER
-        0x8e79 => 1, // GL_TESS_GEN_POINT_MODE
-        0x91b1 => 1, // GL_COMPLETION_STATUS_KHR
-        0x8267 => 3, // GL_COMPUTE_WORK_GROUP_SIZE
+        0x8b80 | 0x8b82 | 0x8b83 | 0x8b84 | 0x8b85 | 0x8b89 | 0x8b8a | 0x8b86 | 0x8b87 | 0x8a36
+        | 0x8a35 | 0x8c7f | 0x8c83 | 0x8c76 | 0x8741 | 0x8257 | 0x8258 | 0x92d9 | 0x8916
+        | 0x8917 | 0x8918 | 0x887f | 0x8e75 | 0x8e76 | 0x8e77 | 0x8e78 | 0x8e79 | 0x91b1 => 1,
+        0x8267 => 3,
         _ => 0,
     }
 }
 
 pub const fn uniform_block(value: i64) -> i64 {
     match value {
-        0x8a3f => 1, // GL_UNIFORM_BLOCK_BINDING
-        0x8a40 => 1, // GL_UNIFORM_BLOCK_DATA_SIZE
-        0x8a41 => 1, // GL_UNIFORM_BLOCK_NAME_LENGTH
-        0x8a42 => 1, // GL_UNIFORM_BLOCK_ACTIVE_UNIFORMS
-        0x8a44 => 1, // GL_UNIFORM_BLOCK_REFERENCED_BY_VERTEX_SHADER
-        0x8a46 => 1, // GL_UNIFORM_BLOCK_REFERENCED_BY_FRAGMENT_SHADER
-        0x8a45 => 1, // GL_UNIFORM_BLOCK_REFERENCED_BY_GEOMETRY_SHADER
-        0x84f0 => 1, // GL_UNIFORM_BLOCK_REFERENCED_BY_TESS_CONTROL_SHADER
-        0x84f1 => 1, // GL_UNIFORM_BLOCK_REFERENCED_BY_TESS_EVALUATION_SHADER
-        0x90ec => 1, // GL_UNIFORM_BLOCK_REFERENCED_BY_COMPUTE_SHADER
+        0x8a3f | 0x8a40 | 0x8a41 | 0x8a42 | 0x8a44 | 0x8a46 | 0x8a45 | 0x84f0 | 0x84f1 | 0x90ec => {
+            1
+        }
         _ => 0,
     }
 }
 
 pub const fn uniform_property(value: i64) -> i64 {
     match value {
-        0x8a37 => 1, // GL_UNIFORM_TYPE
-        0x8a38 => 1, // GL_UNIFORM_SIZE
-        0x8a39 => 1, // GL_UNIFORM_NAME_LENGTH
-        0x8a3a => 1, // GL_UNIFORM_BLOCK_INDEX
-        0x8a3b => 1, // GL_UNIFORM_OFFSET
-        0x8a3c => 1, // GL_UNIFORM_ARRAY_STRIDE
-        0x8a3d => 1, // GL_UNIFORM_MATRIX_STRIDE
-        0x8a3e => 1, // GL_UNIFORM_IS_ROW_MAJOR
+        0x8a37 | 0x8a38 | 0x8a39 | 0x8a3a | 0x8a3b | 0x8a3c | 0x8a3d | 0x8a3e => 1,
         _ => 0,
     }
 }
 
 pub const fn interface_value(value: i64) -> i64 {
     match value {
-        0x92f5 => 1, // GL_ACTIVE_RESOURCES
-        0x92f6 => 1, // GL_MAX_NAME_LENGTH
-        0x92f7 => 1, // GL_MAX_NUM_ACTIVE_VARIABLES
+        0x92f5 | 0x92f6 | 0x92f7 => 1,
         _ => 0,
     }
 }
 
 pub const fn texture(value: i64) -> i64 {
     match value {
-        0x1004 => 4, // GL_TEXTURE_BORDER_COLOR
-        0x8b9d => 4, // GL_TEXTURE_CROP_RECT_OES
-        0x8e46 => 4, // GL_TEXTURE_SWIZZLE_RGBA
-        0x2801 => 1, // GL_TEXTURE_MIN_FILTER
-        0x2800 => 1, // GL_TEXTURE_MAG_FILTER
-        0x2802 => 1, // GL_TEXTURE_WRAP_S
-        0x2803 => 1, // GL_TEXTURE_WRAP_T
-        0x8072 => 1, // GL_TEXTURE_WRAP_R
-        0x813a => 1, // GL_TEXTURE_MIN_LOD
-        0x813b => 1, // GL_TEXTURE_MAX_LOD
-        0x813c => 1, // GL_TEXTURE_BASE_LEVEL
-        0x813d => 1, // GL_TEXTURE_MAX_LEVEL
-        0x884c => 1, // GL_TEXTURE_COMPARE_MODE
-        0x884d => 1, // GL_TEXTURE_COMPARE_FUNC
-        0x8e42 => 1, // GL_TEXTURE_SWIZZLE_R
-        0x8e43 => 1, // GL_TEXTURE_SWIZZLE_G
-        0x8e44 => 1, // GL_TEXTURE_SWIZZLE_B
-        0x8e45 => 1, // GL_TEXTURE_SWIZZLE_A
-        0x90ea => 1, // GL_DEPTH_STENCIL_TEXTURE_MODE
-        0x912f => 1, // GL_TEXTURE_IMMUTABLE_FORMAT
-        0x82df => 1, // GL_TEXTURE_IMMUTABLE_LEVELS
-        0x90c7 => 1, // GL_IMAGE_FORMAT_COMPATIBILITY_TYPE
-        0x84fe => 1, // GL_TEXTURE_MAX_ANISOTROPY_EXT
-        0x8a48 => 1, // GL_TEXTURE_SRGB_DECODE_EXT
-        0x8191 => 1, // GL_GENERATE_MIPMAP
-        0x8d68 => 1, // GL_REQUIRED_TEXTURE_IMAGE_UNITS_OES
-        0x93a2 => 1, // GL_TEXTURE_USAGE_ANGLE
-        0x8bfa => 1, // GL_TEXTURE_PROTECTED_EXT
-        0x9580 => 1, // GL_TEXTURE_TILING_EXT
-        0x8fbf => 1, // GL_TEXTURE_FORMAT_SRGB_OVERRIDE_EXT
-        0x91a6 => 1, // GL_TEXTURE_SPARSE_EXT
-        0x91a7 => 1, // GL_VIRTUAL_PAGE_SIZE_INDEX_EXT
-        0x91aa => 1, // GL_NUM_SPARSE_LEVELS_EXT
-        0x9366 => 1, // GL_TEXTURE_REDUCTION_MODE_EXT
-        0x8bfb => 1, // GL_TEXTURE_FOVEATED_FEATURE_BITS_QCOM
-        0x8bfc => 1, // GL_TEXTURE_FOVEATED_MIN_PIXEL_DENSITY_QCOM
-        0x8bfd => 1, // GL_TEXTURE_FOVEATED_FEATURE_QUERY_QCOM
-        0x8bfe => 1, // GL_TEXTURE_FOVEATED_NUM_FOCAL_POINTS_QUERY_QCOM
-        0x8f6a => 1, // GL_TEXTURE_UNNORMALIZED_COORDINATES_ARM
-        0x8f69 => 1, // GL_TEXTURE_ASTC_DECODE_PRECISION_EXT
-        0x9710 => 1, // GL_TEXTURE_Y_DEGAMMA_QCOM
-        0x9711 => 1, // GL_TEXTURE_CBCR_DEGAMMA_QCOM
-        0x96c0 => 1, // GL_SURFACE_COMPRESSION_EXT
-        0x82db => 1, // GL_TEXTURE_VIEW_MIN_LEVEL_EXT
-        0x82dc => 1, // GL_TEXTURE_VIEW_NUM_LEVELS_EXT
-        0x82dd => 1, // GL_TEXTURE_VIEW_MIN_LAYER_EXT
-        0x82de => 1, // GL_TEXTURE_VIEW_NUM_LAYERS_EXT
+        0x1004 | 0x8b9d | 0x8e46 => 4,
+        0x2801 | 0x2800 | 0x2802 | 0x2803 | 0x8072 | 0x813a | 0x813b | 0x813c | 0x813d | 0x884c
+        | 0x884d | 0x8e42 | 0x8e43 | 0x8e44 | 0x8e45 | 0x90ea | 0x912f | 0x82df | 0x90c7 => 1,
+        0x84fe | 0x8a48 | 0x8191 | 0x8d68 | 0x93a2 | 0x8bfa | 0x9580 | 0x8fbf | 0x91a6 | 0x91a7
+        | 0x91aa | 0x9366 | 0x8bfb | 0x8bfc | 0x8bfd | 0x8bfe | 0x8f6a | 0x8f69 | 0x9710
+        | 0x9711 | 0x96c0 | 0x82db | 0x82dc | 0x82dd | 0x82de => 1,
         _ => 0,
     }
 }
 
 pub const fn texture_level(value: i64) -> i64 {
     match value {
-        0x1000 => 1, // GL_TEXTURE_WIDTH
-        0x1001 => 1, // GL_TEXTURE_HEIGHT
-        0x8071 => 1, // GL_TEXTURE_DEPTH
-        0x9106 => 1, // GL_TEXTURE_SAMPLES
-        0x9107 => 1, // GL_TEXTURE_FIXED_SAMPLE_LOCATIONS
-        0x1003 => 1, // GL_TEXTURE_INTERNAL_FORMAT
-        0x805c => 1, // GL_TEXTURE_RED_SIZE
-        0x805d => 1, // GL_TEXTURE_GREEN_SIZE
-        0x805e => 1, // GL_TEXTURE_BLUE_SIZE
-        0x805f => 1, // GL_TEXTURE_ALPHA_SIZE
-        0x884a => 1, // GL_TEXTURE_DEPTH_SIZE
-        0x88f1 => 1, // GL_TEXTURE_STENCIL_SIZE
-        0x8c3f => 1, // GL_TEXTURE_SHARED_SIZE
-        0x8c10 => 1, // GL_TEXTURE_RED_TYPE
-        0x8c11 => 1, // GL_TEXTURE_GREEN_TYPE
-        0x8c12 => 1, // GL_TEXTURE_BLUE_TYPE
-        0x8c13 => 1, // GL_TEXTURE_ALPHA_TYPE
-        0x8c16 => 1, // GL_TEXTURE_DEPTH_TYPE
-        0x86a1 => 1, // GL_TEXTURE_COMPRESSED
-        0x86a0 => 1, // GL_TEXTURE_COMPRESSED_IMAGE_SIZE
-        0x8c2d => 1, // GL_TEXTURE_BUFFER_DATA_STORE_BINDING
-        0x919d => 1, // GL_TEXTURE_BUFFER_OFFSET
-        0x919e => 1, // GL_TEXTURE_BUFFER_SIZE
-        0x8060 => 1, // GL_TEXTURE_LUMINANCE_SIZE
-        0x8061 => 1, // GL_TEXTURE_INTENSITY_SIZE
-        0x1005 => 1, // GL_TEXTURE_BORDER
+        0x1000 | 0x1001 | 0x8071 | 0x9106 | 0x9107 | 0x1003 | 0x805c | 0x805d | 0x805e | 0x805f
+        | 0x884a | 0x88f1 | 0x8c3f | 0x8c10 | 0x8c11 | 0x8c12 | 0x8c13 | 0x8c16 | 0x86a1
+        | 0x86a0 | 0x8c2d | 0x919d | 0x919e | 0x8060 | 0x8061 | 0x1005 => 1,
         _ => 0,
     }
 }
 
 pub const fn vertex_attrib(value: i64) -> i64 {
     match value {
-        0x8626 => 4, // GL_CURRENT_VERTEX_ATTRIB
-        0x889f => 1, // GL_VERTEX_ATTRIB_ARRAY_BUFFER_BINDING
-        0x8622 => 1, // GL_VERTEX_ATTRIB_ARRAY_ENABLED
-        0x8623 => 1, // GL_VERTEX_ATTRIB_ARRAY_SIZE
-        0x8624 => 1, // GL_VERTEX_ATTRIB_ARRAY_STRIDE
-        0x8625 => 1, // GL_VERTEX_ATTRIB_ARRAY_TYPE
-        0x886a => 1, // GL_VERTEX_ATTRIB_ARRAY_NORMALIZED
-        0x88fd => 1, // GL_VERTEX_ATTRIB_ARRAY_INTEGER
-        0x88fe => 1, // GL_VERTEX_ATTRIB_ARRAY_DIVISOR
-        0x82d4 => 1, // GL_VERTEX_ATTRIB_BINDING
-        0x82d5 => 1, // GL_VERTEX_ATTRIB_RELATIVE_OFFSET
+        0x8626 => 4,
+        0x889f | 0x8622 | 0x8623 | 0x8624 | 0x8625 | 0x886a | 0x88fd | 0x88fe | 0x82d4 | 0x82d5 => {
+            1
+        }
         _ => 0,
     }
 }
 
 pub const fn counter_info_bytes(value: i64) -> i64 {
     match value {
-        0x8bc0 => 4, // GL_COUNTER_TYPE_AMD
-        0x8bc1 => 8, // GL_COUNTER_RANGE_AMD
+        0x8bc0 => 4,
+        0x8bc1 => 8,
         _ => 0,
     }
 }
 
 pub const fn unsigned_bytes(value: i64) -> i64 {
     match value {
-        0x9599 => 8,  // GL_DEVICE_LUID_EXT
-        0x9597 => 16, // GL_DEVICE_UUID_EXT
-        0x9598 => 16, // GL_DRIVER_UUID_EXT
+        0x9599 => 8,
+        0x9597 | 0x9598 => 16,
         _ => 0,
     }
 }
 
 pub const fn memory_object_value(value: i64) -> i64 {
     match value {
-        0x9581 => 1, // GL_DEDICATED_MEMORY_OBJECT_EXT
-        0x959b => 1, // GL_PROTECTED_MEMORY_OBJECT_EXT
+        0x9581 | 0x959b => 1,
         _ => 0,
     }
 }
 
 pub const fn transform(value: i64) -> i64 {
     match value {
-        0x908e => 1,  // GL_TRANSLATE_X_NV
-        0x908f => 1,  // GL_TRANSLATE_Y_NV
-        0x9090 => 2,  // GL_TRANSLATE_2D_NV
-        0x9091 => 3,  // GL_TRANSLATE_3D_NV
-        0x9092 => 6,  // GL_AFFINE_2D_NV
-        0x9096 => 6,  // GL_TRANSPOSE_AFFINE_2D_NV
-        0x9094 => 12, // GL_AFFINE_3D_NV
-        0x9098 => 12, // GL_TRANSPOSE_AFFINE_3D_NV
+        0x908e | 0x908f => 1,
+        0x9090 => 2,
+        0x9091 => 3,
+        0x9092 | 0x9096 => 6,
+        0x9094 | 0x9098 => 12,
         _ => 0,
     }
 }
 
 pub const fn coordinate_bytes(value: i64) -> i64 {
     match value {
-        0x1400 => 1, // GL_BYTE
-        0x1401 => 1, // GL_UNSIGNED_BYTE
-        0x1402 => 2, // GL_SHORT
-        0x1403 => 2, // GL_UNSIGNED_SHORT
-        0x1406 => 4, // GL_FLOAT
+        0x1400 | 0x1401 => 1,
+        0x1402 | 0x1403 => 2,
+        0x1406 => 4,
         _ => 0,
     }
 }
 
 pub const fn generated_coefficients(value: i64) -> i64 {
     match value {
-        0x8576 => 1, // GL_CONSTANT_NV
-        0x2401 => 3, // GL_OBJECT_LINEAR_NV
-        0x908a => 3, // GL_PATH_OBJECT_BOUNDING_BOX_NV
-        0x2400 => 4, // GL_EYE_LINEAR_NV
+        0x8576 => 1,
+        0x2401 | 0x908a => 3,
+        0x2400 => 4,
         _ => 0,
     }
 }
 
 pub const fn pixels_per_invocation(value: i64) -> i64 {
     match value {
-        0x9565 => 1,  // GL_SHADING_RATE_1_INVOCATION_PER_PIXEL_NV
-        0x9566 => 2,  // GL_SHADING_RATE_1_INVOCATION_PER_1X2_PIXELS_NV
-        0x9567 => 2,  // GL_SHADING_RATE_1_INVOCATION_PER_2X1_PIXELS_NV
-        0x9568 => 4,  // GL_SHADING_RATE_1_INVOCATION_PER_2X2_PIXELS_NV
-        0x9569 => 8,  // GL_SHADING_RATE_1_INVOCATION_PER_2X4_PIXELS_NV
-        0x956a => 8,  // GL_SHADING_RATE_1_INVOCATION_PER_4X2_PIXELS_NV
-        0x956b => 16, // GL_SHADING_RATE_1_INVOCATION_PER_4X4_PIXELS_NV
+        0x9565 => 1,
+        0x9566 => 2,
+        0x9567 => 2,
+        0x9568 => 4,
+        0x9569 => 8,
+        0x956a => 8,
+        0x956b => 16,
         _ => 0,
     }
 }
 
 pub const fn texture_generation_values(value: i64) -> i64 {
     match value {
-        0x2500 => 1, // GL_TEXTURE_GEN_MODE
+        0x2500 => 1,
         _ => 0,
     }
 }

@@ -1,9 +1,9 @@
 //! Vertex arrays: what their commands change, and which of them lie in the program's memory.
 
 use super::formats;
-use crate::{Buffer, Context, Memory, Ref, Thread, VertexArrays};
+use crate::{Buffer, Context, Memory, Ref, Scope, Thread, VertexArrays};
 
-impl Context {
+impl<S: Scope> Context<S> {
     /// The vertex arrays that are bound.
     #[inline]
     pub fn arrays(&self) -> &VertexArrays {
@@ -94,8 +94,8 @@ impl VertexArrays {
 
 /// Where the vertices of a slot lie: `pointer` is an offset while a buffer is bound to
 /// GL_ARRAY_BUFFER.
-pub fn set_vertex_array<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn set_vertex_array<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     slot: u32,
     size: i32,
@@ -110,8 +110,8 @@ pub fn set_vertex_array<M: Memory + ?Sized>(
 
 /// What glVertexAttribPointer does: [`set_vertex_array`], and how its numbers are taken.
 #[inline(always)]
-pub fn set_vertex_pointer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn set_vertex_pointer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     slot: u32,
     size: i32,
@@ -130,8 +130,8 @@ pub fn set_vertex_pointer<M: Memory + ?Sized>(
 }
 
 #[inline]
-pub fn enable_vertex_array<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn enable_vertex_array<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     slot: u32,
     enabled: bool,
@@ -149,8 +149,8 @@ pub fn enable_vertex_array<M: Memory + ?Sized>(
 
 /// How the numbers of a slot are taken; where they lie stays.
 #[inline]
-pub fn set_vertex_format<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn set_vertex_format<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     slot: u32,
     size: i32,
@@ -170,8 +170,8 @@ pub fn set_vertex_format<M: Memory + ?Sized>(
 }
 
 #[inline]
-pub fn set_vertex_binding<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn set_vertex_binding<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     slot: u32,
     binding: u32,
@@ -185,8 +185,8 @@ pub fn set_vertex_binding<M: Memory + ?Sized>(
     }
 }
 
-pub fn bind_vertex_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn bind_vertex_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     binding: u32,
     buffer: Ref<Buffer>,
@@ -204,8 +204,8 @@ pub fn bind_vertex_buffer<M: Memory + ?Sized>(
     }
 }
 
-pub fn set_vertex_divisor<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn set_vertex_divisor<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     binding: u32,
     divisor: u32,
@@ -221,9 +221,10 @@ mod tests {
     use super::super::testing::{context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
     use gapii_commands::constants::*;
 
-    fn client(thread: &mut Thread) -> u64 {
+    fn client(thread: &mut Thread<Whole>) -> u64 {
         context(thread).arrays().client
     }
 

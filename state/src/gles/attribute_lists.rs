@@ -1,13 +1,13 @@
 //! Attribute lists of OpenGL ES: pairs of attribute and value, up to and with `GL_NONE`.
 
-use crate::{Memory, Observer, Thread};
+use crate::{Memory, Observer, Scope, Thread};
 
 /// The longest list that is looked at, in pairs.
 const PAIRS_MAX: u64 = 256;
 
 /// The list with its end; nothing if nothing ends it.
-pub fn attributes_to_none<M: Memory + ?Sized, O: Observer + ?Sized>(
-    _thread: &mut Thread,
+pub fn attributes_to_none<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     param: u8,

@@ -7,15 +7,16 @@
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::maps;
-use crate::{Buffer, Context, GroupState, Memory, Ref, Thread};
 use gapii_commands::constants::*;
+
+use crate::{Buffer, Context, GroupState, Memory, Ref, Scope, Scoped as _, Thread, Whole};
 
 /// The largest index source whose contents are kept, in bytes.
 const CONTENTS_BYTES_MAX: usize = 64 << 20;
 /// The largest buffer that is taken for one because it is filled to be copied from or to.
 const COPIED_BYTES_MAX: i64 = 4 << 20;
 
-impl Context {
+impl<S: Scope> Context<S> {
     /// What is bound to a target; none for a target that there is not.
     #[inline]
     pub(super) fn buffer_at(&self, target: u32) -> Ref<Buffer> {
@@ -56,11 +57,15 @@ impl Context {
             *binding = Ref::NONE;
         }
         self.arrays_mut().unbind(buffer);
-        #[cfg(feature = "tools")]
-        self.unbind_ranges(buffer);
+        if S::WHOLE
+            && let Some(context) = self.whole()
+        {
+            context.unbind_ranges(buffer);
+        }
     }
+}
 
-    #[cfg(feature = "tools")]
+impl Context<Whole> {
     fn unbind_ranges(&mut self, buffer: Ref<Buffer>) {
         let feedback = self.transform_feedbacks.get_mut(self.transform_feedback);
         let ranges = self
@@ -76,8 +81,8 @@ impl Context {
 }
 
 #[inline]
-pub fn bound_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn bound_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     target: u32,
 ) -> Ref<Buffer> {
@@ -85,8 +90,8 @@ pub fn bound_buffer<M: Memory + ?Sized>(
 }
 
 /// Binds the source of indices, whose contents are kept from then on.
-pub fn bind_element_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn bind_element_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     buffer: Ref<Buffer>,
 ) {
@@ -107,8 +112,8 @@ pub fn bind_element_buffer<M: Memory + ?Sized>(
 }
 
 /// The buffer gets a new data store, with `data` if that is not null.
-pub fn define_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn define_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     target: u32,
     size: i64,
@@ -162,8 +167,8 @@ pub(super) fn zeros(bytes: usize) -> Option<Vec<u8>> {
 
 /// Part of the contents of a buffer is replaced.
 #[inline(always)]
-pub fn change_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn change_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     buffer: Ref<Buffer>,
     offset: i64,
@@ -174,7 +179,7 @@ pub fn change_buffer<M: Memory + ?Sized>(
     context.write_contents(memory, buffer, offset, size, data);
 }
 
-impl Context {
+impl<S: Scope> Context<S> {
     /// Whether the shim has to know what is in a buffer. Asks the group once about one that it has not.
     #[inline]
     fn keeps_contents(&mut self, buffer: Ref<Buffer>) -> bool {
@@ -258,8 +263,8 @@ fn part(contents: &mut [u8], offset: i64, size: i64) -> Option<&mut [u8]> {
 }
 
 /// The driver copies from one buffer to another.
-pub fn copy_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn copy_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     from: u32,
     to: u32,
@@ -276,8 +281,8 @@ pub fn copy_buffer<M: Memory + ?Sized>(
     }
 }
 
-fn copy_contents(
-    group: &mut GroupState,
+fn copy_contents<S: Scope>(
+    group: &mut GroupState<S>,
     (from, from_offset): (Ref<Buffer>, i64),
     (to, to_offset): (Ref<Buffer>, i64),
     size: i64,
@@ -300,7 +305,11 @@ fn copy_contents(
 }
 
 /// The driver may write into the buffer.
-pub fn lose_contents<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buffer: Ref<Buffer>) {
+pub fn lose_contents<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    buffer: Ref<Buffer>,
+) {
     let Some(context) = thread.context.as_deref() else { return };
     if buffer.is_some()
         && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
@@ -310,7 +319,11 @@ pub fn lose_contents<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buffe
 }
 
 /// The driver may write into the buffer at any time from now on.
-pub fn give_to_driver<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buffer: Ref<Buffer>) {
+pub fn give_to_driver<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    buffer: Ref<Buffer>,
+) {
     let Some(context) = thread.context.as_deref() else { return };
     if buffer.is_some()
         && let Some(buffer) = context.group.lock().buffers.get_mut(buffer)
@@ -321,7 +334,7 @@ pub fn give_to_driver<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, buff
 }
 
 /// Takes a buffer off the context's binding points, ends its mapping, deletes its name.
-pub fn delete_buffer<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+pub fn delete_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let found = context.group.lock().buffers.find(u64::from(name));
     if found.is_none() {
@@ -342,7 +355,7 @@ mod tests {
     const AT: u64 = 0x1000;
 
     /// A thread with buffer 1 as index source and buffer 2 for copies from.
-    fn with_index_source() -> (Thread, Ref<Buffer>) {
+    fn with_index_source() -> (Thread<Whole>, Ref<Buffer>) {
         let mut thread = thread((3, 2));
         let [source, other] =
             [1, 2].map(|name| context(&mut thread).group.lock().buffers.create(name));
@@ -354,12 +367,12 @@ mod tests {
         (thread, source)
     }
 
-    fn contents(thread: &mut Thread, buffer: Ref<Buffer>) -> Vec<u8> {
+    fn contents(thread: &mut Thread<Whole>, buffer: Ref<Buffer>) -> Vec<u8> {
         context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
     }
 
     /// So many bytes from that offset on are replaced in what is bound to the target.
-    fn change(thread: &mut Thread, memory: &Bytes, target: u32, (offset, size): (i64, i64)) {
+    fn change(thread: &mut Thread<Whole>, memory: &Bytes, target: u32, (offset, size): (i64, i64)) {
         let bound = bound_buffer(thread, memory, target);
         change_buffer(thread, memory, bound, offset, size, AT);
     }

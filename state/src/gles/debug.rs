@@ -1,10 +1,10 @@
 //! Debug output: messages that the driver kept, and labels.
 
-use crate::{Memory, Observer, Thread};
+use crate::{Memory, Observer, Scope, Thread, Whole};
 
 /// `count` texts one after the other, each with its zero byte, in a buffer of `size` bytes.
-pub fn messages<M: Memory + ?Sized, O: Observer + ?Sized>(
-    _thread: &mut Thread,
+pub fn messages<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     param: u8,
@@ -26,16 +26,14 @@ pub fn messages<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-#[cfg(feature = "tools")]
-pub fn pop_debug_group<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn pop_debug_group<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     if let Some(context) = thread.context.as_deref_mut() {
         context.debug_groups.pop();
     }
 }
 
-#[cfg(feature = "tools")]
 pub fn label_object<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     identifier: u32,
     name: u32,

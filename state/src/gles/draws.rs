@@ -5,15 +5,15 @@
 
 use super::formats;
 use super::indices::{self, Bounds};
-use crate::{Context, Memory, NO_PARAM, Observer, Thread, VertexArrays};
+use crate::{Context, Memory, NO_PARAM, Observer, Scope, Thread, VertexArrays};
 
 /// Slots of a vertex array object.
 const SLOTS: usize = 48;
 
 /// Vertices `first` up to `count` of them, of `instances` instances.
 #[inline]
-pub fn client_arrays<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn client_arrays<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     first: i64,
@@ -31,8 +31,8 @@ pub fn client_arrays<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Indices at `address`, or in the element buffer, and their vertices.
-pub fn client_elements<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn client_elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     address: u64,
@@ -47,8 +47,8 @@ pub fn client_elements<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Indices of a parameter and their vertices.
-pub fn elements<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     param: u8,
@@ -64,8 +64,8 @@ pub fn elements<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Indices of which the program says between which numbers they are.
-pub fn ranged_elements<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn ranged_elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     param: u8,
@@ -97,9 +97,9 @@ struct Elements {
 }
 
 impl Elements {
-    fn observe<M: Memory + ?Sized, O: Observer + ?Sized>(
+    fn observe<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
         &self,
-        thread: &mut Thread,
+        thread: &mut Thread<S>,
         memory: &M,
         seen: &mut O,
         (base_instance, instances): (i64, i64),
@@ -139,7 +139,7 @@ impl Elements {
     }
 
     /// Bounds of indices in the element buffer, whose contents may not be known.
-    fn in_buffer(&self, context: &mut Context, len: u64) -> Option<Bounds> {
+    fn in_buffer<S: Scope>(&self, context: &mut Context<S>, len: u64) -> Option<Bounds> {
         let restart = context.primitive_restart;
         let source = context.arrays().element_buffer;
         let group = context.group.lock();
@@ -158,7 +158,7 @@ impl Elements {
 }
 
 /// Without a program nothing is drawn, but in ES 1.
-fn has_program(context: &Context) -> bool {
+fn has_program<S: Scope>(context: &Context<S>) -> bool {
     context.version.0 < 2 || context.program.is_some() || context.pipeline.is_some()
 }
 
@@ -243,13 +243,14 @@ mod tests {
     use super::super::testing::{Seen, context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
     use crate::memory::tests::Bytes;
     use gapii_commands::constants::*;
 
     /// A vertex array: slot, size, type, stride, pointer, divisor.
     type Array = (u32, i32, u32, i32, u64, u32);
 
-    fn drawing(version: (u8, u8), arrays: &[Array]) -> Thread {
+    fn drawing(version: (u8, u8), arrays: &[Array]) -> Thread<Whole> {
         let mut thread = thread(version);
         for (slot, size, ty, stride, pointer, divisor) in arrays.iter().copied() {
             set_vertex_array(&mut thread, &Nothing, slot, size, ty, stride, pointer);
@@ -398,7 +399,7 @@ mod tests {
     }
 
     /// A thread that draws with an element buffer of these contents.
-    fn with_element_buffer(indices: &[u16]) -> Thread {
+    fn with_element_buffer(indices: &[u16]) -> Thread<Whole> {
         let mut thread = drawing((3, 2), &[POSITION]);
         let buffer = context(&mut thread).group.lock().buffers.create(9);
         bind_element_buffer(&mut thread, &Nothing, buffer);

@@ -8,15 +8,20 @@ use gapii_commands::constants::{
 };
 
 use super::storage::change_texture;
-use crate::{Group, Image, Memory, Ref, Texture, TextureImage, Thread};
 use gapii_commands::constants::*;
 
+use crate::{Group, Image, Memory, Ref, Scope, Texture, TextureImage, Thread};
+
 /// Finds what an image was made from; both have the same pixels from now on.
-pub fn note_source_of_image<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, image: u64) {
+pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    image: u64,
+) {
     let (image, made) = {
         let process = thread.process.lock();
         let image = process.images.find(image);
-        (image, process.images.get(image).cloned())
+        (image, process.images.get(image).map(Source::of))
     };
     let Some(made) = made else { return };
     let Some(group) = group_of(thread, made.context) else { return };
@@ -34,7 +39,7 @@ pub fn note_source_of_image<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M
                 }
             })
         }
-        target => pixels_of_texture(&group, image, &made, target),
+        _ => pixels_of_texture(&group, image, &made),
     };
     if let Some(pixels) = pixels
         && let Some(image) = thread.process.lock().images.get_mut(image)
@@ -43,21 +48,40 @@ pub fn note_source_of_image<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M
     }
 }
 
-fn group_of(thread: &Thread, context: u64) -> Option<Arc<Group>> {
+/// What an image was made from.
+struct Source {
+    context: u64,
+    target: u32,
+    /// Name of the texture or renderbuffer.
+    buffer: u64,
+    level: i64,
+}
+
+impl Source {
+    fn of<S: Scope>(image: &Image<S>) -> Self {
+        Self {
+            context: image.context,
+            target: image.target,
+            buffer: image.buffer,
+            level: image.attributes.get(&EGL_GL_TEXTURE_LEVEL).copied().unwrap_or(0),
+        }
+    }
+}
+
+fn group_of<S: Scope>(thread: &Thread<S>, context: u64) -> Option<Arc<Group<S>>> {
     match thread.context.as_deref() {
         Some(current) if current.handle == context => Some(current.group.clone()),
         _ => thread.process.contexts().group(context),
     }
 }
 
-fn pixels_of_texture(
-    group: &Group,
+fn pixels_of_texture<S: Scope>(
+    group: &Group<S>,
     image: Ref<Image>,
-    made: &Image,
-    target: u32,
+    made: &Source,
 ) -> Option<TextureImage> {
-    let level = made.attributes.get(&EGL_GL_TEXTURE_LEVEL).copied().unwrap_or(0);
-    let level = i32::try_from(level).ok()?;
+    let level = i32::try_from(made.level).ok()?;
+    let target = made.target;
     let face = match target {
         EGL_GL_TEXTURE_2D => GL_TEXTURE_2D,
         EGL_GL_TEXTURE_CUBE_MAP_POSITIVE_X..=EGL_GL_TEXTURE_CUBE_MAP_NEGATIVE_Z => {
@@ -76,8 +100,8 @@ fn pixels_of_texture(
 }
 
 /// The texture has the pixels of the image, and only those.
-pub fn become_image<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn become_image<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     texture: Ref<Texture>,
     target: u32,
@@ -100,9 +124,10 @@ mod tests {
     use super::super::testing::{context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
 
     /// A thread with texture 5, of 4 x 2 pixels, and image 9 of it.
-    fn with_image() -> Thread {
+    fn with_image() -> Thread<Whole> {
         let mut thread = thread((2, 0));
         let group = context(&mut thread).group.clone();
         let texture = group.lock().textures.create(5);

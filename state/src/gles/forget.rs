@@ -3,9 +3,9 @@
 use std::mem::take;
 use std::sync::Arc;
 
-use crate::Context;
+use crate::{Context, Scope};
 
-impl Context {
+impl<S: Scope> Context<S> {
     /// Forgets all but what never changes.
     pub fn forget(&mut self) {
         let mut fresh = Self::new(self.handle, Arc::clone(&self.group), self.version);

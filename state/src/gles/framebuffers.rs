@@ -1,10 +1,11 @@
 //! Framebuffers as the tools show them: what is attached.
 
-use crate::{Attachment, Context, Framebuffer, Memory, Ref, Thread};
 use gapii_commands::constants::*;
 
+use crate::{Attachment, Context, Framebuffer, Memory, Ref, Thread, Whole};
+
 pub fn attach_texture<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     target: u32,
     attachment: u32,
@@ -35,7 +36,7 @@ pub fn attach_texture<M: Memory + ?Sized>(
 }
 
 pub fn attach_renderbuffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     target: u32,
     attachment: u32,
@@ -51,7 +52,12 @@ pub fn attach_renderbuffer<M: Memory + ?Sized>(
     attach(context, target, attachment, attached.as_ref());
 }
 
-fn attach(context: &mut Context, target: u32, attachment: u32, attached: Option<&Attachment>) {
+fn attach(
+    context: &mut Context<Whole>,
+    target: u32,
+    attachment: u32,
+    attached: Option<&Attachment>,
+) {
     let points: &[u32] = match attachment {
         GL_DEPTH_STENCIL_ATTACHMENT => &[GL_DEPTH_ATTACHMENT, GL_STENCIL_ATTACHMENT],
         _ => &[attachment],
@@ -65,7 +71,7 @@ fn attach(context: &mut Context, target: u32, attachment: u32, attached: Option<
     }
 }
 
-fn bound(context: &mut Context, target: u32) -> Option<&mut Framebuffer> {
+fn bound(context: &mut Context<Whole>, target: u32) -> Option<&mut Framebuffer<Whole>> {
     let bound = match target {
         GL_READ_FRAMEBUFFER => context.read_framebuffer,
         _ => context.draw_framebuffer,

@@ -7,8 +7,9 @@ use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::buffers::zeros;
-use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Thread};
 use gapii_commands::constants::*;
+
+use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Scope, Thread};
 
 /// Bytes that are observed together, once one of them has changed.
 const BLOCK_BYTES: usize = 4096;
@@ -27,8 +28,8 @@ impl Mapping {
 }
 
 /// The range of a target's buffer from `offset` on is at `pointer`; all of it if `length` is -1.
-pub fn map_buffer<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn map_buffer<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     target: u32,
     offset: i64,
@@ -62,8 +63,8 @@ pub fn map_buffer<M: Memory + ?Sized>(
 }
 
 /// What the program may have written through the mapping that ends here.
-pub fn mapped_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn mapped_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     target: u32,
@@ -82,8 +83,8 @@ pub fn mapped_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// What the program says it wrote: `length` bytes from `offset` of the mapping on.
-pub fn flushed_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn flushed_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     target: u32,
@@ -97,8 +98,8 @@ pub fn flushed_writes<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Follows in the contents of an index source what the program says it wrote.
-pub fn flush_mapping<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn flush_mapping<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     target: u32,
     offset: i64,
@@ -112,7 +113,7 @@ pub fn flush_mapping<M: Memory + ?Sized>(
 }
 
 /// Forgets the mapping, having noted what it leaves in an index source.
-pub fn unmap_buffer<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, target: u32) {
+pub fn unmap_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, memory: &M, target: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let bound = context.buffer_at(target);
     let Some((pointer, length, access)) = context.mapped(bound) else { return };
@@ -125,7 +126,7 @@ pub fn unmap_buffer<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, target:
 }
 
 /// The buffer is not mapped any more.
-pub(super) fn forget(context: &Context, buffer: Ref<Buffer>) {
+pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     let mut group = context.group.lock();
     let Some(forgotten) = group.buffers.get_mut(buffer) else { return };
     let mapping = std::mem::take(&mut forgotten.mapping);
@@ -141,8 +142,8 @@ pub(super) fn forget(context: &Context, buffer: Ref<Buffer>) {
 /// What the program changed in persistent mappings since it was looked at last. Before a command
 /// that makes the driver read buffers.
 #[inline]
-pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
 ) {
@@ -153,8 +154,8 @@ pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 #[cold]
-fn observe_persistent_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
-    context: &Context,
+fn observe_persistent_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    context: &Context<S>,
     memory: &M,
     seen: &mut O,
 ) {
@@ -164,7 +165,7 @@ fn observe_persistent_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-impl Context {
+impl<S: Scope> Context<S> {
     /// Address, length and access of a buffer's mapping, if it is mapped.
     fn mapped(&self, buffer: Ref<Buffer>) -> Option<(u64, i64, u32)> {
         let group = self.group.lock();
@@ -190,8 +191,8 @@ impl Context {
 /// Compares a persistent mapping with its shadow. The shadow is taken out meanwhile: no memory is
 /// read under the group's lock. Another thread that comes by finds none, and leaves the changes to
 /// this one.
-fn observe_changes<M: Memory + ?Sized, O: Observer + ?Sized>(
-    context: &Context,
+fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    context: &Context<S>,
     memory: &M,
     seen: &mut O,
     buffer: Ref<Buffer>,
@@ -260,13 +261,14 @@ mod tests {
     use super::super::testing::{Seen, context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
     use crate::memory::tests::Bytes;
 
     const AT: u64 = 0x10_0000;
     const TARGET: u32 = GL_ARRAY_BUFFER;
 
     /// A thread with a buffer of so many bytes, mapped from `offset` on.
-    fn mapping(size: i64, (offset, length): (i64, i64), access: u32) -> (Thread, Bytes) {
+    fn mapping(size: i64, (offset, length): (i64, i64), access: u32) -> (Thread<Whole>, Bytes) {
         let mut thread = thread((3, 2));
         let buffer = context(&mut thread).group.lock().buffers.create(3);
         context(&mut thread).array_buffer = buffer;
@@ -276,7 +278,7 @@ mod tests {
         (thread, memory)
     }
 
-    fn maps(thread: &mut Thread) -> u32 {
+    fn maps(thread: &mut Thread<Whole>) -> u32 {
         context(thread).group.persistent_maps.load(Relaxed)
     }
 
@@ -403,7 +405,7 @@ mod tests {
         let target = GL_ELEMENT_ARRAY_BUFFER;
         map_buffer(&mut thread, &memory, target, 2, 3, GL_MAP_WRITE_BIT, AT);
         unmap_buffer(&mut thread, &memory, target);
-        let contents = |thread: &mut Thread| {
+        let contents = |thread: &mut Thread<Whole>| {
             context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
         };
         assert_eq!(contents(&mut thread), [0, 0, 7, 8, 9, 0, 0, 0]);

@@ -4,7 +4,7 @@
 
 use gapii_commands::constants::{GL_MATRIX_PALETTE_OES, GL_PROJECTION, GL_TEXTURE};
 
-use crate::{Context, Memory, Thread, Values};
+use crate::{Context, Memory, Thread, Values, Whole};
 
 pub type Matrix = [f32; 16];
 
@@ -15,7 +15,7 @@ const DEPTH_MAX: usize = 64;
 
 /// The current matrix becomes the one at an address.
 pub fn load_matrix<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     matrix: u64,
     is_fixed: bool,
@@ -26,7 +26,7 @@ pub fn load_matrix<M: Memory + ?Sized>(
 
 /// The current matrix times the one at an address.
 pub fn multiply_matrix<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     matrix: u64,
     is_fixed: bool,
@@ -35,11 +35,11 @@ pub fn multiply_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
-pub fn load_identity<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn load_identity<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     change(thread, |_| IDENTITY);
 }
 
-pub fn push_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn push_matrix<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     let Some(context) = &mut thread.context else { return };
     let stack = current_stack(context);
     let top = stack.last().copied().unwrap_or(IDENTITY);
@@ -51,7 +51,7 @@ pub fn push_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
     }
 }
 
-pub fn pop_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn pop_matrix<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     let Some(context) = &mut thread.context else { return };
     let stack = current_stack(context);
     if stack.len() > 1 {
@@ -61,7 +61,7 @@ pub fn pop_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
 
 /// `angle` is in degrees.
 pub fn rotate_matrix<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     angle: f64,
     x: f64,
@@ -72,13 +72,19 @@ pub fn rotate_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
-pub fn scale_matrix<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, x: f64, y: f64, z: f64) {
+pub fn scale_matrix<M: Memory + ?Sized>(
+    thread: &mut Thread<Whole>,
+    _memory: &M,
+    x: f64,
+    y: f64,
+    z: f64,
+) {
     let right = rows([[x, 0., 0., 0.], [0., y, 0., 0.], [0., 0., z, 0.], [0., 0., 0., 1.]]);
     change(thread, |current| product(current, &right));
 }
 
 pub fn translate_matrix<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     x: f64,
     y: f64,
@@ -90,7 +96,7 @@ pub fn translate_matrix<M: Memory + ?Sized>(
 
 /// A perspective; nothing where the volume is empty, which OpenGL ES refuses.
 pub fn multiply_frustum<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     left: f64,
     right: f64,
@@ -114,7 +120,7 @@ pub fn multiply_frustum<M: Memory + ?Sized>(
 
 /// A parallel projection; nothing where the volume is empty, which OpenGL ES refuses.
 pub fn multiply_ortho<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     left: f64,
     right: f64,
@@ -137,14 +143,14 @@ pub fn multiply_ortho<M: Memory + ?Sized>(
 }
 
 /// The current matrix of the palette becomes that of the model view.
-pub fn load_palette_from_modelview<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M) {
+pub fn load_palette_from_modelview<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     let Some(context) = &mut thread.context else { return };
     let top = context.modelview.matrices.last().copied().unwrap_or(IDENTITY);
     let index = context.palette_matrix;
     context.palette_matrices.entry(index).or_default().matrices = vec![top];
 }
 
-fn change(thread: &mut Thread, make: impl FnOnce(&Matrix) -> Matrix) {
+fn change(thread: &mut Thread<Whole>, make: impl FnOnce(&Matrix) -> Matrix) {
     let Some(context) = &mut thread.context else { return };
     let stack = current_stack(context);
     match stack.last_mut() {
@@ -154,7 +160,7 @@ fn change(thread: &mut Thread, make: impl FnOnce(&Matrix) -> Matrix) {
 }
 
 /// The stack that `glMatrixMode` chose.
-fn current_stack(context: &mut Context) -> &mut Vec<Matrix> {
+fn current_stack(context: &mut Context<Whole>) -> &mut Vec<Matrix> {
     let stack = match context.matrix_mode {
         GL_PROJECTION => &mut context.projection,
         GL_TEXTURE => context.texture_matrices.entry(context.active_texture).or_default(),
@@ -212,19 +218,19 @@ mod tests {
     use crate::memory::tests::Bytes;
     use crate::{Group, Nothing, Process};
 
-    fn thread() -> Thread {
-        let mut thread = Thread::new(Arc::<Process>::default(), 1);
-        thread.context = Some(Box::new(Context::new(1, Arc::<Group>::default(), (1, 1))));
+    fn thread() -> Thread<Whole> {
+        let mut thread = Thread::new(Arc::<Process<Whole>>::default(), 1);
+        thread.context = Some(Box::new(Context::new(1, Arc::<Group<Whole>>::default(), (1, 1))));
         thread
     }
 
-    fn top(thread: &mut Thread) -> Matrix {
+    fn top(thread: &mut Thread<Whole>) -> Matrix {
         let stack = current_stack(thread.context.as_mut().unwrap());
         stack.last().copied().unwrap_or(IDENTITY)
     }
 
     /// Where a point goes.
-    fn check(change: impl FnOnce(&mut Thread), point: [f32; 4], expected: [f32; 4]) {
+    fn check(change: impl FnOnce(&mut Thread<Whole>), point: [f32; 4], expected: [f32; 4]) {
         let mut thread = thread();
         change(&mut thread);
         let matrix = top(&mut thread);
@@ -255,7 +261,7 @@ mod tests {
 
     #[test]
     fn last_change_is_applied_first() {
-        let change = |thread: &mut Thread| {
+        let change = |thread: &mut Thread<Whole>| {
             translate_matrix(thread, &Nothing, 10., 0., 0.);
             scale_matrix(thread, &Nothing, 2., 2., 2.);
         };
@@ -309,7 +315,7 @@ mod tests {
 
     #[test]
     fn thread_without_a_context_has_no_matrices() {
-        let mut thread = Thread::new(Arc::<Process>::default(), 1);
+        let mut thread = Thread::new(Arc::<Process<Whole>>::default(), 1);
         load_identity(&mut thread, &Nothing);
         push_matrix(&mut thread, &Nothing);
         assert!(thread.context.is_none());

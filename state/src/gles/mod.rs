@@ -10,12 +10,10 @@ mod draws;
 mod egl_images;
 mod forget;
 mod formats;
-#[cfg(feature = "tools")]
 mod framebuffers;
 mod glsl;
 mod indices;
 mod maps;
-#[cfg(feature = "tools")]
 mod matrices;
 mod paths;
 mod pixels;
@@ -23,7 +21,6 @@ mod programs;
 mod storage;
 #[cfg(test)]
 pub(crate) mod testing;
-#[cfg(feature = "tools")]
 mod textures;
 mod uniforms;
 
@@ -37,16 +34,13 @@ pub use buffers::{
     give_to_driver, lose_contents,
 };
 pub use debug::messages;
-#[cfg(feature = "tools")]
 pub use debug::{label_object, pop_debug_group};
 pub use draws::{client_arrays, client_elements, elements, ranged_elements};
 pub use egl_images::{become_image, note_source_of_image};
-#[cfg(feature = "tools")]
 pub use framebuffers::{attach_renderbuffer, attach_texture};
 pub use maps::{
     changed_maps, flush_mapping, flushed_writes, map_buffer, mapped_writes, unmap_buffer,
 };
-#[cfg(feature = "tools")]
 pub use matrices::*;
 pub use paths::{count_bits, path_names};
 pub use pixels::{
@@ -57,11 +51,9 @@ pub use programs::{
     link_program, use_program,
 };
 pub use storage::{define_storage, generate_levels, note_target};
-#[cfg(feature = "tools")]
 pub use textures::{
     delete_sampler, delete_texture, set_sampler_parameter, set_sampler_parameter_float,
     set_texture_parameter, set_texture_parameter_float,
 };
 pub use uniforms::uniform_components;
-#[cfg(feature = "tools")]
 pub use uniforms::{set_uniform_floats, set_uniform_integers};

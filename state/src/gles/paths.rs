@@ -5,14 +5,14 @@ use gapii_commands::constants::{
     GL_UNSIGNED_BYTE, GL_UNSIGNED_INT, GL_UNSIGNED_SHORT, GL_UTF8_NV, GL_UTF16_NV,
 };
 
-use crate::{Memory, Observer, Thread, Values};
+use crate::{Memory, Observer, Scope, Thread, Values};
 
 /// The longest text that is looked at, in characters.
 const CHARACTERS_MAX: u64 = 1 << 16;
 
 /// `count` names at a pointer: numbers, or the characters of a text.
-pub fn path_names<M: Memory + ?Sized, O: Observer + ?Sized>(
-    _thread: &mut Thread,
+pub fn path_names<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread<S>,
     memory: &M,
     seen: &mut O,
     param: u8,
@@ -52,7 +52,11 @@ fn text_bytes(count: u64, bytes_at: impl Fn(u64) -> u64) -> u64 {
 }
 
 /// How many bits are set.
-pub fn count_bits<M: Memory + ?Sized>(_thread: &mut Thread, _memory: &M, mask: u64) -> i64 {
+pub fn count_bits<S: Scope, M: Memory + ?Sized>(
+    _thread: &mut Thread<S>,
+    _memory: &M,
+    mask: u64,
+) -> i64 {
     i64::from(mask.count_ones())
 }
 

@@ -4,11 +4,11 @@
 //! that are further apart than they are long have bytes of the program between them.
 
 use super::formats;
-use crate::{Context, Memory, Observer, Thread};
+use crate::{Context, Memory, Observer, Scope, Thread};
 
 /// Memory that a two-dimensional upload reads.
-pub fn unpack_2d<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn unpack_2d<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -27,8 +27,8 @@ pub fn unpack_2d<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Memory that a three-dimensional upload reads.
-pub fn unpack_3d<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn unpack_3d<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -48,8 +48,8 @@ pub fn unpack_3d<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Memory that an upload of compressed pixels reads.
-pub fn unpack_compressed<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn unpack_compressed<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -63,8 +63,8 @@ pub fn unpack_compressed<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Memory that a read-back wrote.
-pub fn pack<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn pack<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -79,8 +79,8 @@ pub fn pack<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Memory that a read-back wrote, which writes nothing where it needs more than `size` bytes.
-pub fn pack_within<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn pack_within<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -97,8 +97,8 @@ pub fn pack_within<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Bytes of one pixel; 0 for a format and type that do not go together.
-pub fn texel_bytes<M: Memory + ?Sized>(
-    _thread: &mut Thread,
+pub fn texel_bytes<S: Scope, M: Memory + ?Sized>(
+    _thread: &mut Thread<S>,
     _memory: &M,
     format: u32,
     ty: u32,
@@ -107,7 +107,12 @@ pub fn texel_bytes<M: Memory + ?Sized>(
 }
 
 /// Bytes of a row of a read-back of `width` pixels, and bytes from one row to the next.
-pub fn packed_rows(context: &Context, width: i32, format: u32, ty: u32) -> Option<(u64, u64)> {
+pub fn packed_rows<S: Scope>(
+    context: &Context<S>,
+    width: i32,
+    format: u32,
+    ty: u32,
+) -> Option<(u64, u64)> {
     let row = number(width).checked_mul(formats::texel_bytes(format, ty))?;
     let layout = Layout::of_read_backs(context);
     let (_, two_rows) = layout.extent([width, 2, 1], formats::texel_bytes(format, ty))?;
@@ -115,7 +120,11 @@ pub fn packed_rows(context: &Context, width: i32, format: u32, ty: u32) -> Optio
 }
 
 /// Where a read-back puts its pixels; nowhere in the program's memory while a buffer takes them.
-fn read_back(thread: &Thread, [width, height]: [i32; 2], texel: u64) -> Option<(u64, u64)> {
+fn read_back<S: Scope>(
+    thread: &Thread<S>,
+    [width, height]: [i32; 2],
+    texel: u64,
+) -> Option<(u64, u64)> {
     let context = thread.context.as_deref().filter(|it| it.pixel_pack_buffer.is_none())?;
     Layout::of_read_backs(context).extent([width, height, 1], texel)
 }
@@ -148,7 +157,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of_uploads(context: &Context) -> Self {
+    fn of_uploads<S: Scope>(context: &Context<S>) -> Self {
         Self {
             alignment: context.unpack_alignment,
             row_length: context.unpack_row_length,
@@ -159,7 +168,7 @@ impl Layout {
         }
     }
 
-    fn of_read_backs(context: &Context) -> Self {
+    fn of_read_backs<S: Scope>(context: &Context<S>) -> Self {
         Self {
             alignment: context.pack_alignment,
             row_length: context.pack_row_length,
@@ -203,6 +212,7 @@ mod tests {
     use super::super::testing::{Seen, context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
     use gapii_commands::constants::*;
 
     #[test]
@@ -234,7 +244,7 @@ mod tests {
     #[test]
     fn nothing_is_read_from_null_for_mistakes_or_with_a_buffer_bound() {
         let (format, ty) = (GL_RGBA, GL_UNSIGNED_BYTE);
-        let uploads = |thread: &mut Thread, pointer, width, ty| {
+        let uploads = |thread: &mut Thread<Whole>, pointer, width, ty| {
             let mut seen = Seen::default();
             unpack_2d(thread, &Nothing, &mut seen, 8, pointer, width, 2, format, ty);
             unpack_3d(thread, &Nothing, &mut seen, 9, pointer, width, 2, 2, format, ty);

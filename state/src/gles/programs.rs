@@ -1,9 +1,9 @@
 //! Shaders and programs: whose names outlive their deletion, and what a program was linked from.
 
-use crate::{Context, GroupState, Memory, Program, Ref, Shader, Stage, Thread};
+use crate::{Context, GroupState, Memory, Program, Ref, Scope, Scoped as _, Shader, Stage, Thread};
 
-pub fn attach_shader<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn attach_shader<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     program: u32,
     shader: u32,
@@ -22,8 +22,8 @@ pub fn attach_shader<M: Memory + ?Sized>(
     }
 }
 
-pub fn detach_shader<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn detach_shader<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     program: u32,
     shader: u32,
@@ -41,7 +41,7 @@ pub fn detach_shader<M: Memory + ?Sized>(
 }
 
 /// A shader that is attached keeps its name until it no longer is.
-pub fn delete_shader<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+pub fn delete_shader<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref() else { return };
     let mut group = context.group.lock();
     let shader = group.shaders.find(u64::from(name));
@@ -54,7 +54,11 @@ pub fn delete_shader<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name:
 }
 
 /// A program that is current keeps its name until it no longer is.
-pub fn delete_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+pub fn delete_program<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    name: u32,
+) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let mut group = context.group.lock();
     let found = group.programs.find(u64::from(name));
@@ -71,7 +75,7 @@ pub fn delete_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name
 
 /// Makes a program current, and lets go of the one that was.
 #[inline(always)]
-pub fn use_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+pub fn use_program<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let name = u64::from(name);
     if name != 0 && context.program.name() == name {
@@ -88,7 +92,11 @@ pub fn use_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u
 }
 
 /// Notes what a program is linked from, and forgets what was known of its uniforms.
-pub fn link_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, program: Ref<Program>) {
+pub fn link_program<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    program: Ref<Program>,
+) {
     let Some(context) = thread.context.as_deref() else { return };
     let mut group = context.group.lock();
     let attached = group.programs.get(program).map(|it| it.shaders.clone()).unwrap_or_default();
@@ -102,7 +110,7 @@ pub fn link_program<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, progra
     }
 }
 
-fn relink(program: &mut Program, stages: Vec<Stage>) {
+fn relink<S: Scope>(program: &mut Program<S>, stages: Vec<Stage>) {
     program.stages = stages;
     program.links = program.links.wrapping_add(1);
     program.uniform_names.clear();
@@ -111,8 +119,8 @@ fn relink(program: &mut Program, stages: Vec<Stage>) {
 }
 
 /// A program of one shader, which is gone when the command returns.
-pub fn create_shader_program<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn create_shader_program<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     program: u32,
     kind: u32,
@@ -123,7 +131,8 @@ pub fn create_shader_program<M: Memory + ?Sized>(
     let made = group.programs.create(u64::from(program));
     if let Some(program) = group.programs.get_mut(made) {
         relink(program, vec![Stage { shader: Ref::NONE, kind, source }]);
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(program) = program.whole()
         {
             program.separable = true;
         }
@@ -131,7 +140,7 @@ pub fn create_shader_program<M: Memory + ?Sized>(
 }
 
 /// The program of that name: the current one keeps it even when it is deleted.
-fn program_named(context: &Context, group: &GroupState, name: u32) -> Ref<Program> {
+fn program_named<S: Scope>(context: &Context<S>, group: &GroupState<S>, name: u32) -> Ref<Program> {
     match u64::from(name) {
         0 => Ref::NONE,
         name if context.program.name() == name => context.program,
@@ -140,7 +149,7 @@ fn program_named(context: &Context, group: &GroupState, name: u32) -> Ref<Progra
 }
 
 /// The program's name goes, and its shaders are no longer held by it.
-fn remove_program(group: &mut GroupState, program: Ref<Program>) {
+fn remove_program<S: Scope>(group: &mut GroupState<S>, program: Ref<Program>) {
     if program.is_none() || group.programs.find(program.name()) != program {
         return;
     }
@@ -152,7 +161,7 @@ fn remove_program(group: &mut GroupState, program: Ref<Program>) {
 }
 
 /// One program less has the shader.
-fn let_go(group: &mut GroupState, shader: Ref<Shader>) {
+fn let_go<S: Scope>(group: &mut GroupState<S>, shader: Ref<Shader>) {
     let Some(found) = group.shaders.get_mut(shader) else { return };
     found.attachments = found.attachments.saturating_sub(1);
     if found.attachments == 0 && found.is_deleted {
@@ -165,12 +174,13 @@ mod tests {
     use super::super::testing::{context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
 
     const PROGRAM: u32 = 7;
     const SHADER: u32 = 8;
 
     /// A thread with a program and a shader of some source.
-    fn with_program() -> (Thread, Ref<Program>, Ref<Shader>) {
+    fn with_program() -> (Thread<Whole>, Ref<Program>, Ref<Shader>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();
         let program = group.programs.create(u64::from(PROGRAM));
@@ -180,11 +190,11 @@ mod tests {
         (thread, program, shader)
     }
 
-    fn has_shader(thread: &mut Thread) -> bool {
+    fn has_shader(thread: &mut Thread<Whole>) -> bool {
         context(thread).group.lock().shaders.find(u64::from(SHADER)).is_some()
     }
 
-    fn has_program(thread: &mut Thread) -> bool {
+    fn has_program(thread: &mut Thread<Whole>) -> bool {
         context(thread).group.lock().programs.find(u64::from(PROGRAM)).is_some()
     }
 

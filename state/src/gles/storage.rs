@@ -1,11 +1,12 @@
 //! Images of textures that are defined all at once.
 
-use crate::{Context, Memory, Ref, Texture, TextureImage, Thread};
 use gapii_commands::constants::*;
 
+use crate::{Context, Memory, Ref, Scope, Texture, TextureImage, Thread};
+
 /// Images for all levels at once, whose sizes never change again.
-pub fn define_storage<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn define_storage<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     memory: &M,
     texture: Ref<Texture>,
     levels: i32,
@@ -40,8 +41,8 @@ pub fn define_storage<M: Memory + ?Sized>(
 
 /// What a texture is bound to first, it is for.
 #[inline]
-pub fn note_target<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn note_target<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     texture: Ref<Texture>,
     target: u32,
@@ -56,7 +57,7 @@ pub fn note_target<M: Memory + ?Sized>(
 /// Apart from what is done every time a texture is bound.
 #[cold]
 #[inline(never)]
-fn set_target(context: &mut Context, texture: Ref<Texture>, target: u32) {
+fn set_target<S: Scope>(context: &mut Context<S>, texture: Ref<Texture>, target: u32) {
     let place = texture.name() as usize % context.targeted_textures.len();
     if let Some(noted) = context.targeted_textures.get_mut(place) {
         *noted = texture;
@@ -68,7 +69,11 @@ fn set_target(context: &mut Context, texture: Ref<Texture>, target: u32) {
 }
 
 /// The levels below the base level come from it.
-pub fn generate_levels<M: Memory + ?Sized>(thread: &mut Thread, memory: &M, texture: Ref<Texture>) {
+pub fn generate_levels<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    memory: &M,
+    texture: Ref<Texture>,
+) {
     change_texture(thread, memory, texture, |texture| {
         let is_volume = texture.target == GL_TEXTURE_3D;
         let base = texture.base_level;
@@ -100,11 +105,11 @@ fn faces(target: u32) -> std::ops::RangeInclusive<u32> {
     }
 }
 
-pub(super) fn change_texture<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub(super) fn change_texture<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     texture: Ref<Texture>,
-    change: impl FnOnce(&mut Texture),
+    change: impl FnOnce(&mut Texture<S>),
 ) {
     let Some(context) = thread.context.as_deref() else { return };
     if let Some(texture) = context.group.lock().textures.get_mut(texture) {
@@ -117,9 +122,10 @@ mod tests {
     use super::super::testing::{context, thread};
     use super::*;
     use crate::Nothing;
+    use crate::Whole;
 
     /// A thread with texture 5 of that target.
-    fn with_texture(target: u32) -> (Thread, Ref<Texture>) {
+    fn with_texture(target: u32) -> (Thread<Whole>, Ref<Texture>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();
         let texture = group.textures.create(5);
@@ -129,7 +135,11 @@ mod tests {
     }
 
     /// Width, height and depth of the levels of an image.
-    fn sizes(thread: &mut Thread, texture: Ref<Texture>, image: u32) -> Vec<(i32, [i32; 3])> {
+    fn sizes(
+        thread: &mut Thread<Whole>,
+        texture: Ref<Texture>,
+        image: u32,
+    ) -> Vec<(i32, [i32; 3])> {
         let group = context(thread).group.lock();
         let images = &group.textures.get(texture).unwrap().images;
         let levels = images.get(&image).into_iter().flatten();

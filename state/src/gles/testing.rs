@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::{Context, Group, Observer, Process, Thread};
+use crate::{Context, Group, Observer, Process, Thread, Whole};
 
 /// Ranges in the order in which they were told: parameter, address, length.
 #[derive(Default, PartialEq, Eq, Debug)]
@@ -15,7 +15,7 @@ impl Observer for Seen {
 }
 
 /// A thread whose context has that version, and a program in use.
-pub fn thread(version: (u8, u8)) -> Thread {
+pub fn thread(version: (u8, u8)) -> Thread<Whole> {
     let mut thread = Thread::new(Arc::new(Process::default()), 1);
     let mut context = Context::new(1, Arc::new(Group::default()), version);
     let program = context.group.lock().programs.create(1);
@@ -24,6 +24,6 @@ pub fn thread(version: (u8, u8)) -> Thread {
     thread
 }
 
-pub fn context(thread: &mut Thread) -> &mut Context {
+pub fn context(thread: &mut Thread<Whole>) -> &mut Context<Whole> {
     thread.context.as_deref_mut().expect("the tests' thread has one")
 }

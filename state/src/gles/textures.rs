@@ -1,8 +1,9 @@
 //! Textures and samplers as the tools show them: parameters, storage, what deletion unbinds.
 
 use super::storage::change_texture;
-use crate::{Context, GroupState, Memory, Ref, Sampler, SamplerState, Texture, Thread};
 use gapii_commands::constants::*;
+
+use crate::{Context, GroupState, Memory, Ref, Sampler, SamplerState, Texture, Thread, Whole};
 
 /// Changes a parameter that both textures and samplers have; false if it is none.
 fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {
@@ -24,7 +25,7 @@ fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {
     true
 }
 
-fn set_texture(texture: &mut Texture, pname: u32, value: f64) {
+fn set_texture(texture: &mut Texture<Whole>, pname: u32, value: f64) {
     if set_sampling(&mut texture.sampling, pname, value) {
         return;
     }
@@ -41,7 +42,7 @@ fn set_texture(texture: &mut Texture, pname: u32, value: f64) {
 }
 
 pub fn set_texture_parameter<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     texture: Ref<Texture>,
     pname: u32,
@@ -52,7 +53,7 @@ pub fn set_texture_parameter<M: Memory + ?Sized>(
 }
 
 pub fn set_texture_parameter_float<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     texture: Ref<Texture>,
     pname: u32,
@@ -63,7 +64,7 @@ pub fn set_texture_parameter_float<M: Memory + ?Sized>(
 }
 
 pub fn set_sampler_parameter<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     sampler: Ref<Sampler>,
     pname: u32,
@@ -73,7 +74,7 @@ pub fn set_sampler_parameter<M: Memory + ?Sized>(
 }
 
 pub fn set_sampler_parameter_float<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     sampler: Ref<Sampler>,
     pname: u32,
@@ -83,7 +84,7 @@ pub fn set_sampler_parameter_float<M: Memory + ?Sized>(
 }
 
 fn set_sampler<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     _memory: &M,
     sampler: Ref<Sampler>,
     pname: u32,
@@ -96,7 +97,7 @@ fn set_sampler<M: Memory + ?Sized>(
 }
 
 /// Takes a texture off the context's units, images and framebuffers.
-pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let gone = found(context, name, |group, name| group.textures.find(name));
     if gone.is_none() {
@@ -116,7 +117,7 @@ pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name
 }
 
 /// Takes a sampler off the context's units.
-pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name: u32) {
+pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let gone = found(context, name, |group, name| group.samplers.find(name));
     if gone.is_some() {
@@ -126,7 +127,11 @@ pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, name
     }
 }
 
-fn found<T>(context: &Context, name: u32, find: impl FnOnce(&GroupState, u64) -> Ref<T>) -> Ref<T> {
+fn found<T>(
+    context: &Context<Whole>,
+    name: u32,
+    find: impl FnOnce(&GroupState<Whole>, u64) -> Ref<T>,
+) -> Ref<T> {
     find(&context.group.lock(), u64::from(name))
 }
 
@@ -137,7 +142,7 @@ mod tests {
     use crate::{At, Nothing};
 
     /// A thread with texture 5 of that target.
-    fn with_texture(target: u32) -> (Thread, Ref<Texture>) {
+    fn with_texture(target: u32) -> (Thread<Whole>, Ref<Texture>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();
         let texture = group.textures.create(5);
@@ -149,7 +154,7 @@ mod tests {
     #[test]
     fn parameters_are_kept_by_name() {
         let (mut thread, texture) = with_texture(GL_TEXTURE_2D);
-        let set = |thread: &mut Thread, pname, value| {
+        let set = |thread: &mut Thread<Whole>, pname, value| {
             set_texture_parameter(thread, &Nothing, texture, pname, value);
         };
         set(&mut thread, GL_TEXTURE_WRAP_S, GL_RGBA8 as i32);
@@ -176,7 +181,7 @@ mod tests {
         unit.draw_framebuffer = framebuffer;
         let (all, point) = (GL_DRAW_FRAMEBUFFER, GL_DEPTH_STENCIL_ATTACHMENT);
         attach_texture(&mut thread, &Nothing, all, point, GL_TEXTURE_2D, 5, 0, 0, false, 0);
-        let attached = |thread: &mut Thread| {
+        let attached = |thread: &mut Thread<Whole>| {
             context(thread).framebuffers.get(framebuffer).unwrap().attachments.len()
         };
         assert_eq!(attached(&mut thread), 2);

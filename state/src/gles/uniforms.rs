@@ -3,14 +3,13 @@
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 
 use super::glsl;
-#[cfg(feature = "tools")]
 use crate::Values as _;
-use crate::{Memory, Program, Ref, Thread};
+use crate::{Memory, Program, Ref, Scope, Thread, Whole};
 
 /// Numbers of the uniform at a location, by what the program was told of it or by the sources it was
 /// linked from; 1 if neither says.
-pub fn uniform_components<M: Memory + ?Sized>(
-    thread: &mut Thread,
+pub fn uniform_components<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     program: Ref<Program>,
     location: i32,
@@ -20,7 +19,7 @@ pub fn uniform_components<M: Memory + ?Sized>(
     group.programs.get(program).and_then(|it| components_at(it, location)).unwrap_or(1)
 }
 
-fn components_at(program: &Program, location: i32) -> Option<i64> {
+fn components_at<S: Scope>(program: &Program<S>, location: i32) -> Option<i64> {
     let sources = || program.stages.iter().map(|stage| stage.source.as_str());
     let named = || type_of(program, program.uniform_names.get(&location)?);
     let placed = || sources().find_map(|source| glsl::type_at(source, location));
@@ -39,7 +38,7 @@ fn components_at(program: &Program, location: i32) -> Option<i64> {
 }
 
 /// The type of a uniform by name: what the driver said, or else what the sources say.
-fn type_of(program: &Program, name: &str) -> Option<u32> {
+fn type_of<S: Scope>(program: &Program<S>, name: &str) -> Option<u32> {
     let same =
         |known: &str| known == name || known.strip_suffix("[0]") == Some(without_last_index(name));
     let told = program.uniform_types.iter().find(|(known, _)| same(known)).map(|(_, ty)| *ty);
@@ -56,9 +55,8 @@ fn without_last_index(name: &str) -> &str {
 }
 
 /// What a glUniform* sets: all numbers of `count` elements.
-#[cfg(feature = "tools")]
 pub fn set_uniform_floats<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     program: Ref<Program>,
     location: i32,
@@ -85,7 +83,6 @@ pub fn set_uniform_floats<M: Memory + ?Sized>(
 }
 
 /// Columns of a matrix; 0 for other types.
-#[cfg(feature = "tools")]
 fn columns(ty: u32) -> i64 {
     use gapii_commands::constants::*;
     match ty {
@@ -96,9 +93,8 @@ fn columns(ty: u32) -> i64 {
     }
 }
 
-#[cfg(feature = "tools")]
 pub fn set_uniform_integers<M: Memory + ?Sized>(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     memory: &M,
     program: Ref<Program>,
     location: i32,
@@ -121,9 +117,8 @@ pub fn set_uniform_integers<M: Memory + ?Sized>(
     });
 }
 
-#[cfg(feature = "tools")]
 fn set(
-    thread: &mut Thread,
+    thread: &mut Thread<Whole>,
     program: Ref<Program>,
     location: i32,
     (kind, count): (u32, i32),
@@ -151,7 +146,10 @@ mod tests {
 
     const SOURCE: &str = "uniform vec3 tint; uniform mat4 bones[4]; uniform float alpha;";
 
-    fn with_uniforms(names: &[(i32, &str)], types: &[(&str, u32)]) -> (Thread, Ref<Program>) {
+    fn with_uniforms(
+        names: &[(i32, &str)],
+        types: &[(&str, u32)],
+    ) -> (Thread<Whole>, Ref<Program>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();
         let made = group.programs.create(7);
@@ -185,7 +183,6 @@ mod tests {
         assert_eq!(uniform_components(&mut thread, &Nothing, Ref::NONE, 3), 1);
     }
 
-    #[cfg(feature = "tools")]
     #[test]
     fn values_are_kept_by_columns() {
         use crate::memory::tests::Bytes;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::program::{Program, Seen, thread};
+use crate::program::{Program, Seen, Thread, thread};
 use gapii_state::commands::*;
-use gapii_state::{Ignore, Nothing, Thread};
+use gapii_state::{Ignore, Nothing};
 
 const EGL_NONE: i32 = 0x3038;
 const EGL_CONTEXT_MAJOR_VERSION: i32 = 0x3098;

@@ -1,8 +1,8 @@
 //! Vertex arrays of OpenGL ES 1.1 and draws of extensions: what is seen of the program's memory.
 
-use crate::program::{BASE, Program, Seen, thread};
+use crate::program::{BASE, Context, Group, Program, Seen, Thread, thread};
 use gapii_state::commands::*;
-use gapii_state::{Context, Group, Ignore, Nothing, Thread};
+use gapii_state::{Ignore, Nothing};
 use std::sync::Arc;
 
 const GL_TRIANGLES: u32 = 4;

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use crate::program::{Program, thread};
+use crate::program::{Context, Group, Program, Thread, thread};
 use gapii_state::commands::*;
-use gapii_state::{Context, Group, Ignore, Nothing, Thread};
+use gapii_state::{Ignore, Nothing};
 
 const GL_FRONT_AND_BACK: u32 = 0x408;
 const GL_LIGHT1: u32 = 0x4001;

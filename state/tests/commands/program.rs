@@ -2,7 +2,13 @@
 
 use std::sync::Arc;
 
-use gapii_state::{Memory, Observer, Process, Thread};
+use gapii_state::{Memory, Observer, Whole};
+
+/// State as the tools have it.
+pub type Context = gapii_state::Context<Whole>;
+pub type Group = gapii_state::Group<Whole>;
+pub type Process = gapii_state::Process<Whole>;
+pub type Thread = gapii_state::Thread<Whole>;
 
 /// Memory that begins at an address.
 #[derive(Default)]

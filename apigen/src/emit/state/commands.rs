@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::expr::Used;
 use super::{lower, stmt, types};
+use crate::emit::output::WRAP;
 use crate::lang::typed::{Block, Command, Param, Program, Type};
 use crate::parts::Does;
 use crate::registry::Origin;
@@ -37,9 +38,11 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number, observe,
+    set, walk,
+};
 ";
 
 /// A command that has a part.
@@ -84,14 +87,24 @@ fn share(all: &mut BTreeMap<&str, Emitted<'_>>) {
     }
     for (name, origin) in shared {
         if let Some(emitted) = all.get_mut(name.as_str()) {
-            emitted.text =
-                format!("pub use super::{}::{} as {name};\n", module(origin), origin.name);
+            emitted.text = format!("pub use super::{}::{} as {name};", module(origin), origin.name);
         }
     }
     for emitted in all.values_mut().filter(|emitted| !emitted.text.starts_with("pub use")) {
         let name = &emitted.command.name;
-        emitted.text = format!("pub mod {name} {{\nuse super::*;\n{}}}\n", emitted.text);
+        emitted.text = format!("mod {name} {{\n{}}}", emitted.text);
     }
+}
+
+/// The text of a module: one macro call with the commands that have a text of their own, and names of
+/// commands that are others' too.
+pub fn module_of(all: &[&Emitted<'_>]) -> Vec<String> {
+    let is_alias = |emitted: &&&Emitted<'_>| emitted.text.starts_with("pub use");
+    let own = all.iter().filter(|emitted| !is_alias(emitted)).map(|emitted| emitted.text.as_str());
+    let own = own.collect::<Vec<_>>().join("\n\n");
+    let mut items = vec![format!("{WRAP}command_modules! {{\n{own}\n{WRAP}}}\n")];
+    items.extend(all.iter().filter(is_alias).map(|emitted| emitted.text.clone()));
+    items
 }
 
 /// The module that a command is in.
@@ -106,17 +119,16 @@ fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) ->
     let mut part = |name: &str, block: &Block, with_result: bool| {
         let consumes = command.consumes && !with_result;
         let part = part_of(block, consumes)?;
-        let cfg = if part.tools_only { "#[cfg(feature = \"tools\")]\n" } else { "" };
+        let scope = if part.tools_only { "Whole" } else { "S" };
         let body = stmt::emit(program, command, &lowered, block, consumes, used);
-        let mut params: Vec<String> = command.params.iter().map(param).collect();
+        let mut params: Vec<String> =
+            ["thread: ", "memory: M", "seen: O"].map(str::to_owned).into();
+        params[0] += scope;
+        params.extend(command.params.iter().map(param));
         if with_result && let Some(result) = result(command) {
             params.push(format!("result: {result}"));
         }
-        text += &format!(
-            "\n{cfg}pub fn {name}<M: Memory + ?Sized, O: Observer + ?Sized>(\
-             thread: &mut Thread, memory: &M, seen: &mut O, {}) {{\n{body}}}\n",
-            params.join(", ")
-        );
+        text += &format!("fn {name}({}) {{\n{body}}}\n", params.join(", "));
         Some(part)
     };
     let enter = part("enter", &lowered.enter, false);

@@ -1,72 +1,85 @@
 //! `describe.rs`: everything that is kept, as values that tools can show.
 
-use super::types::{field, table};
-use crate::lang::typed::{Field, Program, Scope, Shown, Type};
+use super::types::{field, is_scoped, table};
+use crate::lang::typed::{Enum, Field, Program, Scope, Shown, Type};
 
 pub const PRELUDE: &str = "\
-//! Only tools have this.
-
 #![allow(unused_imports)]
 
-use super::fields::*;
+use crate::record;
+use crate::state::*;
 use crate::value::{Describe, Kind, Value, list, map, objects, optional};
 ";
 
+/// The most characters of a line.
+const WIDTH: usize = 100;
+
+/// One macro call with all structs, and the enums.
 pub fn emit(program: &Program) -> Vec<String> {
-    let mut items: Vec<String> = Vec::new();
+    let mut kinds = String::new();
+    let mut records = String::new();
     for object in &program.objects {
-        let name = &object.name;
-        items.push(format!(
-            "impl Kind for {name} {{\nconst NAME: &'static str = {name:?};\n}}\n\n{}",
-            record(name, &object.fields, &[])
-        ));
+        let scope = if is_scoped(object) { "<Whole>" } else { "" };
+        kinds += &format!("    {},\n", object.name);
+        records += &record(&format!("{}{scope}", object.name), &object.fields, &[]);
     }
-    items.extend(program.structs.iter().map(|found| record(&found.name, &found.fields, &[])));
-    for choice in &program.enums {
-        let name = &choice.name;
-        let arms = choice
-            .variants
-            .iter()
-            .map(|variant| format!("Self::{} => Value::Named({variant:?}),\n", field(variant)));
-        items.push(format!(
-            "impl Describe for {name} {{\nfn describe(&self) -> Value {{\nmatch self {{\n{}}}\n}}\n}}\n",
-            arms.collect::<String>()
-        ));
+    for found in &program.structs {
+        records += &record(&found.name, &found.fields, &[]);
     }
     let scopes = [
-        ("Context", Scope::Context),
-        ("GroupState", Scope::ShareGroup),
-        ("ProcessState", Scope::Process),
-        ("Thread", Scope::Thread),
+        ("Context<Whole>", Scope::Context),
+        ("GroupState<Whole>", Scope::ShareGroup),
+        ("ProcessState<Whole>", Scope::Process),
+        ("Thread<Whole>", Scope::Thread),
     ];
     for (name, scope) in scopes {
         let tables: Vec<String> = program
             .objects
             .iter()
             .filter(|object| object.scope == scope)
-            .map(|object| {
-                let table = table(object);
-                format!("({table:?}, objects(&self.{table})),\n")
-            })
+            .map(|object| format!("{}: objects", table(object)))
             .collect();
-        items.push(record(name, &program[scope].fields, &tables));
+        records += &record(name, &program[scope].fields, &tables);
     }
+    let mut items = vec![format!("record! {{\n{records}}}\n\ncrate::kinds! {{\n{kinds}}}\n")];
+    items.extend(program.enums.iter().map(choice));
     items
 }
 
-fn record(name: &str, fields: &[Field], more: &[String]) -> String {
-    let fields: String = fields
+fn choice(choice: &Enum) -> String {
+    let name = &choice.name;
+    let arms = choice
+        .variants
         .iter()
-        .map(|found| {
-            let place = format!("&self.{}", field(&found.name));
-            format!("({:?}, {}),\n", found.name, value(found, &found.ty, &place))
-        })
-        .collect();
+        .map(|variant| format!("Self::{} => Value::Named({variant:?}),\n", field(variant)));
     format!(
-        "impl Describe for {name} {{\nfn describe(&self) -> Value {{\n\
-         Value::Record(vec![\n{fields}{}])\n}}\n}}\n",
-        more.concat()
+        "impl Describe for {name} {{\nfn describe(&self) -> Value {{\nmatch self {{\n{}}}\n}}\n}}\n",
+        arms.collect::<String>()
     )
+}
+
+/// A struct's fields, with how each is shown where it does not show itself.
+fn record(name: &str, fields: &[Field], more: &[String]) -> String {
+    let fields = fields.iter().map(|found| {
+        let name = field(&found.name);
+        match value(found, &found.ty, "it") {
+            plain if plain == "it.describe()" => name,
+            shown => format!("{name}: |it| {shown}"),
+        }
+    });
+    let mut lines = format!("    {name} {{\n");
+    let mut line = String::new();
+    for entry in fields.chain(more.iter().cloned()) {
+        if !line.is_empty() && line.len() + entry.len() + 10 > WIDTH {
+            lines += &format!("        {}\n", line.trim_end());
+            line.clear();
+        }
+        line += &format!("{entry}, ");
+    }
+    if !line.is_empty() {
+        lines += &format!("        {}\n", line.trim_end());
+    }
+    lines + "    }\n"
 }
 
 /// The value that a reference refers to.

@@ -1,9 +1,7 @@
 //! `fields.rs`: what is kept, as structs.
 
-use super::types::{docs, field, initial, is_copy, rust, table};
-use crate::lang::typed::{Enum, Field, Object, Program, Scope};
-
-const TOOLS: &str = "#[cfg(feature = \"tools\")]\n";
+use super::types::{docs, field, initial, is_copy, is_scoped, kept, rust, table};
+use crate::lang::typed::{Enum, Field, Object, Program, Scope, Struct};
 
 pub const PRELUDE: &str = "\
 // Defaults are written out, whether or not they could be derived.
@@ -13,139 +11,134 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::group::Group;
-use crate::process::Process;
-use crate::{Extensions, Few, NameCache, Objects, Ref, number};
+use crate::{
+    Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked, Whole,
+    number, state,
+};
 ";
 
-pub fn emit(program: &Program) -> Vec<String> {
-    let mut items = vec![context(program), caches(program), group(program)];
-    items.extend([process(program), thread(program)]);
-    items.extend(program.objects.iter().map(|found| object(program, found)));
-    items.extend(program.structs.iter().map(|found| {
-        let cfg = if found.tracked { "" } else { TOOLS };
-        value(program, &found.name, &found.docs, &found.fields, cfg, "Value.")
-    }));
-    items.extend(program.enums.iter().map(choice));
-    items
+/// One macro call with all structs, and the enums.
+pub fn emit(program: &Program) -> String {
+    let mut structs = vec![context(program), caches(program), group(program)];
+    structs.extend([process(program), thread(program)]);
+    structs.extend(program.objects.iter().map(|found| object(program, found)));
+    structs.extend(program.structs.iter().map(|found| value(program, found)));
+    let enums: Vec<String> = program.enums.iter().map(choice).collect();
+    format!(
+        "state! {{\n{}}}\n\n\
+         impl<S: Scope> Default for ProcessState<S> {{\nfn default() -> Self {{\nSelf::new()\n}}\n}}\n\n\
+         impl<S: Scope> Shared for GroupState<S> {{\n\
+         fn begin(version: &Arc<AtomicU64>) -> Self {{\nSelf::new(version)\n}}\n}}\n\n{}",
+        structs.join(""),
+        enums.join("\n")
+    )
 }
 
-/// A struct with its beginning, of parts that are in all of them and of declared fields.
+/// A struct of fields that all APIs have and of declared fields.
 struct Shell<'a> {
     docs: &'a str,
     name: &'a str,
-    derive: &'a str,
-    /// Documentation, name and type.
-    own: &'a [(&'a str, &'a str, &'a str)],
-    /// Documentation and parameters of `new`, and what the own fields begin with.
-    new: (&'a str, &'a str, &'a [&'a str]),
+    /// Documentation, name, type and first value.
+    own: &'a [(&'a str, &'a str, &'a str, &'a str)],
+    /// Parameters of `new`.
+    params: &'a str,
 }
 
 fn shell(program: &Program, scope: Scope, shell: &Shell<'_>) -> String {
-    let own = shell.own.iter().map(|(docs, name, ty)| format!("/// {docs}\npub {name}: {ty},\n"));
+    let own = shell.own.iter().map(|(docs, name, ty, first)| {
+        format!("        /// {docs}\n        {name}: {ty} = {first},\n")
+    });
     let own: String = own.collect();
     let fields = declared(program, &program[scope].fields);
     let objects = program.objects.iter().filter(|object| object.scope == scope);
     let tables: String = objects
-        .clone()
         .map(|object| {
-            let cfg = if object.tracked { "" } else { TOOLS };
-            let (table, name) = (table(object), &object.name);
-            format!("/// Every [`{name}`].\n{cfg}pub {table}: Objects<{name}>,\n")
-        })
-        .collect();
-    let begins = beginnings(program, &program[scope].fields);
-    let makes: String = objects
-        .map(|object| {
-            let cfg = if object.tracked { "" } else { TOOLS };
             let make = match scope {
                 Scope::ShareGroup => "Objects::shared(version)",
                 _ => "Objects::default()",
             };
-            format!("{cfg}{}: {make},\n", table(object))
+            let ty = format!("Objects<{}>", state_of(object));
+            line(&table(object), &ty, make, object.tracked)
         })
         .collect();
-    let (new_docs, params, first) = shell.new;
-    let first: String = first.iter().map(|first| format!("{first},\n")).collect();
-    let (docs, name, derive) = (shell.docs, shell.name, shell.derive);
-    format!(
-        "/// {docs}\n{derive}pub struct {name} {{\n{own}{fields}{tables}}}\n\n\
-         impl {name} {{\n/// {new_docs}\npub fn new({params}) -> Self {{\n\
-         Self {{\n{first}{begins}{makes}}}\n}}\n}}\n"
-    )
+    let (docs, name, params) = (shell.docs, shell.name, shell.params);
+    format!("    /// {docs}\n    scope {name}<S>({params}) {{\n{own}{fields}{tables}    }}\n")
+}
+
+/// A field, with what it begins with; one that is not tracked exists in whole state only.
+fn line(name: &str, ty: &str, first: &str, tracked: bool) -> String {
+    let (ty, first) = kept(ty, first, tracked);
+    format!("        {name}: {ty} = {first},\n")
+}
+
+/// The type of an object's state.
+fn state_of(object: &Object) -> String {
+    let scope = if is_scoped(object) { "<S>" } else { "" };
+    format!("{}{scope}", object.name)
 }
 
 fn context(program: &Program) -> String {
     let of_context = Shell {
-        docs: "What a context has set up.",
+        docs: "State of a context.",
         name: "Context",
-        derive: "#[derive(Debug)]\n",
         own: &[
-            ("The program's `EGLContext`.", "handle", "u64"),
-            ("What it shares with other contexts.", "group", "Arc<Group>"),
-            ("Client version: major, minor.", "version", "(u8, u8)"),
-            ("Those that descriptions ask about.", "extensions", "Extensions"),
-            ("Names of the group that this context used last.", "caches", "Caches"),
+            ("The program's `EGLContext`.", "handle", "u64", "handle"),
+            ("The share group.", "group", "Arc<Group<S>>", "group"),
+            ("Client version: major, minor.", "version", "(u8, u8)", "version"),
             (
-                "The last capture whose stream has what it has for itself; 0 for none.",
+                "The extensions that descriptions ask about.",
+                "extensions",
+                "Extensions",
+                "Extensions::default()",
+            ),
+            (
+                "Names of the share group that this context used last.",
+                "caches",
+                "Caches<S>",
+                "Caches::new()",
+            ),
+            (
+                "The last capture whose stream describes what is this context's own; 0 for none.",
                 "described",
                 "u64",
+                "0",
             ),
         ],
-        new: (
-            "A context as it is when it is made.",
-            "handle: u64, group: Arc<Group>, version: (u8, u8)",
-            &[
-                "handle",
-                "group",
-                "version",
-                "extensions: Extensions::default()",
-                "caches: Caches::default()",
-                "described: 0",
-            ],
-        ),
+        params: "handle: u64, group: Arc<Group<S>>, version: (u8, u8)",
     };
     shell(program, Scope::Context, &of_context)
 }
 
 fn group(program: &Program) -> String {
     let of_group = Shell {
-        docs: "What the contexts of a share group have set up together.",
+        docs: "State that the contexts of a share group have in common.",
         name: "GroupState",
-        derive: "#[derive(Debug)]\n",
         own: &[],
-        new: ("A group whose names raise `version`.", "version: &Arc<AtomicU64>", &[]),
+        params: "version: &Arc<AtomicU64>",
     };
     shell(program, Scope::ShareGroup, &of_group)
 }
 
 fn process(program: &Program) -> String {
     let of_process = Shell {
-        docs: "What the threads of a process have set up together.",
+        docs: "State that the threads of a process have in common.",
         name: "ProcessState",
-        derive: "#[derive(Debug)]\n",
         own: &[],
-        new: ("A process as it begins.", "", &[]),
+        params: "",
     };
     shell(program, Scope::Process, &of_process)
-        + "\nimpl Default for ProcessState {\nfn default() -> Self {\nSelf::new()\n}\n}\n"
 }
 
 fn thread(program: &Program) -> String {
     let of_thread = Shell {
-        docs: "What a thread has set up.",
+        docs: "State of a thread.",
         name: "Thread",
-        derive: "#[derive(Debug)]\n",
         own: &[
-            ("What it shares with all others.", "process", "Arc<Process>"),
-            ("The context that is current.", "context", "Option<Box<Context>>"),
-            ("Tells threads of the process apart.", "id", "u64"),
+            ("The process.", "process", "Arc<Process<S>>", "process"),
+            ("The context that is current.", "context", "Option<Box<Context<S>>>", "None"),
+            ("Distinguishes the threads of the process.", "id", "u64", "id"),
         ],
-        new: (
-            "A thread as it begins.",
-            "process: Arc<Process>, id: u64",
-            &["process", "context: None", "id"],
-        ),
+        params: "process: Arc<Process<S>>, id: u64",
     };
     shell(program, Scope::Thread, &of_thread)
 }
@@ -155,63 +148,55 @@ fn caches(program: &Program) -> String {
     let shared = program.objects.iter().filter(|object| object.scope == Scope::ShareGroup);
     let fields: String = shared
         .map(|object| {
-            let cfg = if object.tracked { "" } else { TOOLS };
-            format!("{cfg}pub {}: NameCache<{}>,\n", table(object), object.name)
+            let ty = format!("NameCache<{}>", object.name);
+            line(&table(object), &ty, "NameCache::default()", object.tracked)
         })
         .collect();
     format!(
-        "/// Names of the share group that a context used last, by kind.\n\
-         #[derive(Default, Debug)]\npub struct Caches {{\n{fields}}}\n"
+        "    /// Names of the share group that a context used last, by kind.\n    \
+         scope Caches<S>() {{\n{fields}    }}\n"
     )
 }
 
 fn object(program: &Program, object: &Object) -> String {
-    let cfg = if object.tracked { "" } else { TOOLS };
-    value(program, &object.name, &object.docs, &object.fields, cfg, "An object.")
+    // An object that is not tracked exists in whole state only, with all that it has.
+    let fields = match object.tracked {
+        true => declared(program, &object.fields),
+        false => kept_whole(program, &object.fields),
+    };
+    let (docs, state) = (about(&object.docs, "An object."), state_of(object));
+    format!("{docs}    object {state} {{\n{fields}    }}\n")
 }
 
-/// A struct of declared fields alone.
-fn value(
-    program: &Program,
-    name: &str,
-    lines: &[String],
-    fields: &[Field],
-    cfg: &str,
-    otherwise: &str,
-) -> String {
-    let about = match lines.is_empty() {
-        true => format!("/// {otherwise}\n"),
-        false => docs(lines),
-    };
-    let copy = fields.iter().all(|field| is_copy(program, &field.ty));
-    let copy = if copy { "Copy, " } else { "" };
-    let declared = declared(program, fields);
-    let begins = beginnings(program, fields);
-    format!(
-        "{about}{cfg}#[derive(Clone, {copy}PartialEq, Debug)]\npub struct {name} {{\n{declared}}}\n\n\
-         {cfg}impl Default for {name} {{\nfn default() -> Self {{\nSelf {{\n{begins}}}\n}}\n}}\n"
-    )
+fn value(program: &Program, found: &Struct) -> String {
+    let docs = about(&found.docs, "A value.");
+    let copy = found.fields.iter().all(|field| is_copy(program, &field.ty));
+    let copy = if copy { "    #[derive(Copy)]\n" } else { "" };
+    let fields = kept_whole(program, &found.fields);
+    format!("{docs}{copy}    value {} {{\n{fields}    }}\n", found.name)
+}
+
+fn about(lines: &[String], otherwise: &str) -> String {
+    if lines.is_empty() {
+        return format!("    /// {otherwise}\n");
+    }
+    docs(lines).lines().map(|line| format!("    {line}\n")).collect()
 }
 
 fn declared(program: &Program, fields: &[Field]) -> String {
-    fields
-        .iter()
-        .map(|found| {
-            let cfg = if found.tracked { "" } else { TOOLS };
-            let (name, ty) = (field(&found.name), rust(program, &found.ty));
-            format!("{}{cfg}pub {name}: {ty},\n", docs(&found.docs))
-        })
-        .collect()
+    fields.iter().map(|found| declaration(program, found, found.tracked)).collect()
 }
 
-fn beginnings(program: &Program, fields: &[Field]) -> String {
-    fields
-        .iter()
-        .map(|found| {
-            let cfg = if found.tracked { "" } else { TOOLS };
-            format!("{cfg}{}: {},\n", field(&found.name), initial(program, found))
-        })
-        .collect()
+/// Fields of a type that exists either as a whole or not at all.
+fn kept_whole(program: &Program, fields: &[Field]) -> String {
+    fields.iter().map(|found| declaration(program, found, true)).collect()
+}
+
+fn declaration(program: &Program, found: &Field, tracked: bool) -> String {
+    let docs: String = docs(&found.docs).lines().map(|line| format!("        {line}\n")).collect();
+    let first = initial(program, found);
+    let (ty, first) = (rust(program, &found.ty), super::expr::bare(&first));
+    docs + &line(&field(&found.name), &ty, first, tracked)
 }
 
 fn choice(choice: &Enum) -> String {

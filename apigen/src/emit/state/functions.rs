@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, sizes};
-use crate::{At, Ref, number};
+use crate::{At, Ref, Scope, Whole, number};
 ";
 
 pub fn emit(program: &Program, used: &mut Used) -> Vec<String> {
@@ -23,7 +23,6 @@ pub fn emit(program: &Program, used: &mut Used) -> Vec<String> {
 }
 
 fn function(program: &Program, function: &Function, used: &mut Used) -> String {
-    let cfg = if function.tools_only { "#[cfg(feature = \"tools\")]\n" } else { "" };
     let needs = expr::function_needs(program, function);
     let mut emitter = Emitter {
         program,
@@ -43,20 +42,23 @@ fn function(program: &Program, function: &Function, used: &mut Used) -> String {
     }
     body += expr::bare(&emitter.value(&function.value, &function.result));
     let params = params(program, function, needs).join(", ");
+    let is_generic = !function.tools_only && (needs.context || needs.group || needs.process);
+    let generics = if is_generic { "<S: Scope>" } else { "" };
     let (name, result) = (field(&function.name), rust(program, &function.result));
     let docs = docs(&function.docs);
     // They are called in other crates, on the way of a call.
-    format!("{docs}{cfg}#[inline]\npub fn {name}({params}) -> {result} {{\n{body}\n}}\n")
+    format!("{docs}#[inline]\npub fn {name}{generics}({params}) -> {result} {{\n{body}\n}}\n")
 }
 
 fn params(program: &Program, function: &Function, needs: Needs) -> Vec<String> {
+    let scope = if function.tools_only { "Whole" } else { "S" };
     let states = [
         (needs.context, "context: &Context"),
         (needs.group, "group: &GroupState"),
         (needs.process, "process: &ProcessState"),
     ];
-    let mut all: Vec<String> = Vec::new();
-    all.extend(states.iter().filter(|(needed, _)| *needed).map(|(_, param)| (*param).to_owned()));
+    let states = states.iter().filter(|(needed, _)| *needed);
+    let mut all: Vec<String> = states.map(|(_, param)| format!("{param}<{scope}>")).collect();
     for at in expr::thread_fields(program, function) {
         if let Some(found) = program[Scope::Thread].fields.get(at) {
             let name = expr::thread_field(&field(&found.name));

@@ -1,119 +1,69 @@
-//! `layouts.rs`: C structs in the program's memory, with what they point at and their chains.
+//! `layouts.rs`: C structs in the program's memory, with what they point at and their chains, as data
+//! for the walk over them.
 
 use super::expr::{Emitter, Used};
 use super::types;
 use crate::lang::typed::{Expr, ExprKind, Layout, LayoutFieldKind, LayoutId, Program, Type};
 use crate::lang::walk;
-use crate::naming;
 
-/// The function that observes a layout.
-pub fn function(layout: &Layout) -> String {
-    types::field(&naming::snake_case(&layout.name))
-}
+pub const PRELUDE: &str = "\
+#![allow(non_upper_case_globals, unused_imports, unused_parens, clippy::all)]
+
+use super::constants::*;
+use crate::walk::Layout;
+use crate::{Values, number};
+";
 
 pub fn emit(program: &Program, used: &mut Used) -> String {
-    let mut items = String::new();
-    for at in 0..program.layouts.len() {
-        items += &layout(program, LayoutId(at), used);
-    }
-    items + &chain(program)
+    let layouts = (0..program.layouts.len()).map(|at| layout(program, LayoutId(at), used));
+    let layouts: String = layouts.collect();
+    layouts + &chain(program)
 }
 
-/// Two functions: one begins a walk, the other goes on with one.
 fn layout(program: &Program, id: LayoutId, used: &mut Used) -> String {
     let layout = &program[id];
-    let name = function(layout);
-    let inside = types::unused(&name);
-    let mut body = String::new();
-    for found in &layout.fields {
-        body += &points_at(program, layout, &found.kind, found.offset, used);
-    }
-    format!(
-        "/// So many `{title}` from `pointer` on, what they point at, and their chains.\n\
-         pub fn {name}<M: Memory + ?Sized, O: Observer + ?Sized>(\
-         memory: &M, seen: &mut O, param: u8, pointer: u64, count: i64) {{\n\
-         let mut walk = Walk::default();\n\
-         seen.apart();\n\
-         observe::elements(seen, param, pointer, count, {size});\n\
-         for index in walk.elements(pointer, count) {{\n\
-         {inside}(memory, seen, param, pointer.wrapping_add(index as u64 * {size}), &mut walk);\n}}\n}}\n\n\
-         /// What `{title}` at `at` points at.\n\
-         fn {inside}<M: Memory + ?Sized, O: Observer + ?Sized>(\
-         memory: &M, seen: &mut O, param: u8, at: u64, walk: &mut Walk) {{\n\
-         if !walk.enter(at) {{ return; }}\n{body}walk.leave();\n}}\n\n",
-        title = layout.name,
-        size = layout.size,
-    )
+    let parts: Vec<String> = layout
+        .fields
+        .iter()
+        .filter_map(|found| points_at(program, layout, &found.kind, found.offset, used))
+        .collect();
+    let (name, size, parts) = (&layout.name, layout.size, parts.join(""));
+    format!("pub static {name}: Layout = Layout::new({size}, &[{parts}]);\n")
 }
 
+/// What a field points at or has inside, with a comma behind it; `None` for plain values.
 fn points_at(
     program: &Program,
     layout: &Layout,
     kind: &LayoutFieldKind,
     offset: u64,
     used: &mut Used,
-) -> String {
-    let pointer = format!("memory.get::<u64>(u64::wrapping_add(at, {offset}))");
-    match kind {
-        LayoutFieldKind::Scalar(_) | LayoutFieldKind::Array(..) => String::new(),
+) -> Option<String> {
+    let mut counted = |count: &Expr| counted(program, layout, count, used);
+    let part = match kind {
+        LayoutFieldKind::Scalar(_) | LayoutFieldKind::Array(..) => return None,
         LayoutFieldKind::Inline(inner, count) => {
-            let (inside, size) = (types::unused(&function(&program[*inner])), program[*inner].size);
-            format!(
-                "for index in 0..{count} {{\n\
-                 {inside}(memory, seen, param, u64::wrapping_add(at, {offset} + index * {size}), walk);\n}}\n"
-            )
+            format!("inline(&{}, {count})", program[*inner].name)
         }
-        LayoutFieldKind::Chain => format!("chain(memory, seen, param, {pointer}, walk);\n"),
-        LayoutFieldKind::Text => {
-            format!("seen.apart();\nobserve::text(memory, seen, param, {pointer}, i64::MAX);\n")
-        }
-        LayoutFieldKind::Strings { count } => {
-            let (fields, count) = counted(program, layout, count, used);
-            format!(
-                "{{ {fields} seen.apart(); observe::strings(memory, seen, param, {pointer}, {count}, 0); }}\n"
-            )
-        }
+        LayoutFieldKind::Chain => "chain()".to_owned(),
+        LayoutFieldKind::Text => "text()".to_owned(),
+        LayoutFieldKind::Strings { count } => format!("strings({})", counted(count)),
         LayoutFieldKind::Numbers { element, count } => {
-            let (fields, count) = counted(program, layout, count, used);
-            let size = bytes(element);
-            format!(
-                "{{ {fields} seen.apart(); observe::elements(seen, param, {pointer}, {count}, {size}); }}\n"
-            )
+            format!("numbers({}, {})", bytes(element), counted(count))
         }
         LayoutFieldKind::Pointers { element, each, count } => {
-            let (fields, count) = counted(program, layout, count, used);
-            let (more_fields, each) = counted(program, layout, each, used);
-            let size = bytes(element);
-            format!(
-                "{{ {fields} {more_fields}\n\
-                 let (first, count) = ({pointer}, {count});\n\
-                 seen.apart();\n\
-                 observe::elements(seen, param, first, count, 8);\n\
-                 for index in walk.elements(first, count) {{\n\
-                 seen.apart();\n\
-                 observe::elements(seen, param, memory.element::<u64>(first, index), {each}, {size});\n\
-                 }} }}\n"
-            )
+            let (each, count) = (counted(each), counted(count));
+            format!("pointers({}, {each}, {count})", bytes(element))
         }
         LayoutFieldKind::Layouts { element, count } => {
-            let (fields, count) = counted(program, layout, count, used);
-            let inner = &program[*element];
-            let (inside, size) = (types::unused(&function(inner)), inner.size);
-            format!(
-                "{{ {fields}\n\
-                 let (first, count) = ({pointer}, {count});\n\
-                 seen.apart();\n\
-                 observe::elements(seen, param, first, count, {size});\n\
-                 for index in walk.elements(first, count) {{\n\
-                 {inside}(memory, seen, param, first.wrapping_add(index as u64 * {size}), walk);\n\
-                 }} }}\n"
-            )
+            format!("structs(&{}, {})", program[*element].name, counted(count))
         }
-    }
+    };
+    Some(format!("Layout::at({offset}).{part},"))
 }
 
-/// The fields that a count is computed from, and the count.
-fn counted(program: &Program, layout: &Layout, count: &Expr, used: &mut Used) -> (String, String) {
+/// A function that computes a count from the fields of a struct.
+fn counted(program: &Program, layout: &Layout, count: &Expr, used: &mut Used) -> String {
     let mut fields = String::new();
     walk::walk(count, &mut |inner| {
         if let ExprKind::LayoutField(at) = &inner.kind
@@ -121,10 +71,8 @@ fn counted(program: &Program, layout: &Layout, count: &Expr, used: &mut Used) ->
             && let LayoutFieldKind::Scalar(ty) = &found.kind
         {
             let rust = types::rust(program, ty);
-            fields += &format!(
-                "let field_{at} = memory.get::<{rust}>(u64::wrapping_add(at, {}));",
-                found.offset
-            );
+            let offset = found.offset;
+            fields += &format!("let field_{at} = memory.get::<{rust}>(at.wrapping_add({offset}));");
         }
     });
     let mut emitter = Emitter {
@@ -135,7 +83,11 @@ fn counted(program: &Program, layout: &Layout, count: &Expr, used: &mut Used) ->
         is_group_locked: false,
         is_function: true,
     };
-    (fields, emitter.int(count))
+    let count = emitter.int(count);
+    match fields.is_empty() {
+        true => format!("|_, _| {count}"),
+        false => format!("|memory, at| {{ {fields} {count} }}"),
+    }
 }
 
 fn bytes(ty: &Type) -> u64 {
@@ -146,35 +98,18 @@ fn bytes(ty: &Type) -> u64 {
     }
 }
 
-/// The function that goes on with the next struct of a chain.
+/// The layouts that a chain may have, by the value of their first field.
 fn chain(program: &Program) -> String {
-    let arms: String = program
+    let mut links: Vec<(i64, &str)> = program
         .layouts
         .iter()
-        .filter_map(|layout| {
-            let stype = layout.stype?;
-            let (inside, size) = (types::unused(&function(layout)), layout.size);
-            Some(format!(
-                "{stype} => {{\n\
-                 seen.apart();\n\
-                 observe::elements(seen, param, next, 1, {size});\n\
-                 {inside}(memory, seen, param, next, walk);\n}}\n"
-            ))
-        })
+        .filter_map(|layout| Some((layout.stype?, layout.name.as_str())))
         .collect();
-    if arms.is_empty() {
-        return String::new();
-    }
+    links.sort_unstable();
+    let links: String =
+        links.iter().map(|(stype, name)| format!("({stype}, &{name}),\n")).collect();
     format!(
-        "/// The struct at `pointer`, whichever it is, what it points at, and its chain.\n\
-         pub fn any<M: Memory + ?Sized, O: Observer + ?Sized>(\
-         memory: &M, seen: &mut O, param: u8, pointer: u64) {{\n\
-         chain(memory, seen, param, pointer, &mut Walk::default());\n}}\n\n\
-         /// The next struct of a chain; one of a type that nobody describes ends it.\n\
-         fn chain<M: Memory + ?Sized, O: Observer + ?Sized>(\
-         memory: &M, seen: &mut O, param: u8, next: u64, walk: &mut Walk) {{\n\
-         if next == 0 {{ return; }}\n\
-         match memory.get::<u32>(next) {{\n{arms}\
-         stype => seen.unknown_struct(u64::from(stype)),\n}}\n}}\n"
+        "/// Layouts by the value of their first field, in ascending order.\n\
+         pub const CHAIN: &[(u32, &Layout)] = &[{links}];\n"
     )
 }

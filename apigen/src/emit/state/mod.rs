@@ -19,26 +19,16 @@ use crate::lang::typed::{Program, Sizes};
 use crate::registry::Origin;
 use expr::Used;
 
-const LAYOUTS: &str = "\
-#![allow(dead_code, unused_imports, unused_parens, unused_variables, clippy::all)]
-
-use super::constants::*;
-use crate::walk::Walk;
-use crate::{Memory, Observer, Values, number, observe};
-";
-
-/// Unformatted contents of the files, by path from the folder they are in.
+/// Unformatted contents of the files, by path from the folder that both crates are in.
 pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     let mut used = Used::default();
     let all = commands::emit(program, &mut used);
     let layouts = layouts::emit(program, &mut used);
     let functions = functions::emit(program, &mut used);
     let mut files = BTreeMap::from([
-        ("fields".to_owned(), file(fields::PRELUDE, &fields::emit(program))),
-        ("describe".to_owned(), tools(describe::PRELUDE, &describe::emit(program))),
-        ("dispatch".to_owned(), tools(dispatch::PRELUDE, &dispatch::emit(&all))),
+        ("fields".to_owned(), file(fields::PRELUDE, &[fields::emit(program)])),
         ("functions".to_owned(), file(functions::PRELUDE, &functions)),
-        ("layouts".to_owned(), file(LAYOUTS, &[layouts])),
+        ("layouts".to_owned(), file(layouts::PRELUDE, &[layouts])),
         ("sizes".to_owned(), file("", &sizes(program))),
         ("constants".to_owned(), file("#![allow(non_upper_case_globals)]\n", &constants(&used))),
         (
@@ -48,31 +38,37 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
     ]);
     let mut reexports = Vec::new();
     for (origin, module) in commands::MODULES {
-        let items = all.values().filter(|emitted| emitted.command.origin == origin);
-        let items: Vec<String> = items.map(|emitted| emitted.text.clone()).collect();
+        let items: Vec<&commands::Emitted<'_>> =
+            all.values().filter(|emitted| emitted.command.origin == origin).collect();
         if items.is_empty() {
             continue;
         }
-        files.insert(module.to_owned(), file(commands::PRELUDE, &items));
+        files.insert(module.to_owned(), file(commands::PRELUDE, &commands::module_of(&items)));
         reexports.push(format!("pub use super::{module}::*;"));
     }
-    let all = "// What a command does, in the module of its name.\n#![allow(unused_imports)]\n";
-    files.insert("commands".to_owned(), file(all, &reexports));
-    let modules: Vec<String> = files.keys().map(|module| declare(module)).collect();
+    let in_modules =
+        "// What a command does, in the module of its name.\n#![allow(unused_imports)]\n";
+    files.insert("commands".to_owned(), file(in_modules, &reexports));
+    let in_tools = BTreeMap::from([
+        ("describe".to_owned(), file(describe::PRELUDE, &describe::emit(program))),
+        ("dispatch".to_owned(), file(dispatch::PRELUDE, &[dispatch::emit(&all)])),
+    ]);
+    let mut by_path = folder(STATE, files);
+    by_path.extend(folder(FOLLOW, in_tools));
+    by_path
+}
+
+/// Where the state is, and what each command does with it.
+const STATE: &str = "src/generated";
+/// What tools need besides.
+const FOLLOW: &str = "follow/src/generated";
+
+/// The files of a folder, with one that declares them as modules.
+fn folder(folder: &str, mut files: BTreeMap<String, String>) -> BTreeMap<PathBuf, String> {
+    let modules: Vec<String> = files.keys().map(|module| format!("pub mod {module};")).collect();
     files.insert("mod".to_owned(), file("", &modules));
-    files.into_iter().map(|(name, text)| (Path::new(&name).with_extension("rs"), text)).collect()
-}
-
-/// A file whose prelude begins with its own line of documentation.
-fn tools(prelude: &str, items: &[String]) -> String {
-    file(prelude.trim_start_matches("//! Only tools have this.\n"), items)
-}
-
-fn declare(module: &str) -> String {
-    match module {
-        "describe" | "dispatch" => format!("#[cfg(feature = \"tools\")]\npub mod {module};"),
-        _ => format!("pub mod {module};"),
-    }
+    let path = |name: &str| Path::new(folder).join(name).with_extension("rs");
+    files.into_iter().map(|(name, text)| (path(&name), text)).collect()
 }
 
 fn sizes(program: &Program) -> Vec<String> {
@@ -83,10 +79,10 @@ fn table(table: &Sizes) -> String {
     let arms: String = table
         .cases
         .iter()
-        .flat_map(|case| {
-            case.enumerants.iter().map(move |(name, value)| (case.elements, name, value))
+        .map(|case| {
+            let values = case.enumerants.iter().map(|(_, value)| format!("{value:#06x}"));
+            format!("{} => {},\n", values.collect::<Vec<_>>().join(" | "), case.elements)
         })
-        .map(|(elements, name, value)| format!("{value:#06x} => {elements}, // {name}\n"))
         .collect();
     format!(
         "pub const fn {}(value: i64) -> i64 {{ match value {{\n{arms}_ => {},\n}} }}\n",

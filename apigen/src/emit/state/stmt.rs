@@ -4,22 +4,21 @@
 //! let go before anything that is not generated is called: a hand-written function or the observer.
 //! Statements that only tools have take their own.
 
-use super::expr::{Emitter, Needs, bare, needs, place_needs};
+use super::expr::{Emitter, Needs, bare, function_needs, needs, place_needs};
 use super::lower::Lowered;
-use super::types::{rust, variable};
+use super::types::{default, rust, variable};
 use crate::lang::typed::{
     Block, Command, Expr, ExprKind, Extent, ExternId, LocalId, Observation, Place, Program, Root,
-    Step, Stmt, StmtKind, Type,
+    Scope, Step, Stmt, StmtKind, Type,
 };
 use crate::lang::walk;
 use crate::parts::Does;
 
 use super::expr::Used;
 
-const TOOLS: &str = "#[cfg(feature = \"tools\")]\n";
 /// What every hand-written function gets.
 const FIRST: [&str; 2] = ["thread", "memory"];
-const CONTEXT: &str = "let Some(context) = thread.context.as_deref_mut() else { return };\n";
+const CONTEXT: &str = "let Some(context) = thread.context.as_deref_mut() else { return };";
 
 /// What is held at a point of a part.
 #[derive(Clone, Copy, Default)]
@@ -146,6 +145,72 @@ fn takes_thread(stmt: &Stmt) -> bool {
     found
 }
 
+/// Whether the statement, or one inside of it, refers to fields of the context that only whole state has.
+fn has_whole_context(program: &Program, stmt: &Stmt) -> bool {
+    let mut found = false;
+    each(stmt, &mut |inner| {
+        if let StmtKind::Assign(place, _) = &inner.kind {
+            found |= is_whole_root(program, &place.root);
+        }
+        exprs(inner, &mut |expr| found |= reads_whole_context(program, expr));
+    });
+    found
+}
+
+fn is_whole_root(program: &Program, root: &Root) -> bool {
+    match root {
+        Root::State(Scope::Context, at) => {
+            program[Scope::Context].fields.get(*at).is_some_and(|field| !field.tracked)
+        }
+        Root::State(..) => false,
+        Root::Object(object, ..) => program[*object].scope == Scope::Context,
+    }
+}
+
+fn reads_whole_context(program: &Program, expr: &Expr) -> bool {
+    let mut found = false;
+    walk::walk(expr, &mut |inner| {
+        found |= match &inner.kind {
+            ExprKind::State(Scope::Context, at) => {
+                program[Scope::Context].fields.get(*at).is_some_and(|field| !field.tracked)
+            }
+            ExprKind::ObjectField(object, ..)
+            | ExprKind::Create(object, _)
+            | ExprKind::Bind(object, _)
+            | ExprKind::Find(object, _)
+            | ExprKind::Delete(object, _) => program[*object].scope == Scope::Context,
+            ExprKind::Push(place, _) | ExprKind::Remove(place, _) | ExprKind::Clear(place) => {
+                is_whole_root(program, &place.root)
+            }
+            // It is given the context and the group, both in one scope.
+            ExprKind::Call(id, _) => function_needs(program, &program[*id]).context,
+            _ => false,
+        };
+    });
+    found
+}
+
+/// Calls `see` with the expressions of the statement itself.
+fn exprs(stmt: &Stmt, see: &mut dyn FnMut(&Expr)) {
+    match &stmt.kind {
+        StmtKind::Let(_, value) | StmtKind::Act(value) => see(value),
+        StmtKind::Assign(place, value) => {
+            walk::walk_place(place, &mut |expr| see(expr));
+            see(value);
+        }
+        StmtKind::If { condition, .. } => see(condition),
+        StmtKind::Match { value, .. } => see(value),
+        StmtKind::For { from, to, .. } => {
+            see(from);
+            see(to);
+        }
+        StmtKind::Observe(observation) => {
+            walk::walk_extent(&observation.extent, &mut |expr| see(expr))
+        }
+        StmtKind::Frame | StmtKind::Return => {}
+    }
+}
+
 struct Statements<'a> {
     emitter: Emitter<'a>,
     lowered: &'a Lowered,
@@ -192,27 +257,61 @@ impl Statements<'_> {
         }
     }
 
-    /// Statements that only tools have, in a block of their own.
+    /// Statements about fields that only whole state has, in a block of their own.
     fn tools(&mut self, statements: &[Stmt], held: &mut Held) {
         let program = self.emitter.program;
         let locks = locks_of(program, statements.iter());
-        if statements.iter().any(leaves_us) || lacks(*held, locks) {
-            self.release(held);
-        }
         let mut all = Needs::default();
         statements.iter().for_each(|stmt| all.add(all_needs(program, stmt)));
-        if all.context {
+        let takes_thread = statements.iter().any(takes_thread);
+        all.thread |= takes_thread;
+        // While the group is locked the context is borrowed, and can't be found to be whole.
+        let is_borrowed =
+            held.group && statements.iter().any(|stmt| has_whole_context(program, stmt));
+        if statements.iter().any(leaves_us) || lacks(*held, locks) || is_borrowed {
+            self.release(held);
+        }
+        let mut inner = *held;
+        if all.thread || locks.process && !held.process {
+            // Everything is reached through the thread, which is found to be whole.
+            held.context = false;
+            inner.context = false;
+        } else if all.context {
             self.derive(held);
+            inner.context = true;
         }
         let outer = std::mem::replace(&mut self.locks, locks);
         self.in_tools = true;
-        self.line(&format!("{TOOLS}{{"));
-        let mut inner = *held;
+        let condition = self.whole(all, inner);
+        self.line(&format!("if {condition} {{"));
         self.block(&Block { statements: statements.to_vec() }, &mut inner);
         self.line("}");
         self.in_tools = false;
         self.locks = outer;
-        held.context &= !statements.iter().any(takes_thread);
+    }
+
+    /// The condition that the state is whole: behind it the variables for what is needed are of
+    /// whole state.
+    fn whole(&self, needed: Needs, held: Held) -> String {
+        let reaches_context = needed.context || needed.group || needed.names;
+        let reached = [
+            (reaches_context && held.context && !held.group, "context"),
+            (held.group && (needed.group || needed.names), "group"),
+            (held.process && needed.process, "process"),
+        ];
+        let reached: Vec<&str> =
+            reached.iter().filter(|(is_reached, _)| *is_reached).map(|(_, name)| *name).collect();
+        let reached = match reached.is_empty() {
+            false => reached,
+            true if needed.thread || !held.context && !held.process => match needed.is_nothing() {
+                true => return "S::WHOLE".to_owned(),
+                false => vec!["thread"],
+            },
+            true => return "S::WHOLE".to_owned(),
+        };
+        let conditions =
+            reached.iter().map(|name| format!(" && let Some({name}) = {name}.whole()"));
+        format!("S::WHOLE{}", conditions.collect::<String>())
     }
 
     fn stmt(&mut self, stmt: &Stmt, held: &mut Held) {
@@ -315,7 +414,7 @@ impl Statements<'_> {
 
     fn derive(&mut self, held: &mut Held) {
         if !held.context {
-            self.out += CONTEXT;
+            self.line(CONTEXT);
             held.context = true;
         }
     }
@@ -382,10 +481,12 @@ impl Statements<'_> {
         let program = self.emitter.program;
         let ty = self.lowered.locals.get(local.0).map_or(Type::None, |local| local.ty.clone());
         let name = self.local(local);
-        let cfg = if tools_only && !self.in_tools { TOOLS } else { "" };
-        let declared = format!("{cfg}let {name}: {} = ", rust(program, &ty));
+        let declared = format!("let {name}: {} = ", rust(program, &ty));
+        let is_guarded = tools_only && !self.in_tools;
+        let otherwise = default(program, &ty);
         if let ExprKind::CallExtern(id, arguments) = &value.kind {
             self.release(held);
+            held.context &= !is_guarded;
             let call = self.extern_call(*id, &FIRST, arguments, held);
             let found = program[*id].result.as_ref();
             let cut = match (found, &ty) {
@@ -395,22 +496,39 @@ impl Statements<'_> {
                 _ => String::new(),
             };
             let call = if call.starts_with("let ") { format!("{{ {call} }}") } else { call };
-            self.line(&format!("{declared}{call}{cut};"));
+            match is_guarded {
+                true => self.line(&format!(
+                    "{declared}if S::WHOLE && let Some(thread) = thread.whole() {{ {call}{cut} }} \
+                     else {{ {otherwise} }};"
+                )),
+                false => self.line(&format!("{declared}{call}{cut};")),
+            }
             held.context = false;
             return;
         }
         let needed = needs(program, value);
-        if cfg.is_empty() {
+        if !is_guarded {
             self.prepare(needed, held);
             let value = self.emitter.value(value, &ty);
             self.line(&format!("{declared}{};", bare(&value)));
             return;
         }
-        if lacks(*held, needed) {
+        let is_borrowed = held.group && reads_whole_context(program, value);
+        if lacks(*held, needed) || is_borrowed {
             self.release(held);
         }
-        let value = self.header(value, held, |emitter, expr| emitter.value(expr, &ty));
-        self.line(&format!("{declared}{};", bare(&value)));
+        if needed.thread || needed.process && !held.process {
+            held.context = false;
+        } else if needed.context {
+            self.derive(held);
+        }
+        let condition = self.whole(needed, *held);
+        let mut inner = *held;
+        let value = self.header(value, &mut inner, |emitter, expr| emitter.value(expr, &ty));
+        self.line(&format!(
+            "{declared}if {condition} {{ {} }} else {{ {otherwise} }};",
+            bare(&value)
+        ));
     }
 
     /// A call of a hand-written function, its arguments computed before: it gets the thread.
@@ -473,10 +591,10 @@ impl Statements<'_> {
         let value = self.emitter.value(value, &place.ty);
         if let (Root::State(..), []) = (&place.root, place.steps.as_slice()) {
             let (_, target) = self.target(place);
-            self.line(&format!("set!({target}, {});", bare(&value)));
+            self.line(&format!("set!(S, {target}, {});", bare(&value)));
             return;
         }
-        self.change(place, &value, |place, value| format!("set!(*{place}, {value});"));
+        self.change(place, &value, |place, value| format!("set!(S, *{place}, {value});"));
     }
 
     /// Does something with a place, if there is one, and a value that was computed before.
@@ -620,11 +738,16 @@ impl Statements<'_> {
                 format!("observe::memory(seen, {address}, {bytes})")
             }
             Extent::Chain { layout, count } => {
-                let name = super::layouts::function(&self.emitter.program[*layout]);
+                let name = &self.emitter.program[*layout].name;
                 let count = self.header(count, held, |emitter, expr| emitter.int(expr));
-                format!("layouts::{name}(memory, seen, {param}, {pointer}, {count})")
+                format!(
+                    "walk::structs(memory, seen, {param}, {pointer}, {count}, &layouts::{name}, \
+                     layouts::CHAIN)"
+                )
             }
-            Extent::AnyChain => format!("layouts::any(memory, seen, {param}, {pointer})"),
+            Extent::AnyChain => {
+                format!("walk::chain(memory, seen, {param}, {pointer}, layouts::CHAIN)")
+            }
         };
         self.line(&statement(&call));
         self.emitter.is_group_locked = false;

@@ -46,14 +46,22 @@ pub fn variable(name: &str) -> String {
     if TAKEN.contains(&name) { format!("{name}_") } else { field(name) }
 }
 
-/// A name as a variable beside [`variable`]s: never one of theirs, for words have letters first.
-pub fn unused(name: &str) -> String {
-    format!("_{name}")
-}
-
 /// The field that holds all objects of a kind.
 pub fn table(object: &Object) -> String {
     naming::table(&object.name)
+}
+
+/// Whether an object's state is generic over its scope: some of its fields are tracked and others not.
+pub fn is_scoped(object: &Object) -> bool {
+    object.tracked && object.fields.iter().any(|field| !field.tracked)
+}
+
+/// The type and the first value of a field; one that is not tracked exists in whole state only.
+pub fn kept(ty: &str, first: &str, tracked: bool) -> (String, String) {
+    match tracked {
+        true => (ty.to_owned(), first.to_owned()),
+        false => (format!("S::Only<{ty}>"), format!("S::only(|| {first})")),
+    }
 }
 
 /// The variable through which a scope's state is reached.

@@ -7,7 +7,8 @@ use crate::generated::constants::*;
 use crate::program::{Heap, Seen, context, shared, thread, thread_in};
 use crate::toy::CHANGED_MAPS;
 use crate::value::{Describe, Value};
-use crate::{Contents, Group, Ignore, NO_PARAM, Thread};
+use crate::whole::{Group, Thread};
+use crate::{Contents, Ignore, NO_PARAM};
 
 const VERTICES: u32 = TOY_VERTICES as u32;
 const INDICES: u32 = TOY_INDICES as u32;

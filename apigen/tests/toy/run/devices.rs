@@ -3,7 +3,8 @@
 use crate::commands::*;
 use crate::generated::constants::*;
 use crate::program::{Heap, Seen, thread};
-use crate::{Ignore, Nothing, Thread};
+use crate::whole::Thread;
+use crate::{Ignore, Nothing};
 
 fn create(thread: &mut Thread, handle: u64) {
     toyCreateDevice::leave(thread, &Nothing, &mut Ignore, 0, handle);

@@ -2,9 +2,11 @@
 
 use crate::commands::*;
 use crate::generated::constants::*;
+use crate::generated::extensions::TOY_EXT_bind;
 use crate::program::{Heap, Seen, context, thread};
 use crate::toy::CHANGED_MAPS;
-use crate::{Ignore, NO_PARAM, Nothing, Thread};
+use crate::whole::Thread;
+use crate::{Ignore, NO_PARAM, Nothing};
 
 /// What a command that consumes begins with.
 const CHANGED: (u8, u64, u64) = (NO_PARAM, CHANGED_MAPS, 1);
@@ -52,7 +54,8 @@ fn indices_are_looked_at_only_in_memory_and_from_that_version_on() {
     assert_eq!(seen.ranges, [CHANGED, (2, indices, 6), (NO_PARAM, 0x4000, 6 * 12)]);
 
     let context = thread.context.as_deref_mut().unwrap();
-    context.extensions.add("TOY_EXT_bind");
+    // Extensions are bits, and their names in the runtime are those of its own APIs.
+    context.extensions.add(gapii_state::generated::extensions::NAMES[TOY_EXT_bind]);
     let mut seen = Seen::default();
     toyDrawIndexed::enter(&mut thread, &heap, &mut seen, 3, SHORT, indices);
     assert_eq!(seen.ranges, [CHANGED, (2, indices, 6)], "there is the extension");

@@ -1,44 +1,28 @@
-//! The toy API at work: what is generated from `pass/` runs here, on the runtime of `state`.
-//!
-//! The runtime is compiled into this test, around the toy's generated code instead of its own.
+//! The toy API at work: what is generated from `pass/` runs here, on the runtime of `gapii_state` and
+//! `gapii_follow`.
 
-#[path = "../../../../state/src/at.rs"]
-pub mod at;
-#[path = "../../../../state/src/cache.rs"]
-mod cache;
-#[path = "../../../../state/src/changes.rs"]
-pub mod changes;
-#[path = "../../../../state/src/dispatch.rs"]
-pub mod dispatch;
-#[path = "../../../../state/src/extensions.rs"]
-mod extensions;
-#[path = "../../../../state/src/few.rs"]
-mod few;
+/// State as values, and commands by name.
+#[path = "follow/generated/mod.rs"]
+pub mod described;
 pub mod generated;
-#[path = "../../../../state/src/group.rs"]
-mod group;
-#[path = "../../../../state/src/memory.rs"]
-mod memory;
-#[path = "../../../../state/src/number.rs"]
-pub mod number;
-#[path = "../../../../state/src/objects.rs"]
-mod objects;
-#[path = "../../../../state/src/observe.rs"]
-pub mod observe;
-#[path = "../../../../state/src/process.rs"]
-mod process;
-#[path = "../../../../state/src/reference.rs"]
-mod reference;
-#[path = "../../../../state/src/value.rs"]
-pub mod value;
-#[path = "../../../../state/src/walk.rs"]
-pub mod walk;
-
 pub mod toy;
 
-/// The toy has no table of contexts.
-pub mod egl {
-    pub type Contexts = ();
+/// What the generated code of the tools refers to.
+pub mod state {
+    pub use crate::generated::commands;
+    pub use crate::generated::fields::*;
+    pub use gapii_state::Whole;
+}
+
+/// State as the tools have it.
+pub mod whole {
+    use gapii_state::Whole;
+
+    pub type Context = crate::Context<Whole>;
+    pub type Group = crate::Group<Whole>;
+    pub type GroupState = crate::GroupState<Whole>;
+    pub type Process = crate::Process<Whole>;
+    pub type Thread = crate::Thread<Whole>;
 }
 
 mod buffers;
@@ -48,15 +32,18 @@ mod order;
 mod program;
 mod values;
 
-pub use at::At;
-pub use cache::NameCache;
-pub use extensions::Extensions;
-pub use few::Few;
-pub use generated::commands;
+pub use gapii_follow::{dispatch, kinds, record, value};
+pub use gapii_state::{
+    At, Extensions, Few, GroupOf, Ignore, Memory, NO_PARAM, NameCache, Nothing, Object, Objects,
+    Observer, ProcessOf, Ref, Scalar, Scope, Scoped, Shared, Tracked, Values, Whole, at,
+    command_modules, memory, number, observe, set, state, walk,
+};
 pub use generated::fields::*;
-pub use group::Group;
-pub use memory::{Ignore, Memory, NO_PARAM, Nothing, Observer, Scalar, Values};
-pub use objects::Objects;
-pub use process::Process;
-pub use reference::Ref;
 pub use toy::changed_maps;
+
+pub use generated::commands;
+
+/// A share group of the toy.
+pub type Group<S = Tracked> = GroupOf<GroupState<S>>;
+/// A process of the toy, which has no table of contexts.
+pub type Process<S = Tracked> = ProcessOf<ProcessState<S>, ()>;

@@ -1,10 +1,16 @@
 //! Frames, and commands by name.
 
 use crate::commands::*;
-use crate::dispatch::command;
+use crate::described::dispatch::COMMANDS;
+use crate::dispatch::{CommandState, find};
 use crate::generated::constants::*;
 use crate::program::{Heap, Seen, context, thread};
+use crate::whole::Thread;
 use crate::{Ignore, Nothing};
+
+fn command(name: &str) -> Option<&'static CommandState<Thread>> {
+    find(COMMANDS, name)
+}
 
 #[test]
 fn frame_ends_where_the_swap_succeeded() {

@@ -3,7 +3,8 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::{Context, Group, GroupState, Memory, Observer, Process, Thread};
+use crate::whole::{Context, Group, GroupState, Process, Thread};
+use crate::{Memory, Observer};
 
 /// Where the program's memory begins.
 const BASE: u64 = 0x1000;

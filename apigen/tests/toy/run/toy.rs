@@ -1,13 +1,13 @@
 //! The hand-written functions that the toy's descriptions name.
 
-use crate::{At, Memory, NO_PARAM, Observer, Thread, Values};
+use crate::{At, Memory, NO_PARAM, Observer, Scope, Thread, Values, Whole};
 
 /// Where [`changed_maps`] says that it was.
 pub const CHANGED_MAPS: u64 = 0xc0de;
 
 /// What a command that consumes begins with: one byte at an address that tells.
-pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
-    _thread: &mut Thread,
+pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
 ) {
@@ -15,8 +15,8 @@ pub fn changed_maps<M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 /// Ranges of the enabled arrays of the program.
-pub fn arrays_used<M: Memory + ?Sized, O: Observer + ?Sized>(
-    thread: &mut Thread,
+pub fn arrays_used<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     first: i64,
@@ -35,8 +35,8 @@ pub fn arrays_used<M: Memory + ?Sized, O: Observer + ?Sized>(
     clippy::too_many_arguments,
     reason = "what every such function gets, and three of its own"
 )]
-pub fn image<M: Memory + ?Sized, O: Observer + ?Sized>(
-    _thread: &mut Thread,
+pub fn image<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
+    _thread: &mut Thread<S>,
     _memory: &M,
     seen: &mut O,
     param: u8,
@@ -50,8 +50,8 @@ pub fn image<M: Memory + ?Sized, O: Observer + ?Sized>(
 
 pub use image as image_back;
 
-pub fn highest_index<M: Memory + ?Sized>(
-    _thread: &mut Thread,
+pub fn highest_index<S: Scope, M: Memory + ?Sized>(
+    _thread: &mut Thread<S>,
     memory: &M,
     indices: u64,
     count: i64,
@@ -65,14 +65,18 @@ pub fn highest_index<M: Memory + ?Sized>(
 }
 
 /// Takes the locks that generated code must not hold: a mistake there would hang the tests.
-pub fn count_draw<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, indexed: bool) {
+pub fn count_draw<S: Scope, M: Memory + ?Sized>(
+    thread: &mut Thread<S>,
+    _memory: &M,
+    indexed: bool,
+) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let _process = thread.process.lock();
     let _group = context.group.lock();
     context.row_length += if indexed { 10 } else { 1 };
 }
 
-pub fn note_draw<M: Memory + ?Sized>(thread: &mut Thread, _memory: &M, count: i64) {
+pub fn note_draw<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, count: i64) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     if let Some(scale) = context.scales.at_mut(0) {
         *scale += count as f64;

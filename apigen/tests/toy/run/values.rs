@@ -3,7 +3,8 @@
 use crate::commands::*;
 use crate::generated::constants::*;
 use crate::program::{Heap, context, thread};
-use crate::{Ignore, Nothing, Thread};
+use crate::whole::Thread;
+use crate::{Ignore, Nothing};
 
 fn set(thread: &mut Thread, pname: i64, values: &[f32]) {
     let heap = Heap::default();

@@ -17,17 +17,18 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod toyArray {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+command_modules! {
+mod toyArray {
+    fn enter(
+        thread: S,
+        memory: M,
+        seen: O,
         index: u32,
         size: i32,
         r#type: u32,
@@ -36,43 +37,36 @@ pub mod toyArray {
     ) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-            set!(it.size, size);
+            set!(S, it.size, size);
         }
         {
             let value = r#type;
             if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-                set!(it.r#type, value);
+                set!(S, it.r#type, value);
             }
         }
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-            set!(it.stride, stride);
+            set!(S, it.stride, stride);
         }
         if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-            set!(it.pointer, pointer);
+            set!(S, it.pointer, pointer);
         }
         {
             let value = context.vertices;
             if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-                set!(it.buffer, value);
+                set!(S, it.buffer, value);
             }
         }
     }
 }
 
-pub mod toyBindBuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        buffer: u32,
-    ) {
+mod toyBindBuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32, buffer: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         match i64::from(target) {
             TOY_VERTICES => {
                 set!(
+                    S,
                     context.vertices,
                     context
                         .caches
@@ -82,6 +76,7 @@ pub mod toyBindBuffer {
             }
             TOY_INDICES => {
                 set!(
+                    S,
                     context.indices,
                     context
                         .caches
@@ -95,9 +90,10 @@ pub mod toyBindBuffer {
                         .caches
                         .buffers
                         .bind(&context.group, u64::from(buffer), |group| &mut group.buffers);
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
-                    set!(context.pixels, kept_0);
+                    set!(S, context.pixels, kept_0);
                 }
             }
             _ => {
@@ -107,49 +103,41 @@ pub mod toyBindBuffer {
     }
 }
 
-pub mod toyBufferData {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        size: i64,
-        data: u64,
-    ) {
+mod toyBufferData {
+    fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, data: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let buffer: Ref<Buffer> = functions::bound(&*context, target);
         let mut group = context.group.lock();
         {
             let value = i64::max(size, 0);
             if let Some(it) = group.buffers.get_mut(buffer) {
-                set!(it.size, value);
+                set!(S, it.size, value);
             }
         }
         if let Some(it) = group.buffers.get_mut(buffer) {
-            set!(it.mapped, None);
+            set!(S, it.mapped, None);
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(group) = group.whole()
         {
             if data == 0 {
                 {
                     let value = Contents::Unknown;
                     if let Some(it) = group.buffers.get_mut(buffer) {
-                        set!(it.contents, value);
+                        set!(S, it.contents, value);
                     }
                 }
             } else {
                 {
                     let value = Contents::Program;
                     if let Some(it) = group.buffers.get_mut(buffer) {
-                        set!(it.contents, value);
+                        set!(S, it.contents, value);
                     }
                 }
                 {
                     let value = memory.bytes(data, i64::min(size, 16), BYTES_MAX);
                     if let Some(it) = group.buffers.get_mut(buffer) {
-                        set!(it.head, value);
+                        set!(S, it.head, value);
                     }
                 }
             }
@@ -157,38 +145,23 @@ pub mod toyBufferData {
     }
 }
 
-pub mod toyCallback {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        callback: u64,
-        userParam: u64,
-    ) {
+mod toyCallback {
+    fn enter(thread: Whole, memory: M, seen: O, callback: u64, userParam: u64) {
         let mut process = thread.process.lock();
-        set!(process.callback, callback);
+        set!(S, process.callback, callback);
     }
 }
 
-pub mod toyConfigure {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        attrib_list: u64,
-    ) {
+mod toyConfigure {
+    fn enter(thread: Whole, memory: M, seen: O, attrib_list: u64) {
         let mut process = thread.process.lock();
         set!(
+            S,
             process.width,
             observe::attribute(memory, attrib_list, 4, TOY_WIDTH).unwrap_or(64) as i32
         );
         set!(
+            S,
             process.height,
             observe::attribute(memory, attrib_list, 4, TOY_HEIGHT)
                 .unwrap_or(i64::from(process.width)) as i32
@@ -196,25 +169,11 @@ pub mod toyConfigure {
     }
 }
 
-pub mod toyCreateDevice {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        desc: u64,
-    ) {
-        layouts::device_desc(memory, seen, 0, desc, 1);
+mod toyCreateDevice {
+    fn enter(thread: S, memory: M, seen: O, desc: u64) {
+        walk::structs(memory, seen, 0, desc, 1, &layouts::DeviceDesc, layouts::CHAIN);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        desc: u64,
-        result: u64,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, desc: u64, result: u64) {
         let mut process = thread.process.lock();
         if result != (TOY_NO_DEVICE as u64) {
             {
@@ -225,16 +184,8 @@ pub mod toyCreateDevice {
     }
 }
 
-pub mod toyDeleteBuffers {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        buffers: u64,
-    ) {
+mod toyDeleteBuffers {
+    fn enter(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
@@ -242,10 +193,10 @@ pub mod toyDeleteBuffers {
                 group.buffers.find(u64::from(memory.element::<u32>(buffers, i)));
             if buffer.is_some() {
                 if context.vertices == buffer {
-                    set!(context.vertices, Ref::NONE);
+                    set!(S, context.vertices, Ref::NONE);
                 } else {
                     if context.indices == buffer {
-                        set!(context.indices, Ref::NONE);
+                        set!(S, context.indices, Ref::NONE);
                     }
                 }
                 group.buffers.delete(u64::from((buffer.name() as u32)));
@@ -254,30 +205,15 @@ pub mod toyDeleteBuffers {
     }
 }
 
-pub mod toyDestroyDevice {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        device: u64,
-    ) {
+mod toyDestroyDevice {
+    fn enter(thread: Whole, memory: M, seen: O, device: u64) {
         let mut process = thread.process.lock();
         let found_0: Ref<Device> = process.devices.find(device);
         if let Some(it) = process.devices.get_mut(found_0) {
-            set!(it.is_destroyed, true);
+            set!(S, it.is_destroyed, true);
         }
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        device: u64,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, device: u64, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
             process.devices.delete(device);
@@ -285,43 +221,17 @@ pub mod toyDestroyDevice {
     }
 }
 
-pub mod toyDeviceStatus {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        device: u64,
-        status: u64,
-    ) {
-        layouts::device_status(memory, seen, 1, status, 1);
+mod toyDeviceStatus {
+    fn enter(thread: S, memory: M, seen: O, device: u64, status: u64) {
+        walk::structs(memory, seen, 1, status, 1, &layouts::DeviceStatus, layouts::CHAIN);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        device: u64,
-        status: u64,
-        result: u32,
-    ) {
-        layouts::device_status(memory, seen, 1, status, 1);
+    fn leave(thread: S, memory: M, seen: O, device: u64, status: u64, result: u32) {
+        walk::structs(memory, seen, 1, status, 1, &layouts::DeviceStatus, layouts::CHAIN);
     }
 }
 
-pub mod toyDownload {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        width: i32,
-        height: i32,
-        r#type: u32,
-        pixels: u64,
-    ) {
+mod toyDownload {
+    fn leave(thread: S, memory: M, seen: O, width: i32, height: i32, r#type: u32, pixels: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if context.vertices.is_none() {
             crate::toy::image_back(
@@ -338,40 +248,23 @@ pub mod toyDownload {
     }
 }
 
-pub mod toyDraw {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        first: i32,
-        count: i32,
-    ) {
+mod toyDraw {
+    fn enter(thread: S, memory: M, seen: O, first: i32, count: i32) {
         crate::changed_maps(thread, memory, seen);
         crate::toy::arrays_used(thread, memory, seen, i64::from(first), i64::from(count));
         crate::toy::count_draw(thread, memory, false);
-        let Some(context) = thread.context.as_deref_mut() else { return };
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(thread) = thread.whole()
         {
             crate::toy::note_draw(thread, memory, i64::from(count));
             let Some(context) = thread.context.as_deref_mut() else { return };
-            set!(context.draws, number::add(number::int(context.draws), 1) as u64);
+            set!(S, context.draws, number::add(number::int(context.draws), 1) as u64);
         }
     }
 }
 
-pub mod toyDrawIndexed {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        count: i32,
-        r#type: u32,
-        indices: u64,
-    ) {
+mod toyDrawIndexed {
+    fn enter(thread: S, memory: M, seen: O, count: i32, r#type: u32, indices: u64) {
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
         if context.indices.is_none() {
@@ -395,94 +288,52 @@ pub mod toyDrawIndexed {
     }
 }
 
-pub mod toyEnableArray {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        index: u32,
-        enabled: u8,
-    ) {
+mod toyEnableArray {
+    fn enter(thread: S, memory: M, seen: O, index: u32, enabled: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         {
             let value = enabled != 0;
             if let Some(it) = context.arrays.at_mut(i64::from(index)) {
-                set!(it.enabled, value);
+                set!(S, it.enabled, value);
             }
         }
     }
 }
 
-pub mod toyExchange {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        inout: u64,
-    ) {
+mod toyExchange {
+    fn leave(thread: S, memory: M, seen: O, inout: u64) {
         observe::elements(seen, 0, inout, 1, 4);
     }
 }
 
-pub mod toyFind {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        shader: u32,
-        name: u64,
-        result: i32,
-    ) {
+mod toyFind {
+    fn leave(thread: Whole, memory: M, seen: O, shader: u32, name: u64, result: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         if i64::from(result) >= 0 {
             if let Some(it) = context.names.at_mut(memory.text(name, u64::MAX)) {
-                set!(*it, result);
+                set!(S, *it, result);
             }
         }
     }
 }
 
-pub mod toyGenBuffers {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        n: i32,
-        buffers: u64,
-    ) {
+mod toyGenBuffers {
+    fn leave(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         for i in number::range(0, i64::from(n)) {
             group.buffers.create(u64::from(memory.element::<u32>(buffers, i)));
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(group) = group.whole()
             {
-                set!(group.made, number::add(number::int(group.made), 1) as u64);
+                set!(S, group.made, number::add(number::int(group.made), 1) as u64);
             }
         }
     }
 }
 
-pub mod toyLabel {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        buffer: u32,
-        length: i32,
-        label: u64,
-    ) {
+mod toyLabel {
+    fn enter(thread: Whole, memory: M, seen: O, buffer: u32, length: i32, label: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         let found_0: Ref<Buffer> = group.buffers.find(u64::from(buffer));
@@ -490,39 +341,22 @@ pub mod toyLabel {
             let value =
                 observe::text_value(memory, label, i64::from(length), i64::from(length) < 0);
             if let Some(it) = group.buffers.get_mut(found_0) {
-                set!(it.label, value);
+                set!(S, it.label, value);
             }
         }
     }
 }
 
-pub mod toyMakeCurrent {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        context_: u64,
-        result: u32,
-    ) {
+mod toyMakeCurrent {
+    fn leave(thread: S, memory: M, seen: O, context_: u64, result: u32) {
         if result != 0 {
-            set!(thread.current, context_);
+            set!(S, thread.current, context_);
         }
     }
 }
 
-pub mod toyMapBuffer {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        access: u32,
-        result: u64,
-    ) {
+mod toyMapBuffer {
+    fn leave(thread: S, memory: M, seen: O, target: u32, access: u32, result: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if !(result == 0) {
@@ -530,16 +364,19 @@ pub mod toyMapBuffer {
                 let key_0 = functions::bound(&*context, target);
                 let value = Some(result);
                 if let Some(it) = group.buffers.get_mut(key_0) {
-                    set!(it.mapped, value);
+                    set!(S, it.mapped, value);
                 }
             }
-            #[cfg(feature = "tools")]
+            drop(group);
+            if S::WHOLE
+                && let Some(context) = context.whole()
             {
+                let mut group = context.group.lock();
                 {
                     let key_0 = functions::bound(&*context, target);
                     let value = (i64::from(access) & (TOY_READ_BIT | TOY_WRITE_BIT)) as u32;
                     if let Some(it) = group.buffers.get_mut(key_0) {
-                        set!(it.access, value);
+                        set!(S, it.access, value);
                     }
                 }
             }
@@ -547,57 +384,36 @@ pub mod toyMapBuffer {
     }
 }
 
-pub mod toyQuery {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        attribute: i32,
-        value_: u64,
-        result: u32,
-    ) {
+mod toyQuery {
+    fn leave(thread: Whole, memory: M, seen: O, attribute: i32, value_: u64, result: u32) {
         let mut process = thread.process.lock();
         if (result != 0) && i64::from(attribute) == TOY_WIDTH {
-            set!(process.width, memory.element::<i32>(value_, 0));
+            set!(S, process.width, memory.element::<i32>(value_, 0));
         }
     }
 }
 
-pub mod toyRowLength {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pixels: i32,
-    ) {
+mod toyRowLength {
+    fn enter(thread: S, memory: M, seen: O, pixels: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(context.row_length, pixels);
+        set!(S, context.row_length, pixels);
     }
 }
 
-pub mod toyScale {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        factor: f32,
-        steps: i32,
-    ) {
+mod toyScale {
+    fn enter(thread: Whole, memory: M, seen: O, factor: f32, steps: i32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         set!(
+            S,
             context.scale,
             (context.scale * f64::from(factor)) + ((i64::from(steps) as f64) / 2.0_f64)
         );
-        set!(context.steps, number::shr(number::shl((context.scale as i64), 2), 1) as i16);
-        set!(context.mask, (!(i64::from(context.mask)) ^ ((i64::from(steps) | 1) & 65535)) as u32);
+        set!(S, context.steps, number::shr(number::shl((context.scale as i64), 2), 1) as i16);
+        set!(
+            S,
+            context.mask,
+            (!(i64::from(context.mask)) ^ ((i64::from(steps) | 1) & 65535)) as u32
+        );
         {
             let value =
                 if f64::from(factor) < 0.0_f64 { -(f64::from(factor)) } else { f64::from(factor) };
@@ -611,19 +427,11 @@ pub mod toyScale {
     }
 }
 
-pub mod toySetValues {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        pname: u32,
-        params: u64,
-    ) {
+mod toySetValues {
+    fn enter(thread: S, memory: M, seen: O, pname: u32, params: u64) {
         let count: i64 = sizes::value(i64::from(pname));
         let Some(context) = thread.context.as_deref_mut() else { return };
-        set!(context.last, Some(pname));
+        set!(S, context.last, Some(pname));
         if let Some(it) = context.values.at_mut(pname) {
             (it).clear();
         }
@@ -643,9 +451,11 @@ pub mod toySetValues {
                 (&mut context.values).remove(&value);
             }
         }
-        #[cfg(feature = "tools")]
+        if S::WHOLE
+            && let Some(context) = context.whole()
         {
             set!(
+                S,
                 context.is_set,
                 number::int(context.values.len()) > 0
                     && context.values.at(pname).map_or(0, |it| number::int(it.len())) != 0
@@ -654,14 +464,11 @@ pub mod toySetValues {
     }
 }
 
-pub mod toySource {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
+mod toySource {
+    fn enter(
+        thread: Whole,
+        memory: M,
+        seen: O,
         shader: u32,
         count: i32,
         strings: u64,
@@ -673,51 +480,31 @@ pub mod toySource {
                 number::int((observe::joined(memory, strings, i64::from(count), lengths)).len())
                     as i32;
             if let Some(it) = context.names.at_mut("source".to_owned()) {
-                set!(*it, value);
+                set!(S, *it, value);
             }
         }
     }
 }
 
-pub mod toySwap {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-    ) {
+mod toySwap {
+    fn enter(thread: S, memory: M, seen: O) {
         crate::changed_maps(thread, memory, seen);
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        result: u32,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, result: u32) {
         if result != 0 {
             seen.frame();
-            #[cfg(feature = "tools")]
+            if S::WHOLE
+                && let Some(thread) = thread.whole()
             {
                 let mut process = thread.process.lock();
-                set!(process.frames, number::add(number::int(process.frames), 1) as u64);
+                set!(S, process.frames, number::add(number::int(process.frames), 1) as u64);
             }
         }
     }
 }
 
-pub mod toySwizzle {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        unit: u32,
-        channels: u64,
-    ) {
+mod toySwizzle {
+    fn enter(thread: Whole, memory: M, seen: O, unit: u32, channels: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         for i in number::range(0, 4) {
             {
@@ -725,7 +512,7 @@ pub mod toySwizzle {
                 if let Some(it) = context.units.at_mut(i64::from(unit))
                     && let Some(it) = it.swizzle.at_mut(i)
                 {
-                    set!(*it, value);
+                    set!(S, *it, value);
                 }
             }
         }
@@ -735,27 +522,20 @@ pub mod toySwizzle {
                 4,
             ) as i32;
             if let Some(it) = context.units.at_mut(i64::from(unit)) {
-                set!(it.r#box.width, value);
+                set!(S, it.r#box.width, value);
             }
         }
         {
             let value = context.units.at(i64::from(unit)).map_or(Area::default(), |it| it.r#box);
             if let Some(it) = context.units.at_mut(0) {
-                set!(it.r#box, value);
+                set!(S, it.r#box, value);
             }
         }
     }
 }
 
-pub mod toyUnmapBuffer {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-    ) {
+mod toyUnmapBuffer {
+    fn enter(thread: S, memory: M, seen: O, target: u32) {
         crate::changed_maps(thread, memory, seen);
         let Some(context) = thread.context.as_deref_mut() else { return };
         let buffer: Ref<Buffer> = functions::bound(&*context, target);
@@ -776,39 +556,22 @@ pub mod toyUnmapBuffer {
             );
         }
     }
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        target: u32,
-        result: u8,
-    ) {
+    fn leave(thread: S, memory: M, seen: O, target: u32, result: u8) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let mut group = context.group.lock();
         if result != 0 {
             {
                 let key_0 = functions::bound(&*context, target);
                 if let Some(it) = group.buffers.get_mut(key_0) {
-                    set!(it.mapped, None);
+                    set!(S, it.mapped, None);
                 }
             }
         }
     }
 }
 
-pub mod toyUpload {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        width: i32,
-        height: i32,
-        r#type: u32,
-        pixels: u64,
-    ) {
+mod toyUpload {
+    fn enter(thread: S, memory: M, seen: O, width: i32, height: i32, r#type: u32, pixels: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         let pixels_in_row: i64 = if i64::from(context.row_length) > 0 {
             i64::from(context.row_length)
@@ -830,36 +593,21 @@ pub mod toyUpload {
     }
 }
 
-pub mod toyUseDevice {
-    use super::*;
-
-    pub fn leave<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        device: u64,
-        result: u32,
-    ) {
+mod toyUseDevice {
+    fn leave(thread: S, memory: M, seen: O, device: u64, result: u32) {
         let mut process = thread.process.lock();
         if result != 0 {
-            set!(thread.device, process.devices.find(device));
+            set!(S, thread.device, process.devices.find(device));
         }
     }
 }
 
-pub mod toyWait {
-    use super::*;
-
-    #[cfg(feature = "tools")]
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        timeout: u64,
-    ) {
+mod toyWait {
+    fn enter(thread: Whole, memory: M, seen: O, timeout: u64) {
         let mut process = thread.process.lock();
         if number::int(timeout) == TOY_FOREVER {
-            set!(process.waited, number::add(number::int(process.waited), 1) as u64);
+            set!(S, process.waited, number::add(number::int(process.waited), 1) as u64);
         }
     }
+}
 }

@@ -17,24 +17,20 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, layouts, sizes};
-use crate::changes::set;
 use crate::memory::BYTES_MAX;
-use crate::{At, Memory, NO_PARAM, Observer, Ref, Values, at, number, observe};
+use crate::{
+    At, Memory, NO_PARAM, Observer, Ref, Scope, Scoped, Values, at, command_modules, number,
+    observe, set, walk,
+};
 
-pub mod toyBindBufferEXT {
-    use super::*;
-
-    pub fn enter<M: Memory + ?Sized, O: Observer + ?Sized>(
-        thread: &mut Thread,
-        memory: &M,
-        seen: &mut O,
-        r#where: u32,
-        name: u32,
-    ) {
+command_modules! {
+mod toyBindBufferEXT {
+    fn enter(thread: S, memory: M, seen: O, r#where: u32, name: u32) {
         let Some(context) = thread.context.as_deref_mut() else { return };
         match i64::from(r#where) {
             TOY_VERTICES => {
                 set!(
+                    S,
                     context.vertices,
                     context
                         .caches
@@ -44,6 +40,7 @@ pub mod toyBindBufferEXT {
             }
             TOY_INDICES => {
                 set!(
+                    S,
                     context.indices,
                     context
                         .caches
@@ -57,9 +54,10 @@ pub mod toyBindBufferEXT {
                         .caches
                         .buffers
                         .bind(&context.group, u64::from(name), |group| &mut group.buffers);
-                #[cfg(feature = "tools")]
+                if S::WHOLE
+                    && let Some(context) = context.whole()
                 {
-                    set!(context.pixels, kept_0);
+                    set!(S, context.pixels, kept_0);
                 }
             }
             _ => {
@@ -67,4 +65,5 @@ pub mod toyBindBufferEXT {
             }
         }
     }
+}
 }

@@ -7,300 +7,126 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use crate::group::Group;
-use crate::process::Process;
-use crate::{Extensions, Few, NameCache, Objects, Ref, number};
+use crate::{
+    Extensions, Few, Group, NameCache, Objects, Process, Ref, Scope, Scoped, Shared, Tracked,
+    Whole, number, state,
+};
 
-/// What a context has set up.
-#[derive(Debug)]
-pub struct Context {
-    /// The program's `EGLContext`.
-    pub handle: u64,
-    /// What it shares with other contexts.
-    pub group: Arc<Group>,
-    /// Client version: major, minor.
-    pub version: (u8, u8),
-    /// Those that descriptions ask about.
-    pub extensions: Extensions,
-    /// Names of the group that this context used last.
-    pub caches: Caches,
-    /// The last capture whose stream has what it has for itself; 0 for none.
-    pub described: u64,
-    pub vertices: Ref<Buffer>,
-    pub indices: Ref<Buffer>,
-    #[cfg(feature = "tools")]
-    pub pixels: Ref<Buffer>,
-    pub arrays: [Array; 4],
-    pub row_length: i32,
-    #[cfg(feature = "tools")]
-    pub draws: u64,
-    #[cfg(feature = "tools")]
-    pub units: [Unit; 8],
-    pub values: BTreeMap<u32, Vec<f32>>,
-    #[cfg(feature = "tools")]
-    pub scales: Vec<f64>,
-    #[cfg(feature = "tools")]
-    pub scale: f64,
-    #[cfg(feature = "tools")]
-    pub steps: i16,
-    #[cfg(feature = "tools")]
-    pub mask: u32,
-    pub last: Option<u32>,
-    #[cfg(feature = "tools")]
-    pub names: BTreeMap<String, i32>,
-    #[cfg(feature = "tools")]
-    pub is_set: bool,
-}
-
-impl Context {
-    /// A context as it is when it is made.
-    pub fn new(handle: u64, group: Arc<Group>, version: (u8, u8)) -> Self {
-        Self {
-            handle,
-            group,
-            version,
-            extensions: Extensions::default(),
-            caches: Caches::default(),
-            described: 0,
-            vertices: Ref::NONE,
-            indices: Ref::NONE,
-            #[cfg(feature = "tools")]
-            pixels: Ref::NONE,
-            arrays: [Array::default(); 4],
-            row_length: 0,
-            #[cfg(feature = "tools")]
-            draws: 0,
-            #[cfg(feature = "tools")]
-            units: [Unit::default(); 8],
-            values: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            scales: Vec::new(),
-            #[cfg(feature = "tools")]
-            scale: 1.0_f64,
-            #[cfg(feature = "tools")]
-            steps: -1,
-            #[cfg(feature = "tools")]
-            mask: 255,
-            last: None,
-            #[cfg(feature = "tools")]
-            names: BTreeMap::new(),
-            #[cfg(feature = "tools")]
-            is_set: false,
-        }
+state! {
+    /// State of a context.
+    scope Context<S>(handle: u64, group: Arc<Group<S>>, version: (u8, u8)) {
+        /// The program's `EGLContext`.
+        handle: u64 = handle,
+        /// The share group.
+        group: Arc<Group<S>> = group,
+        /// Client version: major, minor.
+        version: (u8, u8) = version,
+        /// The extensions that descriptions ask about.
+        extensions: Extensions = Extensions::default(),
+        /// Names of the share group that this context used last.
+        caches: Caches<S> = Caches::new(),
+        /// The last capture whose stream describes what is this context's own; 0 for none.
+        described: u64 = 0,
+        vertices: Ref<Buffer> = Ref::NONE,
+        indices: Ref<Buffer> = Ref::NONE,
+        pixels: S::Only<Ref<Buffer>> = S::only(|| Ref::NONE),
+        arrays: [Array; 4] = [Array::default(); 4],
+        row_length: i32 = 0,
+        draws: S::Only<u64> = S::only(|| 0),
+        units: S::Only<[Unit; 8]> = S::only(|| [Unit::default(); 8]),
+        values: BTreeMap<u32, Vec<f32>> = BTreeMap::new(),
+        scales: S::Only<Vec<f64>> = S::only(|| Vec::new()),
+        scale: S::Only<f64> = S::only(|| 1.0_f64),
+        steps: S::Only<i16> = S::only(|| -1),
+        mask: S::Only<u32> = S::only(|| 255),
+        last: Option<u32> = None,
+        names: S::Only<BTreeMap<String, i32>> = S::only(|| BTreeMap::new()),
+        is_set: S::Only<bool> = S::only(|| false),
+    }
+    /// Names of the share group that a context used last, by kind.
+    scope Caches<S>() {
+        buffers: NameCache<Buffer> = NameCache::default(),
+    }
+    /// State that the contexts of a share group have in common.
+    scope GroupState<S>(version: &Arc<AtomicU64>) {
+        /// How many buffers there have been.
+        made: S::Only<u64> = S::only(|| 0),
+        buffers: Objects<Buffer<S>> = Objects::shared(version),
+    }
+    /// State that the threads of a process have in common.
+    scope ProcessState<S>() {
+        /// Devices in the order of their creation.
+        created: Vec<Ref<Device>> = Vec::new(),
+        width: S::Only<i32> = S::only(|| 0),
+        height: S::Only<i32> = S::only(|| -1),
+        frames: S::Only<u64> = S::only(|| 0),
+        waited: S::Only<u64> = S::only(|| 0),
+        callback: S::Only<u64> = S::only(|| 0),
+        devices: Objects<Device<S>> = Objects::default(),
+    }
+    /// State of a thread.
+    scope Thread<S>(process: Arc<Process<S>>, id: u64) {
+        /// The process.
+        process: Arc<Process<S>> = process,
+        /// The context that is current.
+        context: Option<Box<Context<S>>> = None,
+        /// Distinguishes the threads of the process.
+        id: u64 = id,
+        device: Ref<Device> = Ref::NONE,
+        current: u64 = 0,
+    }
+    /// An object.
+    object Buffer<S> {
+        /// In bytes.
+        size: i64 = 0,
+        /// Address of the mapping, if there is one.
+        mapped: Option<u64> = None,
+        contents: S::Only<Contents> = S::only(|| Contents::Zero),
+        access: S::Only<u32> = S::only(|| 0),
+        label: S::Only<String> = S::only(|| String::new()),
+        /// The first bytes.
+        head: S::Only<Vec<u8>> = S::only(|| Vec::new()),
+    }
+    /// An object.
+    object Device<S> {
+        queues: u32 = 1,
+        is_destroyed: S::Only<bool> = S::only(|| false),
+    }
+    /// An array of attributes, in the program's memory or in a buffer.
+    #[derive(Copy)]
+    value Array {
+        enabled: bool = false,
+        size: i32 = 4,
+        r#type: u32 = 50,
+        stride: i32 = 0,
+        pointer: u64 = 0,
+        buffer: Ref<Buffer> = Ref::NONE,
+    }
+    /// A corner and a size.
+    #[derive(Copy)]
+    value Area {
+        x: i32 = 0,
+        y: i32 = 0,
+        width: i32 = 64,
+        height: i32 = number::mul(2, 32) as i32,
+    }
+    /// A value.
+    #[derive(Copy)]
+    value Unit {
+        swizzle: [u8; 4] = [0; 4],
+        r#box: Area = Area::default(),
     }
 }
 
-/// Names of the share group that a context used last, by kind.
-#[derive(Default, Debug)]
-pub struct Caches {
-    pub buffers: NameCache<Buffer>,
-}
-
-/// What the contexts of a share group have set up together.
-#[derive(Debug)]
-pub struct GroupState {
-    /// How many buffers there have been.
-    #[cfg(feature = "tools")]
-    pub made: u64,
-    /// Every [`Buffer`].
-    pub buffers: Objects<Buffer>,
-}
-
-impl GroupState {
-    /// A group whose names raise `version`.
-    pub fn new(version: &Arc<AtomicU64>) -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            made: 0,
-            buffers: Objects::shared(version),
-        }
-    }
-}
-
-/// What the threads of a process have set up together.
-#[derive(Debug)]
-pub struct ProcessState {
-    /// Devices in the order of their creation.
-    pub created: Vec<Ref<Device>>,
-    #[cfg(feature = "tools")]
-    pub width: i32,
-    #[cfg(feature = "tools")]
-    pub height: i32,
-    #[cfg(feature = "tools")]
-    pub frames: u64,
-    #[cfg(feature = "tools")]
-    pub waited: u64,
-    #[cfg(feature = "tools")]
-    pub callback: u64,
-    /// Every [`Device`].
-    pub devices: Objects<Device>,
-}
-
-impl ProcessState {
-    /// A process as it begins.
-    pub fn new() -> Self {
-        Self {
-            created: Vec::new(),
-            #[cfg(feature = "tools")]
-            width: 0,
-            #[cfg(feature = "tools")]
-            height: -1,
-            #[cfg(feature = "tools")]
-            frames: 0,
-            #[cfg(feature = "tools")]
-            waited: 0,
-            #[cfg(feature = "tools")]
-            callback: 0,
-            devices: Objects::default(),
-        }
-    }
-}
-
-impl Default for ProcessState {
+impl<S: Scope> Default for ProcessState<S> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-/// What a thread has set up.
-#[derive(Debug)]
-pub struct Thread {
-    /// What it shares with all others.
-    pub process: Arc<Process>,
-    /// The context that is current.
-    pub context: Option<Box<Context>>,
-    /// Tells threads of the process apart.
-    pub id: u64,
-    pub device: Ref<Device>,
-    pub current: u64,
-}
-
-impl Thread {
-    /// A thread as it begins.
-    pub fn new(process: Arc<Process>, id: u64) -> Self {
-        Self { process, context: None, id, device: Ref::NONE, current: 0 }
-    }
-}
-
-/// An object.
-#[derive(Clone, PartialEq, Debug)]
-pub struct Buffer {
-    /// In bytes.
-    pub size: i64,
-    /// Address of the mapping, if there is one.
-    pub mapped: Option<u64>,
-    #[cfg(feature = "tools")]
-    pub contents: Contents,
-    #[cfg(feature = "tools")]
-    pub access: u32,
-    #[cfg(feature = "tools")]
-    pub label: String,
-    /// The first bytes.
-    #[cfg(feature = "tools")]
-    pub head: Vec<u8>,
-}
-
-impl Default for Buffer {
-    fn default() -> Self {
-        Self {
-            size: 0,
-            mapped: None,
-            #[cfg(feature = "tools")]
-            contents: Contents::Zero,
-            #[cfg(feature = "tools")]
-            access: 0,
-            #[cfg(feature = "tools")]
-            label: String::new(),
-            #[cfg(feature = "tools")]
-            head: Vec::new(),
-        }
-    }
-}
-
-/// An object.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Device {
-    pub queues: u32,
-    #[cfg(feature = "tools")]
-    pub is_destroyed: bool,
-}
-
-impl Default for Device {
-    fn default() -> Self {
-        Self {
-            queues: 1,
-            #[cfg(feature = "tools")]
-            is_destroyed: false,
-        }
-    }
-}
-
-/// An array of attributes, in the program's memory or in a buffer.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Array {
-    pub enabled: bool,
-    pub size: i32,
-    pub r#type: u32,
-    pub stride: i32,
-    pub pointer: u64,
-    pub buffer: Ref<Buffer>,
-}
-
-impl Default for Array {
-    fn default() -> Self {
-        Self { enabled: false, size: 4, r#type: 50, stride: 0, pointer: 0, buffer: Ref::NONE }
-    }
-}
-
-/// A corner and a size.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Area {
-    #[cfg(feature = "tools")]
-    pub x: i32,
-    #[cfg(feature = "tools")]
-    pub y: i32,
-    #[cfg(feature = "tools")]
-    pub width: i32,
-    #[cfg(feature = "tools")]
-    pub height: i32,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Area {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            x: 0,
-            #[cfg(feature = "tools")]
-            y: 0,
-            #[cfg(feature = "tools")]
-            width: 64,
-            #[cfg(feature = "tools")]
-            height: (number::mul(2, 32) as i32),
-        }
-    }
-}
-
-/// Value.
-#[cfg(feature = "tools")]
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Unit {
-    #[cfg(feature = "tools")]
-    pub swizzle: [u8; 4],
-    #[cfg(feature = "tools")]
-    pub r#box: Area,
-}
-
-#[cfg(feature = "tools")]
-impl Default for Unit {
-    fn default() -> Self {
-        Self {
-            #[cfg(feature = "tools")]
-            swizzle: [0; 4],
-            #[cfg(feature = "tools")]
-            r#box: Area::default(),
-        }
+impl<S: Scope> Shared for GroupState<S> {
+    fn begin(version: &Arc<AtomicU64>) -> Self {
+        Self::new(version)
     }
 }
 

@@ -7,11 +7,11 @@ use std::collections::BTreeMap;
 use super::constants::*;
 use super::fields::*;
 use super::{extensions, functions, sizes};
-use crate::{At, Ref, number};
+use crate::{At, Ref, Scope, Whole, number};
 
 /// The buffer that is bound to a target.
 #[inline]
-pub fn bound(context: &Context, target: u32) -> Ref<Buffer> {
+pub fn bound<S: Scope>(context: &Context<S>, target: u32) -> Ref<Buffer> {
     match i64::from(target) {
         TOY_VERTICES => context.vertices,
         TOY_INDICES => context.indices,

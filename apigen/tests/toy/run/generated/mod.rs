@@ -4,10 +4,6 @@ pub mod commands;
 pub mod commands_gl_es2;
 pub mod commands_gl_shared_extensions;
 pub mod constants;
-#[cfg(feature = "tools")]
-pub mod describe;
-#[cfg(feature = "tools")]
-pub mod dispatch;
 pub mod extensions;
 pub mod fields;
 pub mod functions;

@@ -2,18 +2,18 @@
 
 pub const fn bytes_of_type(value: i64) -> i64 {
     match value {
-        0x0030 => 1, // TOY_BYTE
-        0x0031 => 2, // TOY_SHORT
-        0x0032 => 4, // TOY_FLOAT
+        0x0030 => 1,
+        0x0031 => 2,
+        0x0032 => 4,
         _ => 0,
     }
 }
 
 pub const fn value(value: i64) -> i64 {
     match value {
-        0x0020 => 1,  // TOY_SIZE
-        0x0021 => 4,  // TOY_BOX
-        0x0022 => 16, // TOY_MATRIX
+        0x0020 => 1,
+        0x0021 => 4,
+        0x0022 => 16,
         _ => 0,
     }
 }

@@ -1,7 +1,6 @@
 //! State as a tree that tools can show.
 
-use crate::objects::Objects;
-use crate::reference::Ref;
+use gapii_state::{Object, Objects, Ref};
 
 /// A piece of state.
 #[derive(Clone, PartialEq, Debug)]
@@ -52,6 +51,48 @@ pub trait Describe {
 pub trait Kind {
     /// As the description calls it.
     const NAME: &'static str;
+}
+
+/// The value of a field, as `show` shows it.
+pub fn shown<T>(field: &T, show: impl Fn(&T) -> Value) -> Value {
+    show(field)
+}
+
+/// Structs with their fields, each with how it is shown where it does not show itself.
+#[macro_export]
+macro_rules! record {
+    ($($name:ty { $($field:ident $(: $show:expr)?,)* })*) => {$(
+        impl Describe for $name {
+            fn describe(&self) -> Value {
+                Value::Record(vec![$((
+                    stringify!($field).trim_start_matches("r#"),
+                    $crate::record_field!(self.$field $(, $show)?),
+                ),)*])
+            }
+        }
+    )*};
+}
+
+/// One field of a struct.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! record_field {
+    ($field:expr) => {
+        $field.describe()
+    };
+    ($field:expr, $show:expr) => {
+        $crate::value::shown(&$field, $show)
+    };
+}
+
+/// Kinds of objects, called what their types are.
+#[macro_export]
+macro_rules! kinds {
+    ($($kind:ident,)*) => {$(
+        impl Kind for $kind {
+            const NAME: &'static str = stringify!($kind);
+        }
+    )*};
 }
 
 macro_rules! whole_numbers {
@@ -106,7 +147,7 @@ impl<T: Kind> Describe for Ref<T> {
 }
 
 /// All objects of a kind: first those that have a name, then those that lost theirs.
-pub fn objects<T: Kind + Describe + Default>(objects: &Objects<T>) -> Value {
+pub fn objects<T: Object<Kind: Kind> + Describe>(objects: &Objects<T>) -> Value {
     let named = objects.named().map(|found| (found, false));
     let deleted = objects.deleted().map(|found| (found, true));
     let entries = named.chain(deleted).map(|((object, state), is_deleted)| {
@@ -152,6 +193,10 @@ mod tests {
 
     impl Kind for Toy {
         const NAME: &'static str = "Toy";
+    }
+
+    impl Object for Toy {
+        type Kind = Self;
     }
 
     impl Describe for Toy {

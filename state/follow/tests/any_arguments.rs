@@ -1,12 +1,11 @@
 //! Commands with any arguments, in any order, are no trouble: tools follow traces that they cannot
 //! trust, and programs call what they like.
 
-#![cfg(feature = "tools")]
-
 use std::sync::Arc;
 
-use gapii_state::generated::dispatch::COMMANDS;
-use gapii_state::{Context, Group, Memory, Process, Thread};
+use gapii_follow::generated::dispatch::COMMANDS;
+use gapii_follow::{Context, Group, Process, Thread};
+use gapii_state::Memory;
 use proptest::prelude::*;
 
 /// A few bytes that are anything, over and over, and nothing beyond them.
@@ -73,7 +72,7 @@ proptest! {
         thread.context = Some(Box::new(Context::new(1, group, version)));
         let space = Space(bytes);
         for (command, returned, args, result) in calls {
-            let command = command.get(&COMMANDS);
+            let command = command.get(COMMANDS);
             // Contexts come and go with EGL's own; this is about what happens in one.
             if command.name.starts_with("egl") {
                 continue;

@@ -9,9 +9,10 @@ use std::sync::Arc;
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::tracker::ContextLimits;
 use gapii_protocol::trace::value::Value;
+use gapii_state::{DefaultFramebuffer, Extensions, Limits, Nothing, egl};
 
 use crate::observed::Observed;
-use crate::{CommandState, DefaultFramebuffer, Extensions, Limits, Nothing, Process, Thread, egl};
+use crate::{CommandState, Process, Thread};
 
 /// Follows the commands of a trace in the order in which they took effect.
 #[derive(Default)]

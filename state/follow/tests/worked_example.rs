@@ -1,10 +1,9 @@
 //! The extension that docs/apilang.md adds with a description alone.
 
-#![cfg(feature = "tools")]
-
 use std::sync::Arc;
 
-use gapii_state::{Context, Group, Memory, Process, Thread, command};
+use gapii_follow::{Context, Group, Process, Thread, command};
+use gapii_state::Memory;
 
 const GL_INCLUSIVE_EXT: u64 = 0x8F10;
 const GL_EXCLUSIVE_EXT: u64 = 0x8F11;

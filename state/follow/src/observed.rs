@@ -6,8 +6,7 @@ use std::sync::Arc;
 use gapii_protocol::trace::description::{Kind, Observed as Direction};
 use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
 use gapii_protocol::trace::{Bytes, Command};
-
-use crate::Memory;
+use gapii_state::Memory;
 
 /// Texts of an array of texts are put at addresses that no program has.
 const TEXTS_FIRST_ADDRESS: u64 = 1 << 60;

@@ -1,0 +1,92 @@
+//! How much of the state is kept: what the shim needs, or everything that the descriptions declare.
+//!
+//! State is generic over a [`Scope`]. The shim follows a program with [`Tracked`] state, the tools follow
+//! a trace with [`Whole`] state. Both run the same functions. A field that no observation depends on has
+//! the type [`Scope::Only`], which has no size in [`Tracked`] state, and statements about it stand behind
+//! `S::WHOLE`, so they are not compiled for [`Tracked`] state. docs/decisions/state-scopes.md has the
+//! reasons.
+
+use std::any::Any;
+use std::fmt::Debug;
+
+/// How much of the state is kept.
+pub trait Scope: Copy + Default + PartialEq + Debug + 'static {
+    /// Whether everything is kept.
+    const WHOLE: bool;
+
+    /// The type of a field that only [`Whole`] state has.
+    type Only<T: Debug>: Debug;
+
+    /// The initial value of a field that only [`Whole`] state has.
+    fn only<T: Debug>(make: impl FnOnce() -> T) -> Self::Only<T>;
+}
+
+/// The fields that the shim keeps at run time: observations depend on them, or no later query of the
+/// driver can tell their values.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Tracked;
+
+impl Scope for Tracked {
+    const WHOLE: bool = false;
+
+    type Only<T: Debug> = ();
+
+    #[inline(always)]
+    fn only<T: Debug>(_make: impl FnOnce() -> T) {}
+}
+
+/// Every field that the descriptions declare.
+#[derive(Clone, Copy, Default, PartialEq, Debug)]
+pub struct Whole;
+
+impl Scope for Whole {
+    const WHOLE: bool = true;
+
+    type Only<T: Debug> = T;
+
+    #[inline(always)]
+    fn only<T: Debug>(make: impl FnOnce() -> T) -> T {
+        make()
+    }
+}
+
+/// A type of state that exists in every scope.
+pub trait Scoped: Any + Sized {
+    /// The scope of this state.
+    type Scope: Scope;
+
+    /// The same type in the scope [`Whole`].
+    type Whole: Any;
+
+    /// This value, if it is whole; `None` in every other scope.
+    ///
+    /// Generated code asks for `S::WHOLE` first. That condition is constant, so the compiler drops what
+    /// follows it before it compiles functions for [`Tracked`] state.
+    #[inline(always)]
+    fn whole(&mut self) -> Option<&mut Self::Whole> {
+        match Self::Scope::WHOLE {
+            true => (self as &mut dyn Any).downcast_mut(),
+            false => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Buffer, Context, Thread};
+
+    #[test]
+    fn tracked_state_is_smaller_than_whole_state() {
+        assert!(size_of::<Context<Tracked>>() < size_of::<Context<Whole>>());
+        assert!(size_of::<Buffer<Tracked>>() < size_of::<Buffer<Whole>>());
+        assert_eq!(size_of::<<Tracked as Scope>::Only<[u64; 64]>>(), 0);
+    }
+
+    #[test]
+    fn whole_state_is_found_to_be_whole_and_tracked_state_is_not() {
+        assert!(Buffer::<Whole>::default().whole().is_some());
+        assert!(Buffer::<Tracked>::default().whole().is_none());
+        assert!(Thread::<Tracked>::new(Default::default(), 1).whole().is_none());
+    }
+}
