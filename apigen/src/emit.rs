@@ -1,5 +1,6 @@
 //! Writes the files, a module for each.
 
+mod commands;
 mod constants;
 mod descriptions;
 mod entries;
@@ -7,13 +8,10 @@ mod extents;
 mod handlers;
 mod ids;
 pub mod output;
-mod params;
 mod replay;
 mod sizes;
+mod source;
 pub mod state;
-mod state_calls;
-mod traced;
-mod trackers;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,18 +25,13 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let commands = Path::new("commands/src/generated");
     let shim = Path::new("shim/src/generated");
     let tool_api = Path::new("tool/api/src/generated");
-    let tool = Path::new("tool/src/generated");
     let mut files = BTreeMap::from([
         (commands.join("constants.rs"), constants::emit(model)),
         (commands.join("ids.rs"), ids::emit(model)),
         (commands.join("descriptions.txt"), descriptions::emit(model)),
         (shim.join("entries.rs"), entries::emit(model)),
         (shim.join("sizes.rs"), sizes::emit(model)),
-        (shim.join("handlers.rs"), handlers::emit_table(model)),
-        (shim.join("traced.rs"), traced::emit(model)),
-        (shim.join("trackers.rs"), trackers::emit(model)),
-        (tool_api.join("commands.rs"), params::emit(model)),
-        (tool.join("commands.rs"), params::emit_types(model)),
+        (tool_api.join("commands.rs"), self::commands::emit(model)),
     ]);
     for (module, text) in handlers::emit_modules(model) {
         files.insert(shim.join(module).with_extension("rs"), text);
@@ -48,7 +41,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
     let replay = Path::new("replay/src/generated");
     let plays = replay::emit(model, program).into_iter();
     files.extend(plays.map(|(name, text)| (replay.join(name), text)));
-    for folder in [commands, shim, replay, tool_api, tool] {
+    for folder in [commands, shim, replay, tool_api] {
         let here = files.keys().filter(|path| path.starts_with(folder));
         let modules = here.filter(|path| path.extension().is_some_and(|found| found == "rs"));
         let mut lines: Vec<String> = modules
@@ -61,5 +54,6 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
         }
         files.insert(folder.join("mod.rs"), file("", &lines));
     }
+    files.insert("tool/include/gapii_commands.h".into(), self::commands::emit_header(model));
     files
 }

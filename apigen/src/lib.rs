@@ -87,6 +87,7 @@ fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
     lang::check::compile(&sources, &apis).map_err(Error::Descriptions)
 }
 
+/// The same files with the Rust among them formatted.
 fn formatted(files: BTreeMap<PathBuf, String>) -> Result<BTreeMap<PathBuf, String>, Error> {
     let formatted = |(path, text): (PathBuf, String)| {
         let is_rust = path.extension().is_some_and(|extension| extension == "rs");

@@ -24,7 +24,6 @@ pub const GENERATED: &[&str] = &[
     "state/src/generated",
     "tests/null-driver/src/generated",
     "tool/api/src/generated",
-    "tool/src/generated",
 ];
 
 /// Folders that hold descriptions, in the order of their APIs.

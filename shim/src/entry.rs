@@ -5,7 +5,9 @@
 
 use core::arch::{global_asm, naked_asm};
 
-use crate::generated::ids;
+use gapii_tool_api::for_each_command;
+
+use crate::generated::{entries, ids};
 use crate::table::{Code, TABLE};
 
 /// Bytes of one set-up stub.
@@ -36,6 +38,14 @@ pub unsafe extern "C" fn absent() {
 extern "C" fn set_up() {
     crate::process::set_up();
 }
+
+macro_rules! entry_points {
+    ($($name:ident $params:tt $(-> $result:ty)?;)*) => {
+        /// Entry points by id.
+        pub static ENTRY_POINTS: [unsafe extern "C" fn(); ids::COUNT] = [$(entries::$name),*];
+    };
+}
+for_each_command!(entry_points);
 
 /// Defines an entry point with an external name.
 macro_rules! exported {

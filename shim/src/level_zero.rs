@@ -8,7 +8,7 @@ use core::ffi::{CStr, c_char, c_void};
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_commands::Api;
 
-use crate::generated::entries::ENTRY_POINTS;
+use crate::entry::ENTRY_POINTS;
 use crate::generated::names::NAMES;
 use crate::process;
 use crate::table;

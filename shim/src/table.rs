@@ -1,4 +1,4 @@
-//! The tables every command goes through: where its entry point jumps, where a traced handler calls on
+//! The tables every command goes through: where its entry point jumps, where a traced call calls on
 //! to, and where the driver is.
 //!
 //! Slots are words; switching a whole table is a loop of stores, and a thread that reads an
@@ -11,24 +11,39 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
 
 use gapii_commands::Api;
 use gapii_edges::Settled;
+use gapii_tool_api::for_each_command;
 use gapii_tracers::Traced;
 
+use crate::command::{Command, Handler};
 use crate::entry;
-use crate::generated::handlers::{HANDLERS, HOOKED};
+use crate::frame;
 use crate::generated::ids;
-use crate::generated::traced::TRACED;
-use crate::generated::trackers::TRACKERS;
 
 /// Machine code, of whatever signature the command has.
 pub type Code = *mut ();
 
-/// A handler's address, in a table that never changes.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Handler(pub *const ());
+/// The commands by name.
+mod commands {
+    pub use crate::generated::handlers_egl::*;
+    pub use crate::generated::handlers_gl_es1::*;
+    pub use crate::generated::handlers_gl_es2::*;
+    pub use crate::generated::handlers_gl_es3::*;
+    pub use crate::generated::handlers_gl_shared_extensions::*;
+    pub use crate::generated::handlers_gl_vendor_extensions::*;
+    pub use crate::generated::handlers_level_zero::*;
+}
 
-// SAFETY: a function's address can be read from any thread.
-unsafe impl Sync for Handler {}
+macro_rules! handlers {
+    ($($name:ident $params:tt $(-> $result:ty)?;)*) => {
+        /// By id: what runs in place of the command while a capture does.
+        static HANDLERS: [Handler; ids::COUNT] = [$(commands::$name::HANDLER),*];
+        /// By id: what runs in place of the command while no capture does.
+        static TRACKERS: [Option<Handler>; ids::COUNT] = [$(commands::$name::TRACKER),*];
+        /// By id: whether the handler is in place whether or not a capture runs.
+        static IS_HOOKED: [bool; ids::COUNT] = [$(commands::$name::IS_HOOKED),*];
+    };
+}
+for_each_command!(handlers);
 
 /// Where each entry point jumps; at first to the stub that sets the shim up.
 pub static TABLE: [Settled<()>; ids::COUNT] = {
@@ -41,7 +56,7 @@ pub static TABLE: [Settled<()>; ids::COUNT] = {
     table
 };
 
-/// What each slot would lead to without tracers: a traced handler calls on to it.
+/// What each slot would lead to without tracers: a traced call calls this.
 static BELOW: [Settled<()>; ids::COUNT] = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
 
 /// The driver's own function for each command, null while unknown.
@@ -80,7 +95,7 @@ pub fn driver(id: u16) -> Code {
     unsafe { DRIVER.get_unchecked(id as usize) }.load(Relaxed)
 }
 
-/// What the traced handler of command `id` calls on to.
+/// Returns what a traced call of command `id` calls: what its slot would lead to without tracers.
 #[inline(always)]
 pub fn below(id: u16) -> Code {
     // SAFETY: as above.
@@ -107,7 +122,7 @@ pub fn switch(hooks: Hooks) {
     (0..ids::COUNT).for_each(settle);
 }
 
-/// Puts traced handlers where `traced` says, and takes them away elsewhere. One thread at a time; before
+/// Puts stubs of traced calls where `traced` says, and takes them away elsewhere. One thread at a time; before
 /// the shim is set up it leaves the stubs alone.
 pub fn trace(traced: &Traced<'_>) {
     for (id, is_traced) in IS_TRACED.iter().enumerate() {
@@ -143,8 +158,7 @@ fn wanted(id: usize) -> Wanted {
     let below = slot_for(id, driver, hooks);
     let can_be_traced = hooks != Hooks::NotYet && !driver.is_null();
     let is_traced = can_be_traced && IS_TRACED.get(id).is_some_and(|traced| traced.load(SeqCst));
-    let traced = TRACED.get(id).filter(|_| is_traced);
-    Wanted { slot: traced.map_or(below, |handler| handler.0.cast_mut()), below }
+    Wanted { slot: if is_traced { frame::traced_stub(id) } else { below }, below }
 }
 
 fn hooks() -> Hooks {
@@ -154,7 +168,7 @@ fn hooks() -> Hooks {
 }
 
 fn is_hooked(id: usize) -> bool {
-    HOOKED.contains(&(id as u16))
+    IS_HOOKED.get(id).is_some_and(|is_hooked| *is_hooked)
 }
 
 fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {

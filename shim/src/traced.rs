@@ -1,8 +1,9 @@
 //! Traced calls: commands for which an enabled tracer has callbacks.
 //!
-//! While that is so a generated handler stands in the command's slot. It copies the parameters for the
-//! callbacks, and calls on to what would stand there otherwise: recording knows nothing of it. What the
-//! callbacks changed goes into the recording as notes, here and nowhere else.
+//! While a command is traced its slot leads to the [trampoline](crate::trampoline), which calls [`call`] here. That
+//! copies the parameters for the callbacks, and calls the code that the slot would hold without tracers:
+//! recording knows nothing of it. What the callbacks changed goes into the recording as notes, here and nowhere
+//! else.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -13,89 +14,189 @@ use gapii_tool_api::{gapii_call, gapii_callback};
 use gapii_tracers::{Callback, Moment, Tracers};
 
 use crate::capture::{self, NOT_CAPTURING};
+use crate::frame::Frame;
 use crate::generated::ids;
-use crate::generated::traced::LAYOUTS;
-use crate::scalar::Scalar;
-use crate::table;
+use crate::signature::{Class, PARAMS_BYTES_MAX, Place, RESULT_BYTES_MAX, Signature};
+use crate::table::{self, Code};
 use crate::thread;
 
+/// The tracers of EGL, OpenGL ES and Level Zero.
 pub static TRACERS: Tracers = Tracers::new(ids::COUNT, table::trace);
 
-/// Bytes of a command's parameters, at most.
-const PARAMS_BYTES_MAX: usize = 128;
-/// Bytes of a command's result, at most.
-const RESULT_BYTES_MAX: usize = 8;
-
-/// Where a parameter is in its command's structure, in bytes.
-pub struct Place {
-    pub offset: u8,
-    pub bytes: u8,
-}
-
-/// What a traced handler calls on to, of the type that is wanted.
-macro_rules! below {
-    ($id:ident) => {
-        core::mem::transmute::<$crate::table::Code, _>($crate::table::below($id))
-    };
-}
-pub(crate) use below;
-
-/// Calls `below` with `params`, or with what prologues make of them, and returns its result, or what
-/// callbacks make of that.
+/// Makes the call of command `id` whose arguments are in `frame`, and leaves its result there. Or, if the call
+/// is not traced, returns the code that the trampoline has to jump to.
 ///
 /// # Safety
-/// `P` is the structure of command `id`, and `R` its result. `below` calls on.
-#[inline(always)]
-pub unsafe fn traced<P: Copy, R: Scalar>(id: u16, params: P, below: impl Fn(P) -> R) -> R {
+/// Called by the trampoline; `frame` is of a call of this command.
+pub unsafe extern "C" fn call(id: u16, frame: Frame) -> Code {
     match TRACERS.begin(usize::from(id)) {
-        // SAFETY: passed on.
-        Some(call) => unsafe { run(call, id, params, below) },
-        None => below(params),
+        Some(call) => {
+            // SAFETY: passed on.
+            unsafe { run(call, id, frame) };
+            ptr::null_mut()
+        }
+        None => table::below(id),
     }
 }
 
-unsafe fn run<P: Copy, R: Scalar>(
-    mut call: gapii_tracers::Call<'_>,
-    id: u16,
-    made: P,
-    below: impl Fn(P) -> R,
-) -> R {
-    const {
-        assert!(size_of::<P>() <= PARAMS_BYTES_MAX && size_of::<R>() <= RESULT_BYTES_MAX);
-    }
-    let mut params = made;
-    let mut result = MaybeUninit::<R>::zeroed();
+#[inline(always)]
+unsafe fn run(mut call: gapii_tracers::Call<'_>, id: u16, frame: Frame) {
+    let signature = Signature::of(id);
+    let mut room = Params::ROOM;
+    let params = Params::new(&mut room);
+    // SAFETY: the frame is of this command.
+    unsafe { params.take(signature, frame) };
+    let mut result = 0;
+    let result: *mut u64 = &raw mut result;
     let mut passing = Passing {
         id,
         moment: Moment::Prologue,
         is_skipped: false,
         capture: NOT_CAPTURING,
-        params: address(&raw mut params),
-        result: address(result.as_mut_ptr()),
-        result_bytes: size_of::<R>() as u8,
+        params: if signature.places().is_empty() { ptr::null_mut() } else { params.0 },
+        result: if signature.result_bytes() == 0 { ptr::null_mut() } else { result.cast() },
+        result_bytes: signature.result_bytes(),
     };
     passing.prologues(&mut call);
-    let made = (&raw const made).cast();
     if passing.is_skipped {
         passing.epilogues(&mut call);
-        // SAFETY: of the command's structure.
-        unsafe { passing.note_skipped(made) };
+        // SAFETY: the frame is as the trampoline left it.
+        unsafe { passing.note_skipped(frame) };
     } else {
         // SAFETY: as above.
-        unsafe { passing.note_changed(made) };
-        let returned = below(params);
-        result.write(returned);
+        unsafe { passing.note_changed(frame) };
+        // SAFETY: the frame is of this command, and the parameters are.
+        unsafe { params.put_back(signature, frame) };
+        // SAFETY: the command's own function, or one that stands in for it.
+        let returned = unsafe { frame.call(table::below(id), signature) };
+        // SAFETY: above.
+        unsafe { result.write(returned) };
         passing.epilogues(&mut call);
-        // SAFETY: as large as the result.
+        // SAFETY: as large as every result.
         unsafe { passing.note_result((&raw const returned).cast()) };
     }
-    // SAFETY: all zero, or written; and numbers and pointers may have any value.
-    unsafe { result.assume_init() }
+    // SAFETY: above.
+    frame.set_result(signature.result_in_register(unsafe { result.read() }));
 }
 
-/// Null where there is nothing.
-fn address<T>(value: *mut T) -> *mut u8 {
-    if size_of::<T>() == 0 { ptr::null_mut() } else { value.cast() }
+/// Where a command's structure of parameters is.
+///
+/// Parameters are copied in their own sizes: a load of more than one store has written waits until both are in the
+/// cache.
+#[derive(Clone, Copy)]
+struct Params(*mut u8);
+
+type Room = [MaybeUninit<u64>; PARAMS_BYTES_MAX / 8];
+
+impl Params {
+    const ROOM: Room = [const { MaybeUninit::uninit() }; PARAMS_BYTES_MAX / 8];
+
+    fn new(room: &mut Room) -> Self {
+        Self(room.as_mut_ptr().cast())
+    }
+
+    /// # Safety
+    /// `place` is one of a command's.
+    #[inline(always)]
+    unsafe fn at(self, place: &Place) -> *mut u8 {
+        // SAFETY: every parameter ends at PARAMS_BYTES_MAX at the latest.
+        unsafe { self.0.add(place.offset.into()) }
+    }
+
+    /// Copies the arguments of a call.
+    ///
+    /// # Safety
+    /// `frame` is of a call of a command with this signature.
+    #[inline(always)]
+    unsafe fn take(self, signature: &Signature, frame: Frame) {
+        if signature.has(Signature::HAS_NARROW | Signature::HAS_STRUCTURES) {
+            // SAFETY: passed on.
+            return unsafe { self.take_carefully(signature, frame) };
+        }
+        for place in signature.places() {
+            // SAFETY: the caller's duty.
+            let argument = unsafe { frame.at(place.word) };
+            // SAFETY: of this command.
+            let param = unsafe { self.at(place) };
+            // SAFETY: as above.
+            let word = unsafe { argument.read() };
+            match place.bytes {
+                // SAFETY: the structure has a parameter of that size there, aligned to it.
+                8 => unsafe { param.cast::<u64>().write(word) },
+                // SAFETY: as above; all others are of 4 bytes.
+                _ => unsafe { param.cast::<u32>().write(word as u32) },
+            }
+        }
+    }
+
+    /// The same where parameters have fewer than 4 bytes, or are addresses of structures.
+    #[inline(never)]
+    unsafe fn take_carefully(self, signature: &Signature, frame: Frame) {
+        for place in signature.places() {
+            // SAFETY: the caller's duty.
+            let argument = unsafe { frame.at(place.word) };
+            // SAFETY: of this command.
+            let param = unsafe { self.at(place) };
+            if matches!(place.class, Class::Structure { .. }) {
+                // SAFETY: a pointer is a word.
+                unsafe { param.cast::<*mut u64>().write(argument) };
+            } else {
+                // SAFETY: the low bytes of a word come first.
+                unsafe { ptr::copy_nonoverlapping(argument.cast(), param, place.bytes.into()) };
+            }
+        }
+    }
+
+    /// Makes the call's arguments what callbacks have left here.
+    ///
+    /// # Safety
+    /// As for [`Self::take`], which was called before.
+    #[inline(always)]
+    unsafe fn put_back(self, signature: &Signature, frame: Frame) {
+        if signature.has(Signature::HAS_NARROW | Signature::HAS_STRUCTURES) {
+            // SAFETY: passed on.
+            return unsafe { self.put_back_carefully(signature, frame) };
+        }
+        for place in signature.places() {
+            // SAFETY: of this command.
+            let param = unsafe { self.at(place) };
+            let word = match place.bytes {
+                // SAFETY: the structure has a parameter of that size there, aligned to it.
+                8 => unsafe { param.cast::<u64>().read() },
+                // SAFETY: as above; all others are of 4 bytes.
+                _ => u64::from(unsafe { param.cast::<u32>().read() }),
+            };
+            // SAFETY: the caller's duty.
+            let argument = unsafe { frame.at(place.word) };
+            // SAFETY: as above.
+            unsafe { argument.write(word) };
+        }
+    }
+
+    /// The same where callees rely on parameters that are extended, or where parameters are addresses of
+    /// structures.
+    #[inline(never)]
+    unsafe fn put_back_carefully(self, signature: &Signature, frame: Frame) {
+        for place in signature.places() {
+            // SAFETY: of this command.
+            let param = unsafe { self.at(place) };
+            // SAFETY: the caller's duty.
+            let argument = unsafe { frame.at(place.word) };
+            if let Class::Structure { bytes } = place.class {
+                // SAFETY: a pointer was written there.
+                let structure = unsafe { param.cast::<*const u8>().read() };
+                // SAFETY: the program's structure, or one that a callback has put in its place.
+                unsafe { ptr::copy(structure, argument.cast(), bytes.into()) };
+            } else {
+                let mut bytes = [0; 8];
+                let room = bytes.as_mut_ptr();
+                // SAFETY: the structure has so many bytes there, of 8 at most.
+                unsafe { ptr::copy_nonoverlapping(param, room, place.bytes.into()) };
+                // SAFETY: the caller's duty.
+                unsafe { argument.write(place.class.extend(u64::from_le_bytes(bytes))) };
+            }
+        }
+    }
 }
 
 /// A traced call, as callbacks see it: by its address.
@@ -137,58 +238,68 @@ impl Passing {
         thread::set_in_callback(false);
     }
 
-    /// Ahead of the command's records: what the program passed, where prologues have changed it.
+    /// Writes, ahead of the command's records, what the program passed, where prologues have changed it.
     ///
     /// # Safety
-    /// `made` is a structure of the command's parameters.
+    /// `frame` has the arguments that the program passed.
     #[inline]
-    unsafe fn note_changed(&self, made: *const u8) {
+    unsafe fn note_changed(&self, frame: Frame) {
         if self.capture != NOT_CAPTURING {
             // SAFETY: passed on.
-            unsafe { self.note_changed_in_capture(made) };
+            unsafe { self.note_changed_in_capture(frame) };
         }
     }
 
     #[cold]
-    unsafe fn note_changed_in_capture(&self, made: *const u8) {
-        let is_changed = layout(self.id).iter().any(|place| {
+    unsafe fn note_changed_in_capture(&self, frame: Frame) {
+        let signature = Signature::of(self.id);
+        let mut room = Params::ROOM;
+        let made = Params::new(&mut room);
+        // SAFETY: the caller's duty.
+        unsafe { made.take(signature, frame) };
+        let is_changed = signature.places().iter().any(|place| {
             let parameter = |from: *const u8| {
                 // SAFETY: the structure has a parameter there.
                 let at = unsafe { from.add(place.offset.into()) };
                 // SAFETY: of so many bytes.
                 unsafe { core::slice::from_raw_parts(at, place.bytes.into()) }
             };
-            parameter(made) != parameter(self.params)
+            parameter(made.0) != parameter(self.params)
         });
         if is_changed {
             let mut note = Note::new(TracedKind::Changed, self.id);
-            // SAFETY: the caller's duty.
-            unsafe { note.add_params(made, layout(self.id)) };
+            // SAFETY: the command's structure.
+            unsafe { note.add_params(made.0, signature.places()) };
             note.write();
         }
     }
 
-    /// In place of the command's records: both what the program passed and what prologues made of it, and
-    /// what the program gets.
+    /// Writes, in place of the command's records, both what the program passed and what prologues made of it,
+    /// and what the program gets.
     ///
     /// # Safety
     /// As for [`Self::note_changed`].
     #[cold]
-    unsafe fn note_skipped(&self, made: *const u8) {
+    unsafe fn note_skipped(&self, frame: Frame) {
         if self.capture == NOT_CAPTURING {
             return;
         }
-        let mut note = Note::new(TracedKind::Skipped, self.id);
+        let signature = Signature::of(self.id);
+        let mut room = Params::ROOM;
+        let made = Params::new(&mut room);
         // SAFETY: the caller's duty.
-        unsafe { note.add_params(made, layout(self.id)) };
+        unsafe { made.take(signature, frame) };
+        let mut note = Note::new(TracedKind::Skipped, self.id);
+        // SAFETY: the command's structure.
+        unsafe { note.add_params(made.0, signature.places()) };
         // SAFETY: the callbacks' copy is another such structure.
-        unsafe { note.add_params(self.params, layout(self.id)) };
+        unsafe { note.add_params(self.params, signature.places()) };
         // SAFETY: the call's own.
         unsafe { note.add_result(self.result, self.result_bytes.into()) };
         note.write();
     }
 
-    /// Behind the command's records: what the program gets, where epilogues have changed it.
+    /// Writes, behind the command's records, what the program gets, where epilogues have changed it.
     ///
     /// # Safety
     /// `returned` is as large as the command's result.
@@ -218,13 +329,10 @@ impl Passing {
     }
 }
 
-/// Of a capture that goes on from a keyframe it is the same number all the time.
+/// Returns the number of the capture that runs, or [`NOT_CAPTURING`]. It stays the same when a capture goes on
+/// from a keyframe.
 fn running_capture() -> u64 {
     if capture::is_running() { capture::first_epoch() } else { NOT_CAPTURING }
-}
-
-fn layout(id: u16) -> &'static [Place] {
-    LAYOUTS.get(usize::from(id)).copied().unwrap_or_default()
 }
 
 /// # Safety

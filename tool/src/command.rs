@@ -14,20 +14,3 @@ pub unsafe trait Command: 'static {
     /// The result, or `()`.
     type Result: Copy;
 }
-
-/// Defines the type of a command.
-macro_rules! command {
-    ($name:ident, $text:literal, $params:ty, $result:ty) => {
-        #[doc = concat!("`", stringify!($name), "`")]
-        #[derive(Clone, Copy, Debug)]
-        pub enum $name {}
-
-        // SAFETY: generated from the same description as libgapii's own types.
-        unsafe impl crate::Command for $name {
-            const NAME: &'static core::ffi::CStr = $text;
-            type Params = $params;
-            type Result = $result;
-        }
-    };
-}
-pub(crate) use command;

@@ -32,13 +32,12 @@
 
 mod call;
 mod command;
+pub mod commands;
 mod error;
-mod generated;
 mod library;
 mod tracer;
 
 pub use call::{Epilogue, Prologue};
 pub use command::Command;
 pub use error::Error;
-pub use generated::commands;
 pub use tracer::Tracer;

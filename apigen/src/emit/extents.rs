@@ -11,7 +11,7 @@ use crate::model::{Function, Observation, Param};
 
 /// The expression that observes what `param` points at.
 pub fn observe(function: &Function, param: &Param, observation: &Observation) -> TokenStream {
-    let pointer = ident(&param.ident);
+    let pointer = pointer(param);
     let of = Arguments { function, observation };
     match &observation.extent {
         Extent::Elements(elements) => of.array(param, observation, elements),
@@ -54,6 +54,15 @@ pub fn observe(function: &Function, param: &Param, observation: &Observation) ->
     }
 }
 
+/// The address of the memory that is observed.
+fn pointer(param: &Param) -> TokenStream {
+    let name = ident(&param.ident);
+    match param.by_value {
+        Some(_) => quote!(#name.address()),
+        None => quote!(#name),
+    }
+}
+
 fn is_wide(observation: &Observation) -> bool {
     observation.element.is_some_and(|element| element.repr.size() == 8)
 }
@@ -70,7 +79,7 @@ struct Arguments<'a> {
 
 impl Arguments<'_> {
     fn array(&self, param: &Param, observation: &Observation, elements: &Expr) -> TokenStream {
-        let pointer = ident(&param.ident);
+        let pointer = pointer(param);
         let elements = self.int(elements);
         let bytes = element_bytes(observation);
         quote!(observe::array(#pointer, #elements, #bytes))

@@ -1,18 +1,17 @@
-//! `handlers_*.rs`: what runs in place of a command while it is recorded; and their table.
+//! `handlers_*.rs`: what runs in place of each command, as invocations of the macros of `shim/src/handler.rs`.
 //!
-//! The shapes are those of `shim/src/call.rs` (a record or two around the driver's function) and,
-//! for hooked commands, `shim/src/hooks.rs`.
+//! [`Handler`] is a command as these macros take it: [`Handler::new`] decides, [`Handler::write`] only spells.
 
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::extents;
 use super::output::{file, ident};
-use super::state_calls::{touch, touch_hooked, tracker, update};
-use crate::model::{Direction, Effect, Function, Model, Param, StateParts};
+use super::source::spell;
+use crate::model::{Direction, Effect, Function, Guard, Model, Param, StateParts};
 use crate::registry::Origin;
 
-/// The modules of handlers, and what each begins with.
+/// The modules of handlers, and the commands of each.
 const MODULES: [(Origin, &str); 7] = [
     (Origin::Egl, "handlers_egl"),
     (Origin::Es1, "handlers_gl_es1"),
@@ -23,353 +22,248 @@ const MODULES: [(Origin, &str); 7] = [
     (Origin::LevelZero, "handlers_level_zero"),
 ];
 
-pub const PRELUDE: &str = "\
+const PRELUDE: &str = "\
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
+
+use core::ffi::{c_char, c_void};
+
+use gapii_abi::atom::{EFFECT, LEAVES};
+use gapii_state::commands;
+
+use super::ids::*;
+use super::sizes;
+use crate::call::Call;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
+use crate::tracking::Tracker;
+use crate::{hooks, observe, tracking};
 ";
 
-/// The modules by name, with their unformatted text.
+/// Longest line that is not broken, in bytes.
+const LINE_MAX: usize = 100;
+/// Of a line that goes on with the one before.
+const INDENT: &str = "\n        ";
+
+/// Returns the modules by name, with their text.
 pub fn emit_modules(model: &Model) -> Vec<(&'static str, String)> {
     MODULES.iter().map(|(origin, module)| (*module, emit_module(model, *origin))).collect()
 }
 
 fn emit_module(model: &Model, origin: Origin) -> String {
     let functions = model.functions.iter().filter(|function| function.origin == origin);
-    let items: Vec<String> = functions.map(|function| handler(function) + "\n").collect();
-    let body = items.join("");
-    let imports = [
-        ("use core::ffi::c_char;\n", "c_char"),
-        ("use core::ffi::c_void;\n", "c_void"),
-        ("\nuse gapii_abi::atom::{EFFECT, LEAVES};\n", ""),
-        ("use gapii_state::commands;\n", "commands ::"),
-        ("\nuse super::ids::*;\n", ""),
-        ("use super::sizes;\n", "sizes ::"),
-        ("use super::trackers;\n", "trackers ::"),
-        ("use crate::call::Call;\n", ""),
-        ("use crate::driver::driver;\n", ""),
-        ("use crate::hooks;\n", "hooks ::"),
-        ("use crate::observe;\n", "observe ::"),
-        ("use crate::tracking;\n", "tracking ::"),
-        ("use crate::tracking::Tracker;\n", "Tracker ::"),
-    ];
-    let imports = imports.iter().filter(|(_, word)| body.contains(word));
-    let imports: String = imports.map(|(import, _)| *import).collect();
-    file(&format!("{PRELUDE}\n{imports}"), &items)
+    let items: Vec<String> = functions.map(|function| Handler::new(function).write()).collect();
+    file(PRELUDE, &items)
 }
 
-/// The table of handlers, and which of them stay in place without a capture.
-pub fn emit_table(model: &Model) -> String {
-    let handlers: Vec<String> = model
-        .functions
-        .iter()
-        .map(|function| {
-            let module = MODULES.iter().find(|(origin, _)| *origin == function.origin);
-            let module = module.map_or("handlers_egl", |(_, module)| module);
-            format!("Handler({module}::{} as *const ()),", function.name)
-        })
-        .collect();
-    let hooked = model.functions.iter().filter(|function| function.hook.is_some());
-    let hooked: Vec<&str> = hooked.map(|function| function.constant.as_str()).collect();
-    let modules: Vec<&str> = MODULES.iter().map(|(_, module)| *module).collect();
-    let items = [
-        format!(
-            "/// Handlers by id.\npub static HANDLERS: [Handler; COUNT] = [{}];\n",
-            handlers.join("\n")
-        ),
-        format!(
-            "/// Commands whose handler is in place whether or not a capture runs.\n\
-             pub static HOOKED: &[u16] = &[{}];",
-            hooked.join(", ")
-        ),
-    ];
-    file(
-        &format!(
-            "use super::ids::*;\nuse super::{{{}}};\nuse crate::table::Handler;",
-            modules.join(", ")
-        ),
-        &items,
-    )
+/// What runs in place of a command.
+struct Handler<'a> {
+    function: &'a Function,
+    shape: Shape<'a>,
+    enter_flags: TokenStream,
+    /// Memory that the command reads. `None`: it reads none, and names none by its state.
+    reads: Option<Vec<TokenStream>>,
+    end: End,
 }
 
-/// One handler, unformatted.
-fn handler(function: &Function) -> String {
-    let name = ident(&function.name);
-    let params = params(function);
-    let types = function.params.iter().map(Param::passed_type);
-    let result = result_type(function);
-    let id = ident(&function.constant);
-    let places = places(function);
-    let body = match (function.hook, function.state) {
-        (None, None) => plain_body(function),
-        (None, Some(state)) => stateful_body(function, state),
-        (Some(_), _) => hooked_body(function),
-    };
-    quote! {
-        pub unsafe extern "C" fn #name(#(#params),*) #result {
-            let driver = || -> unsafe extern "C" fn(#(#types),*) #result { driver!(#id) };
-            #places
-            #body
-        }
-    }
-    .to_string()
+/// Which of the macros defines it, and that macro's own clauses.
+enum Shape<'a> {
+    Plain,
+    Followed { parts: Parts, guard: Option<&'a Guard> },
+    Hooked { parts: Parts, before: bool },
 }
 
-pub fn params(function: &Function) -> Vec<TokenStream> {
-    let params = function.params.iter().map(|param| {
-        let (name, ty) = (param.passed(), param.passed_type());
-        quote!(#name: #ty)
-    });
-    params.collect()
+/// The parts of the state's code.
+#[derive(Clone, Copy, Default)]
+struct Parts {
+    /// Runs in a tracker, too.
+    tracked: bool,
+    enter: bool,
+    leave: bool,
 }
 
-impl Param {
-    /// What the driver is given.
-    pub fn passed(&self) -> Ident {
-        match &self.by_value {
-            Some(_) => format_ident!("{}_value", self.ident),
-            None => ident(&self.ident),
+/// How a command ends.
+enum End {
+    /// Nothing is said.
+    Finish,
+    /// The leave record has the result alone, and nothing is looked at before.
+    Result { flags: TokenStream },
+    /// The leave record has the result and memory that the command wrote.
+    Leave { flags: TokenStream, writes: Vec<TokenStream> },
+}
+
+impl<'a> Handler<'a> {
+    fn new(function: &'a Function) -> Self {
+        let shape = Shape::of(function);
+        let reads = observations(function, Direction::In);
+        let names_ranges = function.state.is_some_and(|state| state.reads_ranges);
+        Self {
+            function,
+            enter_flags: enter_flags(function),
+            reads: (names_ranges || !reads.is_empty()).then_some(reads),
+            end: End::of(function, &shape),
+            shape,
         }
     }
 
-    pub fn passed_type(&self) -> TokenStream {
-        match &self.by_value {
-            Some(name) => {
-                let name = ident(name);
-                quote!(gapii_ze_api::types::#name)
-            }
-            None => self.value.rust.clone(),
+    /// The invocation of a macro: on one line, or with its clauses on another.
+    fn write(&self) -> String {
+        let Function { name, constant, .. } = self.function;
+        let params: Vec<String> = self.function.params.iter().map(declaration).collect();
+        let params = params.join(", ");
+        let mut result = match &self.function.result {
+            Some(result) => format!(" -> {}", spell(&result.rust)),
+            None => String::new(),
+        };
+        if self.names_result() {
+            result.push_str(" as result");
         }
-    }
-}
-
-/// Variables for where the arguments are that are passed by value.
-pub fn places(function: &Function) -> TokenStream {
-    let by_value = function.params.iter().filter(|param| param.by_value.is_some());
-    let places = by_value.map(|param| {
-        let (name, value) = (ident(&param.ident), param.passed());
-        quote!(let #name = (&raw const #value).cast::<c_void>();)
-    });
-    quote!(#(#places)*)
-}
-
-pub fn result_type(function: &Function) -> Option<TokenStream> {
-    function.result.as_ref().map(|result| {
-        let ty = &result.rust;
-        quote!(-> #ty)
-    })
-}
-
-fn plain_body(function: &Function) -> TokenStream {
-    let parts = Parts::new(function);
-    let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
-    let pass_on = &parts.call_driver;
-    let result = function.result.as_ref().map(|_| quote!(result));
-    let does_more = !leaves_at_once(function);
-    let mutable = does_more.then(|| quote!(mut));
-    let returned = does_more.then(|| quote!(call.returned();));
-    quote! {
-        let Some(call) = #begin else { return #pass_on };
-        #reads
-        let Some(call) = #reserve else { return #pass_on };
-        #puts
-        let #mutable call = #publish;
-        #drive
-        #returned
-        #leave
-        #result
-    }
-}
-
-/// State goes on whether or not there is room for the records.
-fn stateful_body(function: &Function, state: StateParts) -> TokenStream {
-    let parts = Parts::new(function);
-    let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
-    let arguments = function.params.iter().map(|param| ident(&param.ident));
-    let pass_on = match function.has_tracker() {
-        true => {
-            let name = ident(&function.name);
-            quote!(trackers::#name(#(#arguments),*))
-        }
-        false => parts.call_driver.clone(),
-    };
-    let result = function.result.as_ref().map(|_| quote!(result));
-    let touch_enter = state.enter.then(|| touch(function, quote!(&mut call), Direction::In));
-    let touch_leave = state.leave.then(|| touch(function, quote!(&mut call), Direction::Out));
-    let unrecorded_leave = (state.leave && state.is_tracked).then(|| {
-        let update = update(function, Direction::Out);
-        let begin = tracker(function);
-        quote!(else if let Some(mut tracker) = #begin { #update })
-    });
-    let mutable = state.enter.then(|| quote!(mut));
-    let does_more = !leaves_at_once(function);
-    let mutable_again = does_more.then(|| quote!(mut));
-    let returned = does_more.then(|| quote!(call.returned();));
-    quote! {
-        let Some(#mutable call) = #begin else { return #pass_on };
-        #touch_enter
-        #reads
-        let call = #reserve.map(|call| { #puts #publish });
-        #drive
-        if let Some(#mutable_again call) = call { #returned #touch_leave #leave } #unrecorded_leave
-        #result
-    }
-}
-
-/// Hooked commands always leave: the hook runs when the driver has returned.
-fn hooked_body(function: &Function) -> TokenStream {
-    let parts = Parts::new(function);
-    let Parts { begin, reads, reserve, puts, publish, drive, leave, .. } = &parts;
-    let pass_on = &parts.call_driver;
-    let hook = ident(&function.name);
-    let arguments = function.params.iter().map(|param| ident(&param.ident));
-    let result = function.result.as_ref().map(|_| quote!(, result));
-    let has = |part: fn(&StateParts) -> bool| function.state.as_ref().is_some_and(part);
-    let touch_enter = has(|state| state.enter).then(|| touch_hooked(function, Direction::In));
-    let touch_leave = has(|state| state.leave).then(|| touch_hooked(function, Direction::Out));
-    let before = function.hook.is_some_and(|hook| hook.before).then(|| {
-        let hook = format_ident!("{}_before", function.name);
-        let arguments = function.params.iter().map(|param| ident(&param.ident));
-        quote!(if let Some(call) = &mut call { hooks::#hook(call #(, #arguments)*); })
-    });
-    let mutable = (touch_enter.is_some() || before.is_some()).then(|| quote!(mut));
-    quote! {
-        let Some(scope) = hooks::enter() else { return #pass_on };
-        let #mutable call = #begin;
-        #before
-        #touch_enter
-        let mut call = call.and_then(|call| {
-            #reads
-            let call = #reserve?;
-            #puts
-            Some(#publish)
+        let command = format!("{constant}: {name}({params}){result};");
+        let mut clauses = self.shape.clauses(self.function);
+        clauses.push(match &self.reads {
+            Some(reads) => format!("enter {}, {};", spell(&self.enter_flags), list(reads)),
+            None => format!("enter {};", spell(&self.enter_flags)),
         });
-        #drive
-        if let Some(call) = &mut call { call.returned(); }
-        #touch_leave
-        if let Some(call) = call { #leave }
-        hooks::#hook(&scope #(, #arguments)* #result)
+        clauses.push(self.end.clause());
+        let shape = self.shape.name();
+        let line = format!("{shape}! {{ {command} {} }}", clauses.join(" "));
+        match line.len() <= LINE_MAX {
+            true => line,
+            false => {
+                let [command, clauses] = [command, clauses.join(" ")].map(|text| wrapped(&text));
+                format!("{shape}! {{\n    {command}\n    {clauses}\n}}")
+            }
+        }
+    }
+
+    /// Whether a clause has the result in an expression.
+    fn names_result(&self) -> bool {
+        let by_hook = self.function.hook.is_some_and(|hook| hook.leave_flags);
+        self.function.result.is_some() && (by_hook || self.function.observes_result())
     }
 }
 
-/// What handlers of both shapes are made of.
-pub struct Parts {
-    /// An expression of type `Option<Call>`.
-    begin: TokenStream,
-    /// `let mut reads = …;` if anything is.
-    reads: TokenStream,
-    /// An expression that makes `call` an `Option<Entering>`.
-    reserve: TokenStream,
-    puts: TokenStream,
-    /// An expression that publishes `call`.
-    publish: TokenStream,
-    pub call_driver: TokenStream,
-    pub drive: TokenStream,
-    /// The leave record, or the note that there is none.
-    leave: TokenStream,
+impl<'a> Shape<'a> {
+    fn of(function: &'a Function) -> Self {
+        let parts = function.state.map(|StateParts { enter, leave, .. }| Parts {
+            tracked: function.has_tracker(),
+            enter,
+            leave,
+        });
+        match (function.hook, parts) {
+            (None, None) => Self::Plain,
+            (None, Some(parts)) => Self::Followed { parts, guard: function.guard.as_ref() },
+            (Some(hook), parts) => {
+                Self::Hooked { parts: parts.unwrap_or_default(), before: hook.before }
+            }
+        }
+    }
+
+    /// What follows the command itself.
+    fn clauses(&self, function: &Function) -> Vec<String> {
+        match self {
+            Self::Plain => Vec::new(),
+            Self::Followed { parts, guard } => {
+                let api = if function.api.is_of_process() { "process" } else { "gl" };
+                let condition = guard.and_then(|guard| condition(function, guard));
+                let when = condition.map_or(String::new(), |it| format!(" when {}", spell(&it)));
+                vec![format!("state {api} {}{when};", parts.list())]
+            }
+            Self::Hooked { parts, before } => {
+                let before = before.then(|| format!("before hooks::{}_before;", function.name));
+                before.into_iter().chain([format!("state {};", parts.list())]).collect()
+            }
+        }
+    }
+
+    /// The macro.
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Followed { .. } => "followed",
+            Self::Hooked { .. } => "hooked",
+        }
+    }
 }
 
 impl Parts {
-    pub fn new(function: &Function) -> Self {
-        let id = ident(&function.constant);
-        let enter_flags = enter_flags(function);
-        let fixed = Literal::u16_unsuffixed(function.fixed_len);
-        let observed = observations(function, Direction::In);
-        let has_gaps = words_with_gaps(function);
-        let shared = has_gaps.iter().filter(|word| !has_one_argument(function, **word));
-        let clears = shared.map(|offset| {
-            let offset = Literal::u16_unsuffixed(*offset);
-            quote!(call.clear(#offset);)
-        });
-        let puts = function.params.iter().map(|param| {
-            let (offset, name) = (Literal::u16_unsuffixed(param.offset), ident(&param.ident));
-            let is_alone =
-                has_gaps.contains(&param.offset) && has_one_argument(function, param.offset);
-            match param.by_value {
-                // Where the copy is means nothing.
-                Some(_) => quote!(call.put(#offset, core::ptr::null::<c_void>());),
-                None if is_alone => quote!(call.put_word(#offset, #name);),
-                None => quote!(call.put(#offset, #name);),
-            }
-        });
-        let arguments = function.params.iter().map(Param::passed);
-        // Read where it is called: a handler that kept it would have one register more to save.
-        let call_driver = quote!(driver()(#(#arguments),*));
-        let reads_ranges = function.state.is_some_and(|state| state.reads_ranges);
-        let (reads, reserve, publish) = if observed.is_empty() && !reads_ranges {
-            let reserve = quote!(call.reserve(#enter_flags, #fixed));
-            (quote!(), reserve, quote!(call.publish()))
+    fn list(self) -> String {
+        let parts = [(self.tracked, "tracked"), (self.enter, "enter"), (self.leave, "leave")];
+        let words = parts.into_iter().filter(|(has, _)| *has).map(|(_, word)| word);
+        format!("[{}]", words.collect::<Vec<_>>().join(" "))
+    }
+}
+
+impl End {
+    fn of(function: &Function, shape: &Shape) -> Self {
+        if !function.leaves() {
+            return Self::Finish;
+        }
+        let flags = leave_flags(function);
+        let mut writes = observations(function, Direction::Out);
+        if function.observes_result() {
+            writes.push(quote!(observe::c_string(result)));
+        }
+        let looks = match shape {
+            Shape::Plain => false,
+            Shape::Followed { parts, .. } => parts.leave,
+            Shape::Hooked { .. } => true,
+        };
+        match looks || !writes.is_empty() {
+            true => Self::Leave { flags, writes },
+            false => Self::Result { flags },
+        }
+    }
+
+    fn clause(&self) -> String {
+        match self {
+            Self::Finish => "finish".to_owned(),
+            Self::Result { flags } => format!("result {}", spell(flags)),
+            Self::Leave { flags, writes } => format!("leave {}, {}", spell(flags), list(writes)),
+        }
+    }
+}
+
+fn declaration(param: &Param) -> String {
+    match &param.by_value {
+        Some(structure) => format!("{}: ByValue<gapii_ze_api::types::{structure}>", param.ident),
+        None => format!("{}: {}", param.ident, spell(&param.value.rust)),
+    }
+}
+
+fn list(items: &[TokenStream]) -> String {
+    let items: Vec<String> = items.iter().map(spell).collect();
+    format!("[{}]", items.join(", "))
+}
+
+/// The same text on lines of [`LINE_MAX`], broken behind commas and between clauses, as far as there are any.
+fn wrapped(text: &str) -> String {
+    let mut lines = String::new();
+    let mut width = INDENT.len();
+    for part in text.split_inclusive([',', ';', '{', '}']) {
+        let part = if width + part.len() > LINE_MAX {
+            lines.truncate(lines.trim_end().len());
+            lines.push_str(INDENT);
+            width = INDENT.len();
+            part.trim_start()
         } else {
-            let padded = Literal::u16_unsuffixed(function.fixed_len.next_multiple_of(8));
-            (
-                quote!(let mut reads = [#(#observed),*];),
-                quote!(call.reserve_observing(#enter_flags, #fixed, &mut reads)),
-                quote!(call.publish_observing(#padded, &reads)),
-            )
+            part
         };
-        let drive = match function.result {
-            Some(_) => quote!(let result = #call_driver;),
-            None => quote!(#call_driver;),
-        };
-        let leave = if function.leaves() { leave(function) } else { quote!(call.finish();) };
-        let puts = quote!(#(#clears)* #(#puts)*);
-        let begin = quote!(Call::begin(#id));
-        Self { begin, reads, reserve, puts, publish, call_driver, drive, leave }
+        lines.push_str(part);
+        width += part.len();
     }
-}
-
-/// Offsets of the fixed part's words that the arguments do not fill. They are cleared first, or written
-/// whole, so that nothing of an older record is left between arguments or behind them.
-fn words_with_gaps(function: &Function) -> Vec<u16> {
-    let filled = |word: u16| -> u16 {
-        in_word(function, word).map(|param| param.value.ty.repr.size()).sum()
-    };
-    (0..function.fixed_len).step_by(8).filter(|word| filled(*word) < 8).collect()
-}
-
-fn has_one_argument(function: &Function, word: u16) -> bool {
-    in_word(function, word).count() == 1
-}
-
-fn in_word(function: &Function, word: u16) -> impl Iterator<Item = &Param> {
-    function.params.iter().filter(move |param| param.offset & !7 == word)
-}
-
-fn leave(function: &Function) -> TokenStream {
-    let id = ident(&function.constant);
-    let flags = leave_flags(function);
-    let result = match function.result {
-        Some(_) => quote!(result),
-        None => quote!(()),
-    };
-    let mut observed = observations(function, Direction::Out);
-    if function.observes_result() {
-        observed.push(quote!(observe::c_string(result)));
-    }
-    if leaves_at_once(function) {
-        return quote!(call.leave_result(#id, #flags, #result););
-    }
-    if observed.is_empty() {
-        return quote!(call.leave(#id, #flags, #result, &mut []););
-    }
-    quote! {
-        let mut writes = [#(#observed),*];
-        call.leave(#id, #flags, #result, &mut writes);
-    }
-}
-
-/// Whether nothing is looked at between the driver's return and the command's end.
-fn leaves_at_once(function: &Function) -> bool {
-    let writes = function.observed(Direction::Out).next().is_some() || function.observes_result();
-    let touches = function.state.is_some_and(|state| state.leave);
-    !(writes || touches || function.hook.is_some())
+    lines
 }
 
 fn observations(function: &Function, direction: Direction) -> Vec<TokenStream> {
@@ -403,4 +297,12 @@ fn leave_flags(function: &Function) -> TokenStream {
         Effect::Leave => quote!(EFFECT),
         Effect::Enter | Effect::Recorded => quote!(0),
     }
+}
+
+/// Whether the arguments are some for which the state's code does anything.
+fn condition(function: &Function, guard: &Guard) -> Option<TokenStream> {
+    let param = ident(&function.params.get(guard.param)?.ident);
+    let hexadecimal = |value: &u32| -> Option<Literal> { format!("{value:#x}").parse().ok() };
+    let values = guard.values.iter().filter_map(hexadecimal);
+    Some(quote!(matches!(#param, #(#values)|*)))
 }

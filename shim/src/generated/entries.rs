@@ -2,3033 +2,1485 @@
 
 #![allow(non_snake_case)] // Commands are spelled as the API spells them.
 
-use super::ids::COUNT;
 use crate::entry::{entry, exported};
 
-exported!(eglBindAPI, EGL_BIND_API);
-exported!(eglBindTexImage, EGL_BIND_TEX_IMAGE);
-entry!(eglBindWaylandDisplayWL, EGL_BIND_WAYLAND_DISPLAY_WL);
-exported!(eglChooseConfig, EGL_CHOOSE_CONFIG);
-entry!(eglClientSignalSyncEXT, EGL_CLIENT_SIGNAL_SYNC_EXT);
-exported!(eglClientWaitSync, EGL_CLIENT_WAIT_SYNC);
-entry!(eglClientWaitSyncKHR, EGL_CLIENT_WAIT_SYNC_KHR);
-entry!(eglClientWaitSyncNV, EGL_CLIENT_WAIT_SYNC_NV);
-entry!(eglCompositorBindTexWindowEXT, EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT);
-entry!(eglCompositorSetContextAttributesEXT, EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT);
-entry!(eglCompositorSetContextListEXT, EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT);
-entry!(eglCompositorSetSizeEXT, EGL_COMPOSITOR_SET_SIZE_EXT);
-entry!(eglCompositorSetWindowAttributesEXT, EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT);
-entry!(eglCompositorSetWindowListEXT, EGL_COMPOSITOR_SET_WINDOW_LIST_EXT);
-entry!(eglCompositorSwapPolicyEXT, EGL_COMPOSITOR_SWAP_POLICY_EXT);
-exported!(eglCopyBuffers, EGL_COPY_BUFFERS);
-exported!(eglCreateContext, EGL_CREATE_CONTEXT);
-entry!(eglCreateDRMImageMESA, EGL_CREATE_DRM_IMAGE_MESA);
-entry!(eglCreateFenceSyncNV, EGL_CREATE_FENCE_SYNC_NV);
-exported!(eglCreateImage, EGL_CREATE_IMAGE);
-entry!(eglCreateImageKHR, EGL_CREATE_IMAGE_KHR);
-entry!(eglCreateNativeClientBufferANDROID, EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID);
-exported!(eglCreatePbufferFromClientBuffer, EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER);
-exported!(eglCreatePbufferSurface, EGL_CREATE_PBUFFER_SURFACE);
-exported!(eglCreatePixmapSurface, EGL_CREATE_PIXMAP_SURFACE);
-entry!(eglCreatePixmapSurfaceHI, EGL_CREATE_PIXMAP_SURFACE_HI);
-exported!(eglCreatePlatformPixmapSurface, EGL_CREATE_PLATFORM_PIXMAP_SURFACE);
-entry!(eglCreatePlatformPixmapSurfaceEXT, EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT);
-exported!(eglCreatePlatformWindowSurface, EGL_CREATE_PLATFORM_WINDOW_SURFACE);
-entry!(eglCreatePlatformWindowSurfaceEXT, EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT);
-entry!(eglCreateStreamAttribKHR, EGL_CREATE_STREAM_ATTRIB_KHR);
-entry!(eglCreateStreamFromFileDescriptorKHR, EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR);
-entry!(eglCreateStreamKHR, EGL_CREATE_STREAM_KHR);
-entry!(eglCreateStreamProducerSurfaceKHR, EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR);
-entry!(eglCreateStreamSyncNV, EGL_CREATE_STREAM_SYNC_NV);
-exported!(eglCreateSync, EGL_CREATE_SYNC);
-entry!(eglCreateSync64KHR, EGL_CREATE_SYNC64_KHR);
-entry!(eglCreateSyncKHR, EGL_CREATE_SYNC_KHR);
-entry!(eglCreateWaylandBufferFromImageWL, EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL);
-exported!(eglCreateWindowSurface, EGL_CREATE_WINDOW_SURFACE);
-entry!(eglDebugMessageControlKHR, EGL_DEBUG_MESSAGE_CONTROL_KHR);
-exported!(eglDestroyContext, EGL_DESTROY_CONTEXT);
-entry!(eglDestroyDisplayEXT, EGL_DESTROY_DISPLAY_EXT);
-exported!(eglDestroyImage, EGL_DESTROY_IMAGE);
-entry!(eglDestroyImageKHR, EGL_DESTROY_IMAGE_KHR);
-entry!(eglDestroyStreamKHR, EGL_DESTROY_STREAM_KHR);
-exported!(eglDestroySurface, EGL_DESTROY_SURFACE);
-exported!(eglDestroySync, EGL_DESTROY_SYNC);
-entry!(eglDestroySyncKHR, EGL_DESTROY_SYNC_KHR);
-entry!(eglDestroySyncNV, EGL_DESTROY_SYNC_NV);
-entry!(eglDupNativeFenceFDANDROID, EGL_DUP_NATIVE_FENCE_FD_ANDROID);
-entry!(eglExportDMABUFImageMESA, EGL_EXPORT_DMABUF_IMAGE_MESA);
-entry!(eglExportDMABUFImageQueryMESA, EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA);
-entry!(eglExportDRMImageMESA, EGL_EXPORT_DRM_IMAGE_MESA);
-entry!(eglFenceNV, EGL_FENCE_NV);
-entry!(eglGetCompositorTimingANDROID, EGL_GET_COMPOSITOR_TIMING_ANDROID);
-entry!(eglGetCompositorTimingSupportedANDROID, EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID);
-exported!(eglGetConfigAttrib, EGL_GET_CONFIG_ATTRIB);
-exported!(eglGetConfigs, EGL_GET_CONFIGS);
-exported!(eglGetCurrentContext, EGL_GET_CURRENT_CONTEXT);
-exported!(eglGetCurrentDisplay, EGL_GET_CURRENT_DISPLAY);
-exported!(eglGetCurrentSurface, EGL_GET_CURRENT_SURFACE);
-exported!(eglGetDisplay, EGL_GET_DISPLAY);
-entry!(eglGetDisplayDriverConfig, EGL_GET_DISPLAY_DRIVER_CONFIG);
-entry!(eglGetDisplayDriverName, EGL_GET_DISPLAY_DRIVER_NAME);
-exported!(eglGetError, EGL_GET_ERROR);
-entry!(eglGetFrameTimestampSupportedANDROID, EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID);
-entry!(eglGetFrameTimestampsANDROID, EGL_GET_FRAME_TIMESTAMPS_ANDROID);
-entry!(eglGetMscRateANGLE, EGL_GET_MSC_RATE_ANGLE);
-entry!(eglGetNativeClientBufferANDROID, EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID);
-entry!(eglGetNextFrameIdANDROID, EGL_GET_NEXT_FRAME_ID_ANDROID);
-entry!(eglGetOutputLayersEXT, EGL_GET_OUTPUT_LAYERS_EXT);
-entry!(eglGetOutputPortsEXT, EGL_GET_OUTPUT_PORTS_EXT);
-exported!(eglGetPlatformDisplay, EGL_GET_PLATFORM_DISPLAY);
-entry!(eglGetPlatformDisplayEXT, EGL_GET_PLATFORM_DISPLAY_EXT);
-exported!(eglGetProcAddress, EGL_GET_PROC_ADDRESS);
-entry!(eglGetStreamFileDescriptorKHR, EGL_GET_STREAM_FILE_DESCRIPTOR_KHR);
-exported!(eglGetSyncAttrib, EGL_GET_SYNC_ATTRIB);
-entry!(eglGetSyncAttribKHR, EGL_GET_SYNC_ATTRIB_KHR);
-entry!(eglGetSyncAttribNV, EGL_GET_SYNC_ATTRIB_NV);
-entry!(eglGetSystemTimeFrequencyNV, EGL_GET_SYSTEM_TIME_FREQUENCY_NV);
-entry!(eglGetSystemTimeNV, EGL_GET_SYSTEM_TIME_NV);
-exported!(eglInitialize, EGL_INITIALIZE);
-entry!(eglLabelObjectKHR, EGL_LABEL_OBJECT_KHR);
-entry!(eglLockSurfaceKHR, EGL_LOCK_SURFACE_KHR);
-exported!(eglMakeCurrent, EGL_MAKE_CURRENT);
-entry!(eglOutputLayerAttribEXT, EGL_OUTPUT_LAYER_ATTRIB_EXT);
-entry!(eglOutputPortAttribEXT, EGL_OUTPUT_PORT_ATTRIB_EXT);
-entry!(eglPostSubBufferNV, EGL_POST_SUB_BUFFER_NV);
-entry!(eglPresentationTimeANDROID, EGL_PRESENTATION_TIME_ANDROID);
-exported!(eglQueryAPI, EGL_QUERY_API);
-exported!(eglQueryContext, EGL_QUERY_CONTEXT);
-entry!(eglQueryDebugKHR, EGL_QUERY_DEBUG_KHR);
-entry!(eglQueryDeviceAttribEXT, EGL_QUERY_DEVICE_ATTRIB_EXT);
-entry!(eglQueryDeviceBinaryEXT, EGL_QUERY_DEVICE_BINARY_EXT);
-entry!(eglQueryDeviceStringEXT, EGL_QUERY_DEVICE_STRING_EXT);
-entry!(eglQueryDevicesEXT, EGL_QUERY_DEVICES_EXT);
-entry!(eglQueryDisplayAttribEXT, EGL_QUERY_DISPLAY_ATTRIB_EXT);
-entry!(eglQueryDisplayAttribKHR, EGL_QUERY_DISPLAY_ATTRIB_KHR);
-entry!(eglQueryDisplayAttribNV, EGL_QUERY_DISPLAY_ATTRIB_NV);
-entry!(eglQueryDmaBufFormatsEXT, EGL_QUERY_DMA_BUF_FORMATS_EXT);
-entry!(eglQueryDmaBufModifiersEXT, EGL_QUERY_DMA_BUF_MODIFIERS_EXT);
-entry!(eglQueryNativeDisplayNV, EGL_QUERY_NATIVE_DISPLAY_NV);
-entry!(eglQueryNativePixmapNV, EGL_QUERY_NATIVE_PIXMAP_NV);
-entry!(eglQueryNativeWindowNV, EGL_QUERY_NATIVE_WINDOW_NV);
-entry!(eglQueryOutputLayerAttribEXT, EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT);
-entry!(eglQueryOutputLayerStringEXT, EGL_QUERY_OUTPUT_LAYER_STRING_EXT);
-entry!(eglQueryOutputPortAttribEXT, EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT);
-entry!(eglQueryOutputPortStringEXT, EGL_QUERY_OUTPUT_PORT_STRING_EXT);
-entry!(eglQueryStreamAttribKHR, EGL_QUERY_STREAM_ATTRIB_KHR);
-entry!(eglQueryStreamConsumerEventNV, EGL_QUERY_STREAM_CONSUMER_EVENT_NV);
-entry!(eglQueryStreamKHR, EGL_QUERY_STREAM_KHR);
-entry!(eglQueryStreamMetadataNV, EGL_QUERY_STREAM_METADATA_NV);
-entry!(eglQueryStreamTimeKHR, EGL_QUERY_STREAM_TIME_KHR);
-entry!(eglQueryStreamu64KHR, EGL_QUERY_STREAMU64_KHR);
-exported!(eglQueryString, EGL_QUERY_STRING);
-entry!(eglQuerySupportedCompressionRatesEXT, EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT);
-exported!(eglQuerySurface, EGL_QUERY_SURFACE);
-entry!(eglQuerySurface64KHR, EGL_QUERY_SURFACE64_KHR);
-entry!(eglQuerySurfacePointerANGLE, EGL_QUERY_SURFACE_POINTER_ANGLE);
-entry!(eglQueryWaylandBufferWL, EGL_QUERY_WAYLAND_BUFFER_WL);
-exported!(eglReleaseTexImage, EGL_RELEASE_TEX_IMAGE);
-exported!(eglReleaseThread, EGL_RELEASE_THREAD);
-entry!(eglResetStreamNV, EGL_RESET_STREAM_NV);
-entry!(eglSetBlobCacheFuncsANDROID, EGL_SET_BLOB_CACHE_FUNCS_ANDROID);
-entry!(eglSetDamageRegionKHR, EGL_SET_DAMAGE_REGION_KHR);
-entry!(eglSetStreamAttribKHR, EGL_SET_STREAM_ATTRIB_KHR);
-entry!(eglSetStreamMetadataNV, EGL_SET_STREAM_METADATA_NV);
-entry!(eglSignalSyncKHR, EGL_SIGNAL_SYNC_KHR);
-entry!(eglSignalSyncNV, EGL_SIGNAL_SYNC_NV);
-entry!(eglStreamAcquireImageNV, EGL_STREAM_ACQUIRE_IMAGE_NV);
-entry!(eglStreamAttribKHR, EGL_STREAM_ATTRIB_KHR);
-entry!(eglStreamConsumerAcquireAttribKHR, EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR);
-entry!(eglStreamConsumerAcquireKHR, EGL_STREAM_CONSUMER_ACQUIRE_KHR);
-entry!(
-    eglStreamConsumerGLTextureExternalAttribsNV,
-    EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV
-);
-entry!(eglStreamConsumerGLTextureExternalKHR, EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR);
-entry!(eglStreamConsumerOutputEXT, EGL_STREAM_CONSUMER_OUTPUT_EXT);
-entry!(eglStreamConsumerReleaseAttribKHR, EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR);
-entry!(eglStreamConsumerReleaseKHR, EGL_STREAM_CONSUMER_RELEASE_KHR);
-entry!(eglStreamFlushNV, EGL_STREAM_FLUSH_NV);
-entry!(eglStreamImageConsumerConnectNV, EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV);
-entry!(eglStreamReleaseImageNV, EGL_STREAM_RELEASE_IMAGE_NV);
-exported!(eglSurfaceAttrib, EGL_SURFACE_ATTRIB);
-exported!(eglSwapBuffers, EGL_SWAP_BUFFERS);
-entry!(eglSwapBuffersRegion2NOK, EGL_SWAP_BUFFERS_REGION2_NOK);
-entry!(eglSwapBuffersRegionNOK, EGL_SWAP_BUFFERS_REGION_NOK);
-entry!(eglSwapBuffersWithDamageEXT, EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
-entry!(eglSwapBuffersWithDamageKHR, EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
-exported!(eglSwapInterval, EGL_SWAP_INTERVAL);
-exported!(eglTerminate, EGL_TERMINATE);
-entry!(eglUnbindWaylandDisplayWL, EGL_UNBIND_WAYLAND_DISPLAY_WL);
-entry!(eglUnlockSurfaceKHR, EGL_UNLOCK_SURFACE_KHR);
-entry!(eglUnsignalSyncEXT, EGL_UNSIGNAL_SYNC_EXT);
-exported!(eglWaitClient, EGL_WAIT_CLIENT);
-exported!(eglWaitGL, EGL_WAIT_GL);
-exported!(eglWaitNative, EGL_WAIT_NATIVE);
-exported!(eglWaitSync, EGL_WAIT_SYNC);
-entry!(eglWaitSyncKHR, EGL_WAIT_SYNC_KHR);
-entry!(glAcquireKeyedMutexWin32EXT, GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT);
-exported!(glActiveShaderProgram, GL_ACTIVE_SHADER_PROGRAM);
-entry!(glActiveShaderProgramEXT, GL_ACTIVE_SHADER_PROGRAM_EXT);
-exported!(glActiveTexture, GL_ACTIVE_TEXTURE);
-exported!(glAlphaFunc, GL_ALPHA_FUNC);
-entry!(glAlphaFuncQCOM, GL_ALPHA_FUNC_QCOM);
-exported!(glAlphaFuncx, GL_ALPHA_FUNCX);
-entry!(glAlphaFuncxOES, GL_ALPHA_FUNCX_OES);
-entry!(glApplyFramebufferAttachmentCMAAINTEL, GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL);
-exported!(glAttachShader, GL_ATTACH_SHADER);
-entry!(glBeginConditionalRenderNV, GL_BEGIN_CONDITIONAL_RENDER_NV);
-entry!(glBeginPerfMonitorAMD, GL_BEGIN_PERF_MONITOR_AMD);
-entry!(glBeginPerfQueryINTEL, GL_BEGIN_PERF_QUERY_INTEL);
-exported!(glBeginQuery, GL_BEGIN_QUERY);
-entry!(glBeginQueryEXT, GL_BEGIN_QUERY_EXT);
-exported!(glBeginTransformFeedback, GL_BEGIN_TRANSFORM_FEEDBACK);
-exported!(glBindAttribLocation, GL_BIND_ATTRIB_LOCATION);
-exported!(glBindBuffer, GL_BIND_BUFFER);
-exported!(glBindBufferBase, GL_BIND_BUFFER_BASE);
-exported!(glBindBufferRange, GL_BIND_BUFFER_RANGE);
-entry!(glBindFragDataLocationEXT, GL_BIND_FRAG_DATA_LOCATION_EXT);
-entry!(glBindFragDataLocationIndexedEXT, GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT);
-exported!(glBindFramebuffer, GL_BIND_FRAMEBUFFER);
-entry!(glBindFramebufferOES, GL_BIND_FRAMEBUFFER_OES);
-exported!(glBindImageTexture, GL_BIND_IMAGE_TEXTURE);
-exported!(glBindProgramPipeline, GL_BIND_PROGRAM_PIPELINE);
-entry!(glBindProgramPipelineEXT, GL_BIND_PROGRAM_PIPELINE_EXT);
-exported!(glBindRenderbuffer, GL_BIND_RENDERBUFFER);
-entry!(glBindRenderbufferOES, GL_BIND_RENDERBUFFER_OES);
-exported!(glBindSampler, GL_BIND_SAMPLER);
-entry!(glBindShadingRateImageNV, GL_BIND_SHADING_RATE_IMAGE_NV);
-exported!(glBindTexture, GL_BIND_TEXTURE);
-exported!(glBindTransformFeedback, GL_BIND_TRANSFORM_FEEDBACK);
-exported!(glBindVertexArray, GL_BIND_VERTEX_ARRAY);
-entry!(glBindVertexArrayOES, GL_BIND_VERTEX_ARRAY_OES);
-exported!(glBindVertexBuffer, GL_BIND_VERTEX_BUFFER);
-exported!(glBlendBarrier, GL_BLEND_BARRIER);
-entry!(glBlendBarrierKHR, GL_BLEND_BARRIER_KHR);
-entry!(glBlendBarrierNV, GL_BLEND_BARRIER_NV);
-exported!(glBlendColor, GL_BLEND_COLOR);
-exported!(glBlendEquation, GL_BLEND_EQUATION);
-entry!(glBlendEquationOES, GL_BLEND_EQUATION_OES);
-exported!(glBlendEquationSeparate, GL_BLEND_EQUATION_SEPARATE);
-entry!(glBlendEquationSeparateOES, GL_BLEND_EQUATION_SEPARATE_OES);
-exported!(glBlendEquationSeparatei, GL_BLEND_EQUATION_SEPARATEI);
-entry!(glBlendEquationSeparateiEXT, GL_BLEND_EQUATION_SEPARATEI_EXT);
-entry!(glBlendEquationSeparateiOES, GL_BLEND_EQUATION_SEPARATEI_OES);
-exported!(glBlendEquationi, GL_BLEND_EQUATIONI);
-entry!(glBlendEquationiEXT, GL_BLEND_EQUATIONI_EXT);
-entry!(glBlendEquationiOES, GL_BLEND_EQUATIONI_OES);
-exported!(glBlendFunc, GL_BLEND_FUNC);
-exported!(glBlendFuncSeparate, GL_BLEND_FUNC_SEPARATE);
-entry!(glBlendFuncSeparateOES, GL_BLEND_FUNC_SEPARATE_OES);
-exported!(glBlendFuncSeparatei, GL_BLEND_FUNC_SEPARATEI);
-entry!(glBlendFuncSeparateiEXT, GL_BLEND_FUNC_SEPARATEI_EXT);
-entry!(glBlendFuncSeparateiOES, GL_BLEND_FUNC_SEPARATEI_OES);
-exported!(glBlendFunci, GL_BLEND_FUNCI);
-entry!(glBlendFunciEXT, GL_BLEND_FUNCI_EXT);
-entry!(glBlendFunciOES, GL_BLEND_FUNCI_OES);
-entry!(glBlendParameteriNV, GL_BLEND_PARAMETERI_NV);
-exported!(glBlitFramebuffer, GL_BLIT_FRAMEBUFFER);
-entry!(glBlitFramebufferANGLE, GL_BLIT_FRAMEBUFFER_ANGLE);
-entry!(glBlitFramebufferLayerEXT, GL_BLIT_FRAMEBUFFER_LAYER_EXT);
-entry!(glBlitFramebufferLayersEXT, GL_BLIT_FRAMEBUFFER_LAYERS_EXT);
-entry!(glBlitFramebufferNV, GL_BLIT_FRAMEBUFFER_NV);
-entry!(glBufferAttachMemoryNV, GL_BUFFER_ATTACH_MEMORY_NV);
-exported!(glBufferData, GL_BUFFER_DATA);
-entry!(glBufferPageCommitmentMemNV, GL_BUFFER_PAGE_COMMITMENT_MEM_NV);
-entry!(glBufferStorageEXT, GL_BUFFER_STORAGE_EXT);
-entry!(glBufferStorageExternalEXT, GL_BUFFER_STORAGE_EXTERNAL_EXT);
-entry!(glBufferStorageMemEXT, GL_BUFFER_STORAGE_MEM_EXT);
-exported!(glBufferSubData, GL_BUFFER_SUB_DATA);
-exported!(glCheckFramebufferStatus, GL_CHECK_FRAMEBUFFER_STATUS);
-entry!(glCheckFramebufferStatusOES, GL_CHECK_FRAMEBUFFER_STATUS_OES);
-exported!(glClear, GL_CLEAR);
-exported!(glClearBufferfi, GL_CLEAR_BUFFERFI);
-exported!(glClearBufferfv, GL_CLEAR_BUFFERFV);
-exported!(glClearBufferiv, GL_CLEAR_BUFFERIV);
-exported!(glClearBufferuiv, GL_CLEAR_BUFFERUIV);
-exported!(glClearColor, GL_CLEAR_COLOR);
-exported!(glClearColorx, GL_CLEAR_COLORX);
-entry!(glClearColorxOES, GL_CLEAR_COLORX_OES);
-exported!(glClearDepthf, GL_CLEAR_DEPTHF);
-entry!(glClearDepthfOES, GL_CLEAR_DEPTHF_OES);
-exported!(glClearDepthx, GL_CLEAR_DEPTHX);
-entry!(glClearDepthxOES, GL_CLEAR_DEPTHX_OES);
-entry!(glClearPixelLocalStorageuiEXT, GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT);
-exported!(glClearStencil, GL_CLEAR_STENCIL);
-entry!(glClearTexImageEXT, GL_CLEAR_TEX_IMAGE_EXT);
-entry!(glClearTexSubImageEXT, GL_CLEAR_TEX_SUB_IMAGE_EXT);
-exported!(glClientActiveTexture, GL_CLIENT_ACTIVE_TEXTURE);
-exported!(glClientWaitSync, GL_CLIENT_WAIT_SYNC);
-entry!(glClientWaitSyncAPPLE, GL_CLIENT_WAIT_SYNC_APPLE);
-entry!(glClipControlEXT, GL_CLIP_CONTROL_EXT);
-exported!(glClipPlanef, GL_CLIP_PLANEF);
-entry!(glClipPlanefIMG, GL_CLIP_PLANEF_IMG);
-entry!(glClipPlanefOES, GL_CLIP_PLANEF_OES);
-exported!(glClipPlanex, GL_CLIP_PLANEX);
-entry!(glClipPlanexIMG, GL_CLIP_PLANEX_IMG);
-entry!(glClipPlanexOES, GL_CLIP_PLANEX_OES);
-exported!(glColor4f, GL_COLOR4F);
-exported!(glColor4ub, GL_COLOR4UB);
-exported!(glColor4x, GL_COLOR4X);
-entry!(glColor4xOES, GL_COLOR4X_OES);
-exported!(glColorMask, GL_COLOR_MASK);
-exported!(glColorMaski, GL_COLOR_MASKI);
-entry!(glColorMaskiEXT, GL_COLOR_MASKI_EXT);
-entry!(glColorMaskiOES, GL_COLOR_MASKI_OES);
-exported!(glColorPointer, GL_COLOR_POINTER);
-exported!(glCompileShader, GL_COMPILE_SHADER);
-exported!(glCompressedTexImage2D, GL_COMPRESSED_TEX_IMAGE2D);
-exported!(glCompressedTexImage3D, GL_COMPRESSED_TEX_IMAGE3D);
-entry!(glCompressedTexImage3DOES, GL_COMPRESSED_TEX_IMAGE3D_OES);
-exported!(glCompressedTexSubImage2D, GL_COMPRESSED_TEX_SUB_IMAGE2D);
-exported!(glCompressedTexSubImage3D, GL_COMPRESSED_TEX_SUB_IMAGE3D);
-entry!(glCompressedTexSubImage3DOES, GL_COMPRESSED_TEX_SUB_IMAGE3D_OES);
-entry!(glConservativeRasterParameteriNV, GL_CONSERVATIVE_RASTER_PARAMETERI_NV);
-exported!(glCopyBufferSubData, GL_COPY_BUFFER_SUB_DATA);
-entry!(glCopyBufferSubDataNV, GL_COPY_BUFFER_SUB_DATA_NV);
-exported!(glCopyImageSubData, GL_COPY_IMAGE_SUB_DATA);
-entry!(glCopyImageSubDataEXT, GL_COPY_IMAGE_SUB_DATA_EXT);
-entry!(glCopyImageSubDataOES, GL_COPY_IMAGE_SUB_DATA_OES);
-entry!(glCopyPathNV, GL_COPY_PATH_NV);
-exported!(glCopyTexImage2D, GL_COPY_TEX_IMAGE2D);
-exported!(glCopyTexSubImage2D, GL_COPY_TEX_SUB_IMAGE2D);
-exported!(glCopyTexSubImage3D, GL_COPY_TEX_SUB_IMAGE3D);
-entry!(glCopyTexSubImage3DOES, GL_COPY_TEX_SUB_IMAGE3D_OES);
-entry!(glCopyTextureLevelsAPPLE, GL_COPY_TEXTURE_LEVELS_APPLE);
-entry!(glCoverFillPathInstancedNV, GL_COVER_FILL_PATH_INSTANCED_NV);
-entry!(glCoverFillPathNV, GL_COVER_FILL_PATH_NV);
-entry!(glCoverStrokePathInstancedNV, GL_COVER_STROKE_PATH_INSTANCED_NV);
-entry!(glCoverStrokePathNV, GL_COVER_STROKE_PATH_NV);
-entry!(glCoverageMaskNV, GL_COVERAGE_MASK_NV);
-entry!(glCoverageModulationNV, GL_COVERAGE_MODULATION_NV);
-entry!(glCoverageModulationTableNV, GL_COVERAGE_MODULATION_TABLE_NV);
-entry!(glCoverageOperationNV, GL_COVERAGE_OPERATION_NV);
-entry!(glCreateMemoryObjectsEXT, GL_CREATE_MEMORY_OBJECTS_EXT);
-entry!(glCreatePerfQueryINTEL, GL_CREATE_PERF_QUERY_INTEL);
-exported!(glCreateProgram, GL_CREATE_PROGRAM);
-entry!(glCreateSemaphoresNV, GL_CREATE_SEMAPHORES_NV);
-exported!(glCreateShader, GL_CREATE_SHADER);
-exported!(glCreateShaderProgramv, GL_CREATE_SHADER_PROGRAMV);
-entry!(glCreateShaderProgramvEXT, GL_CREATE_SHADER_PROGRAMV_EXT);
-exported!(glCullFace, GL_CULL_FACE);
-entry!(glCurrentPaletteMatrixOES, GL_CURRENT_PALETTE_MATRIX_OES);
-exported!(glDebugMessageCallback, GL_DEBUG_MESSAGE_CALLBACK);
-entry!(glDebugMessageCallbackKHR, GL_DEBUG_MESSAGE_CALLBACK_KHR);
-exported!(glDebugMessageControl, GL_DEBUG_MESSAGE_CONTROL);
-entry!(glDebugMessageControlKHR, GL_DEBUG_MESSAGE_CONTROL_KHR);
-exported!(glDebugMessageInsert, GL_DEBUG_MESSAGE_INSERT);
-entry!(glDebugMessageInsertKHR, GL_DEBUG_MESSAGE_INSERT_KHR);
-exported!(glDeleteBuffers, GL_DELETE_BUFFERS);
-entry!(glDeleteFencesNV, GL_DELETE_FENCES_NV);
-exported!(glDeleteFramebuffers, GL_DELETE_FRAMEBUFFERS);
-entry!(glDeleteFramebuffersOES, GL_DELETE_FRAMEBUFFERS_OES);
-entry!(glDeleteMemoryObjectsEXT, GL_DELETE_MEMORY_OBJECTS_EXT);
-entry!(glDeletePathsNV, GL_DELETE_PATHS_NV);
-entry!(glDeletePerfMonitorsAMD, GL_DELETE_PERF_MONITORS_AMD);
-entry!(glDeletePerfQueryINTEL, GL_DELETE_PERF_QUERY_INTEL);
-exported!(glDeleteProgram, GL_DELETE_PROGRAM);
-exported!(glDeleteProgramPipelines, GL_DELETE_PROGRAM_PIPELINES);
-entry!(glDeleteProgramPipelinesEXT, GL_DELETE_PROGRAM_PIPELINES_EXT);
-exported!(glDeleteQueries, GL_DELETE_QUERIES);
-entry!(glDeleteQueriesEXT, GL_DELETE_QUERIES_EXT);
-exported!(glDeleteRenderbuffers, GL_DELETE_RENDERBUFFERS);
-entry!(glDeleteRenderbuffersOES, GL_DELETE_RENDERBUFFERS_OES);
-exported!(glDeleteSamplers, GL_DELETE_SAMPLERS);
-entry!(glDeleteSemaphoresEXT, GL_DELETE_SEMAPHORES_EXT);
-exported!(glDeleteShader, GL_DELETE_SHADER);
-exported!(glDeleteSync, GL_DELETE_SYNC);
-entry!(glDeleteSyncAPPLE, GL_DELETE_SYNC_APPLE);
-exported!(glDeleteTextures, GL_DELETE_TEXTURES);
-exported!(glDeleteTransformFeedbacks, GL_DELETE_TRANSFORM_FEEDBACKS);
-exported!(glDeleteVertexArrays, GL_DELETE_VERTEX_ARRAYS);
-entry!(glDeleteVertexArraysOES, GL_DELETE_VERTEX_ARRAYS_OES);
-exported!(glDepthFunc, GL_DEPTH_FUNC);
-exported!(glDepthMask, GL_DEPTH_MASK);
-entry!(glDepthRangeArrayfvNV, GL_DEPTH_RANGE_ARRAYFV_NV);
-entry!(glDepthRangeArrayfvOES, GL_DEPTH_RANGE_ARRAYFV_OES);
-entry!(glDepthRangeIndexedfNV, GL_DEPTH_RANGE_INDEXEDF_NV);
-entry!(glDepthRangeIndexedfOES, GL_DEPTH_RANGE_INDEXEDF_OES);
-exported!(glDepthRangef, GL_DEPTH_RANGEF);
-entry!(glDepthRangefOES, GL_DEPTH_RANGEF_OES);
-exported!(glDepthRangex, GL_DEPTH_RANGEX);
-entry!(glDepthRangexOES, GL_DEPTH_RANGEX_OES);
-exported!(glDetachShader, GL_DETACH_SHADER);
-exported!(glDisable, GL_DISABLE);
-exported!(glDisableClientState, GL_DISABLE_CLIENT_STATE);
-entry!(glDisableDriverControlQCOM, GL_DISABLE_DRIVER_CONTROL_QCOM);
-exported!(glDisableVertexAttribArray, GL_DISABLE_VERTEX_ATTRIB_ARRAY);
-exported!(glDisablei, GL_DISABLEI);
-entry!(glDisableiEXT, GL_DISABLEI_EXT);
-entry!(glDisableiNV, GL_DISABLEI_NV);
-entry!(glDisableiOES, GL_DISABLEI_OES);
-entry!(glDiscardFramebufferEXT, GL_DISCARD_FRAMEBUFFER_EXT);
-exported!(glDispatchCompute, GL_DISPATCH_COMPUTE);
-exported!(glDispatchComputeIndirect, GL_DISPATCH_COMPUTE_INDIRECT);
-exported!(glDrawArrays, GL_DRAW_ARRAYS);
-exported!(glDrawArraysIndirect, GL_DRAW_ARRAYS_INDIRECT);
-exported!(glDrawArraysInstanced, GL_DRAW_ARRAYS_INSTANCED);
-entry!(glDrawArraysInstancedANGLE, GL_DRAW_ARRAYS_INSTANCED_ANGLE);
-entry!(glDrawArraysInstancedBaseInstanceEXT, GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT);
-entry!(glDrawArraysInstancedEXT, GL_DRAW_ARRAYS_INSTANCED_EXT);
-entry!(glDrawArraysInstancedNV, GL_DRAW_ARRAYS_INSTANCED_NV);
-exported!(glDrawBuffers, GL_DRAW_BUFFERS);
-entry!(glDrawBuffersEXT, GL_DRAW_BUFFERS_EXT);
-entry!(glDrawBuffersIndexedEXT, GL_DRAW_BUFFERS_INDEXED_EXT);
-entry!(glDrawBuffersNV, GL_DRAW_BUFFERS_NV);
-exported!(glDrawElements, GL_DRAW_ELEMENTS);
-exported!(glDrawElementsBaseVertex, GL_DRAW_ELEMENTS_BASE_VERTEX);
-entry!(glDrawElementsBaseVertexEXT, GL_DRAW_ELEMENTS_BASE_VERTEX_EXT);
-entry!(glDrawElementsBaseVertexOES, GL_DRAW_ELEMENTS_BASE_VERTEX_OES);
-exported!(glDrawElementsIndirect, GL_DRAW_ELEMENTS_INDIRECT);
-exported!(glDrawElementsInstanced, GL_DRAW_ELEMENTS_INSTANCED);
-entry!(glDrawElementsInstancedANGLE, GL_DRAW_ELEMENTS_INSTANCED_ANGLE);
-entry!(glDrawElementsInstancedBaseInstanceEXT, GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT);
-exported!(glDrawElementsInstancedBaseVertex, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX);
-entry!(
-    glDrawElementsInstancedBaseVertexBaseInstanceEXT,
-    GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT
-);
-entry!(glDrawElementsInstancedBaseVertexEXT, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT);
-entry!(glDrawElementsInstancedBaseVertexOES, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES);
-entry!(glDrawElementsInstancedEXT, GL_DRAW_ELEMENTS_INSTANCED_EXT);
-entry!(glDrawElementsInstancedNV, GL_DRAW_ELEMENTS_INSTANCED_NV);
-entry!(glDrawMeshTasksIndirectNV, GL_DRAW_MESH_TASKS_INDIRECT_NV);
-entry!(glDrawMeshTasksNV, GL_DRAW_MESH_TASKS_NV);
-exported!(glDrawRangeElements, GL_DRAW_RANGE_ELEMENTS);
-exported!(glDrawRangeElementsBaseVertex, GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX);
-entry!(glDrawRangeElementsBaseVertexEXT, GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT);
-entry!(glDrawRangeElementsBaseVertexOES, GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES);
-entry!(glDrawTexfOES, GL_DRAW_TEXF_OES);
-entry!(glDrawTexfvOES, GL_DRAW_TEXFV_OES);
-entry!(glDrawTexiOES, GL_DRAW_TEXI_OES);
-entry!(glDrawTexivOES, GL_DRAW_TEXIV_OES);
-entry!(glDrawTexsOES, GL_DRAW_TEXS_OES);
-entry!(glDrawTexsvOES, GL_DRAW_TEXSV_OES);
-entry!(glDrawTexxOES, GL_DRAW_TEXX_OES);
-entry!(glDrawTexxvOES, GL_DRAW_TEXXV_OES);
-entry!(glDrawTransformFeedbackEXT, GL_DRAW_TRANSFORM_FEEDBACK_EXT);
-entry!(glDrawTransformFeedbackInstancedEXT, GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT);
-entry!(glDrawVkImageNV, GL_DRAW_VK_IMAGE_NV);
-entry!(glEGLImageTargetRenderbufferStorageOES, GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES);
-entry!(glEGLImageTargetTexStorageEXT, GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT);
-entry!(glEGLImageTargetTexture2DOES, GL_EGL_IMAGE_TARGET_TEXTURE2D_OES);
-entry!(glEGLImageTargetTextureStorageEXT, GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT);
-exported!(glEnable, GL_ENABLE);
-exported!(glEnableClientState, GL_ENABLE_CLIENT_STATE);
-entry!(glEnableDriverControlQCOM, GL_ENABLE_DRIVER_CONTROL_QCOM);
-exported!(glEnableVertexAttribArray, GL_ENABLE_VERTEX_ATTRIB_ARRAY);
-exported!(glEnablei, GL_ENABLEI);
-entry!(glEnableiEXT, GL_ENABLEI_EXT);
-entry!(glEnableiNV, GL_ENABLEI_NV);
-entry!(glEnableiOES, GL_ENABLEI_OES);
-entry!(glEndConditionalRenderNV, GL_END_CONDITIONAL_RENDER_NV);
-entry!(glEndPerfMonitorAMD, GL_END_PERF_MONITOR_AMD);
-entry!(glEndPerfQueryINTEL, GL_END_PERF_QUERY_INTEL);
-exported!(glEndQuery, GL_END_QUERY);
-entry!(glEndQueryEXT, GL_END_QUERY_EXT);
-entry!(glEndTilingQCOM, GL_END_TILING_QCOM);
-exported!(glEndTransformFeedback, GL_END_TRANSFORM_FEEDBACK);
-entry!(glExtGetBufferPointervQCOM, GL_EXT_GET_BUFFER_POINTERV_QCOM);
-entry!(glExtGetBuffersQCOM, GL_EXT_GET_BUFFERS_QCOM);
-entry!(glExtGetFramebuffersQCOM, GL_EXT_GET_FRAMEBUFFERS_QCOM);
-entry!(glExtGetProgramBinarySourceQCOM, GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM);
-entry!(glExtGetProgramsQCOM, GL_EXT_GET_PROGRAMS_QCOM);
-entry!(glExtGetRenderbuffersQCOM, GL_EXT_GET_RENDERBUFFERS_QCOM);
-entry!(glExtGetShadersQCOM, GL_EXT_GET_SHADERS_QCOM);
-entry!(glExtGetTexLevelParameterivQCOM, GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM);
-entry!(glExtGetTexSubImageQCOM, GL_EXT_GET_TEX_SUB_IMAGE_QCOM);
-entry!(glExtGetTexturesQCOM, GL_EXT_GET_TEXTURES_QCOM);
-entry!(glExtIsProgramBinaryQCOM, GL_EXT_IS_PROGRAM_BINARY_QCOM);
-entry!(glExtTexObjectStateOverrideiQCOM, GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM);
-entry!(glExtrapolateTex2DQCOM, GL_EXTRAPOLATE_TEX2D_QCOM);
-exported!(glFenceSync, GL_FENCE_SYNC);
-entry!(glFenceSyncAPPLE, GL_FENCE_SYNC_APPLE);
-exported!(glFinish, GL_FINISH);
-entry!(glFinishFenceNV, GL_FINISH_FENCE_NV);
-exported!(glFlush, GL_FLUSH);
-exported!(glFlushMappedBufferRange, GL_FLUSH_MAPPED_BUFFER_RANGE);
-entry!(glFlushMappedBufferRangeEXT, GL_FLUSH_MAPPED_BUFFER_RANGE_EXT);
-exported!(glFogf, GL_FOGF);
-exported!(glFogfv, GL_FOGFV);
-exported!(glFogx, GL_FOGX);
-entry!(glFogxOES, GL_FOGX_OES);
-exported!(glFogxv, GL_FOGXV);
-entry!(glFogxvOES, GL_FOGXV_OES);
-entry!(glFragmentCoverageColorNV, GL_FRAGMENT_COVERAGE_COLOR_NV);
-entry!(glFramebufferFetchBarrierEXT, GL_FRAMEBUFFER_FETCH_BARRIER_EXT);
-entry!(glFramebufferFetchBarrierQCOM, GL_FRAMEBUFFER_FETCH_BARRIER_QCOM);
-entry!(glFramebufferFoveationConfigQCOM, GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM);
-entry!(glFramebufferFoveationParametersQCOM, GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM);
-exported!(glFramebufferParameteri, GL_FRAMEBUFFER_PARAMETERI);
-entry!(glFramebufferParameteriMESA, GL_FRAMEBUFFER_PARAMETERI_MESA);
-entry!(glFramebufferPixelLocalStorageSizeEXT, GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT);
-exported!(glFramebufferRenderbuffer, GL_FRAMEBUFFER_RENDERBUFFER);
-entry!(glFramebufferRenderbufferOES, GL_FRAMEBUFFER_RENDERBUFFER_OES);
-entry!(glFramebufferSampleLocationsfvNV, GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV);
-entry!(glFramebufferShadingRateEXT, GL_FRAMEBUFFER_SHADING_RATE_EXT);
-exported!(glFramebufferTexture, GL_FRAMEBUFFER_TEXTURE);
-exported!(glFramebufferTexture2D, GL_FRAMEBUFFER_TEXTURE2D);
-entry!(glFramebufferTexture2DDownsampleIMG, GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG);
-entry!(glFramebufferTexture2DMultisampleEXT, GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT);
-entry!(glFramebufferTexture2DMultisampleIMG, GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG);
-entry!(glFramebufferTexture2DOES, GL_FRAMEBUFFER_TEXTURE2D_OES);
-entry!(glFramebufferTexture3DOES, GL_FRAMEBUFFER_TEXTURE3D_OES);
-entry!(glFramebufferTextureEXT, GL_FRAMEBUFFER_TEXTURE_EXT);
-exported!(glFramebufferTextureLayer, GL_FRAMEBUFFER_TEXTURE_LAYER);
-entry!(glFramebufferTextureLayerDownsampleIMG, GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG);
-entry!(
-    glFramebufferTextureMultisampleMultiviewOVR,
-    GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR
-);
-entry!(glFramebufferTextureMultiviewOVR, GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR);
-entry!(glFramebufferTextureOES, GL_FRAMEBUFFER_TEXTURE_OES);
-exported!(glFrontFace, GL_FRONT_FACE);
-exported!(glFrustumf, GL_FRUSTUMF);
-entry!(glFrustumfOES, GL_FRUSTUMF_OES);
-exported!(glFrustumx, GL_FRUSTUMX);
-entry!(glFrustumxOES, GL_FRUSTUMX_OES);
-exported!(glGenBuffers, GL_GEN_BUFFERS);
-entry!(glGenFencesNV, GL_GEN_FENCES_NV);
-exported!(glGenFramebuffers, GL_GEN_FRAMEBUFFERS);
-entry!(glGenFramebuffersOES, GL_GEN_FRAMEBUFFERS_OES);
-entry!(glGenPathsNV, GL_GEN_PATHS_NV);
-entry!(glGenPerfMonitorsAMD, GL_GEN_PERF_MONITORS_AMD);
-exported!(glGenProgramPipelines, GL_GEN_PROGRAM_PIPELINES);
-entry!(glGenProgramPipelinesEXT, GL_GEN_PROGRAM_PIPELINES_EXT);
-exported!(glGenQueries, GL_GEN_QUERIES);
-entry!(glGenQueriesEXT, GL_GEN_QUERIES_EXT);
-exported!(glGenRenderbuffers, GL_GEN_RENDERBUFFERS);
-entry!(glGenRenderbuffersOES, GL_GEN_RENDERBUFFERS_OES);
-exported!(glGenSamplers, GL_GEN_SAMPLERS);
-entry!(glGenSemaphoresEXT, GL_GEN_SEMAPHORES_EXT);
-exported!(glGenTextures, GL_GEN_TEXTURES);
-exported!(glGenTransformFeedbacks, GL_GEN_TRANSFORM_FEEDBACKS);
-exported!(glGenVertexArrays, GL_GEN_VERTEX_ARRAYS);
-entry!(glGenVertexArraysOES, GL_GEN_VERTEX_ARRAYS_OES);
-exported!(glGenerateMipmap, GL_GENERATE_MIPMAP);
-entry!(glGenerateMipmapOES, GL_GENERATE_MIPMAP_OES);
-exported!(glGetActiveAttrib, GL_GET_ACTIVE_ATTRIB);
-exported!(glGetActiveUniform, GL_GET_ACTIVE_UNIFORM);
-exported!(glGetActiveUniformBlockName, GL_GET_ACTIVE_UNIFORM_BLOCK_NAME);
-exported!(glGetActiveUniformBlockiv, GL_GET_ACTIVE_UNIFORM_BLOCKIV);
-exported!(glGetActiveUniformsiv, GL_GET_ACTIVE_UNIFORMSIV);
-exported!(glGetAttachedShaders, GL_GET_ATTACHED_SHADERS);
-exported!(glGetAttribLocation, GL_GET_ATTRIB_LOCATION);
-exported!(glGetBooleani_v, GL_GET_BOOLEANI_V);
-exported!(glGetBooleanv, GL_GET_BOOLEANV);
-exported!(glGetBufferParameteri64v, GL_GET_BUFFER_PARAMETERI64V);
-exported!(glGetBufferParameteriv, GL_GET_BUFFER_PARAMETERIV);
-exported!(glGetBufferPointerv, GL_GET_BUFFER_POINTERV);
-entry!(glGetBufferPointervOES, GL_GET_BUFFER_POINTERV_OES);
-exported!(glGetClipPlanef, GL_GET_CLIP_PLANEF);
-entry!(glGetClipPlanefOES, GL_GET_CLIP_PLANEF_OES);
-exported!(glGetClipPlanex, GL_GET_CLIP_PLANEX);
-entry!(glGetClipPlanexOES, GL_GET_CLIP_PLANEX_OES);
-entry!(glGetCoverageModulationTableNV, GL_GET_COVERAGE_MODULATION_TABLE_NV);
-exported!(glGetDebugMessageLog, GL_GET_DEBUG_MESSAGE_LOG);
-entry!(glGetDebugMessageLogKHR, GL_GET_DEBUG_MESSAGE_LOG_KHR);
-entry!(glGetDriverControlStringQCOM, GL_GET_DRIVER_CONTROL_STRING_QCOM);
-entry!(glGetDriverControlsQCOM, GL_GET_DRIVER_CONTROLS_QCOM);
-exported!(glGetError, GL_GET_ERROR);
-entry!(glGetFenceivNV, GL_GET_FENCEIV_NV);
-entry!(glGetFirstPerfQueryIdINTEL, GL_GET_FIRST_PERF_QUERY_ID_INTEL);
-exported!(glGetFixedv, GL_GET_FIXEDV);
-entry!(glGetFixedvOES, GL_GET_FIXEDV_OES);
-entry!(glGetFloati_vNV, GL_GET_FLOATI_V_NV);
-entry!(glGetFloati_vOES, GL_GET_FLOATI_V_OES);
-exported!(glGetFloatv, GL_GET_FLOATV);
-entry!(glGetFragDataIndexEXT, GL_GET_FRAG_DATA_INDEX_EXT);
-exported!(glGetFragDataLocation, GL_GET_FRAG_DATA_LOCATION);
-entry!(glGetFragmentShadingRatesEXT, GL_GET_FRAGMENT_SHADING_RATES_EXT);
-exported!(glGetFramebufferAttachmentParameteriv, GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV);
-entry!(glGetFramebufferAttachmentParameterivOES, GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES);
-exported!(glGetFramebufferParameteriv, GL_GET_FRAMEBUFFER_PARAMETERIV);
-entry!(glGetFramebufferParameterivMESA, GL_GET_FRAMEBUFFER_PARAMETERIV_MESA);
-entry!(glGetFramebufferPixelLocalStorageSizeEXT, GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT);
-exported!(glGetGraphicsResetStatus, GL_GET_GRAPHICS_RESET_STATUS);
-entry!(glGetGraphicsResetStatusEXT, GL_GET_GRAPHICS_RESET_STATUS_EXT);
-entry!(glGetGraphicsResetStatusKHR, GL_GET_GRAPHICS_RESET_STATUS_KHR);
-entry!(glGetImageHandleNV, GL_GET_IMAGE_HANDLE_NV);
-exported!(glGetInteger64i_v, GL_GET_INTEGER64I_V);
-exported!(glGetInteger64v, GL_GET_INTEGER64V);
-entry!(glGetInteger64vAPPLE, GL_GET_INTEGER64V_APPLE);
-entry!(glGetInteger64vEXT, GL_GET_INTEGER64V_EXT);
-exported!(glGetIntegeri_v, GL_GET_INTEGERI_V);
-entry!(glGetIntegeri_vEXT, GL_GET_INTEGERI_V_EXT);
-exported!(glGetIntegerv, GL_GET_INTEGERV);
-entry!(glGetInternalformatSampleivNV, GL_GET_INTERNALFORMAT_SAMPLEIV_NV);
-exported!(glGetInternalformativ, GL_GET_INTERNALFORMATIV);
-exported!(glGetLightfv, GL_GET_LIGHTFV);
-exported!(glGetLightxv, GL_GET_LIGHTXV);
-entry!(glGetLightxvOES, GL_GET_LIGHTXV_OES);
-exported!(glGetMaterialfv, GL_GET_MATERIALFV);
-exported!(glGetMaterialxv, GL_GET_MATERIALXV);
-entry!(glGetMaterialxvOES, GL_GET_MATERIALXV_OES);
-entry!(glGetMemoryObjectDetachedResourcesuivNV, GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV);
-entry!(glGetMemoryObjectParameterivEXT, GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT);
-exported!(glGetMultisamplefv, GL_GET_MULTISAMPLEFV);
-entry!(glGetNextPerfQueryIdINTEL, GL_GET_NEXT_PERF_QUERY_ID_INTEL);
-exported!(glGetObjectLabel, GL_GET_OBJECT_LABEL);
-entry!(glGetObjectLabelEXT, GL_GET_OBJECT_LABEL_EXT);
-entry!(glGetObjectLabelKHR, GL_GET_OBJECT_LABEL_KHR);
-exported!(glGetObjectPtrLabel, GL_GET_OBJECT_PTR_LABEL);
-entry!(glGetObjectPtrLabelKHR, GL_GET_OBJECT_PTR_LABEL_KHR);
-entry!(glGetPathCommandsNV, GL_GET_PATH_COMMANDS_NV);
-entry!(glGetPathCoordsNV, GL_GET_PATH_COORDS_NV);
-entry!(glGetPathDashArrayNV, GL_GET_PATH_DASH_ARRAY_NV);
-entry!(glGetPathLengthNV, GL_GET_PATH_LENGTH_NV);
-entry!(glGetPathMetricRangeNV, GL_GET_PATH_METRIC_RANGE_NV);
-entry!(glGetPathMetricsNV, GL_GET_PATH_METRICS_NV);
-entry!(glGetPathParameterfvNV, GL_GET_PATH_PARAMETERFV_NV);
-entry!(glGetPathParameterivNV, GL_GET_PATH_PARAMETERIV_NV);
-entry!(glGetPathSpacingNV, GL_GET_PATH_SPACING_NV);
-entry!(glGetPerfCounterInfoINTEL, GL_GET_PERF_COUNTER_INFO_INTEL);
-entry!(glGetPerfMonitorCounterDataAMD, GL_GET_PERF_MONITOR_COUNTER_DATA_AMD);
-entry!(glGetPerfMonitorCounterInfoAMD, GL_GET_PERF_MONITOR_COUNTER_INFO_AMD);
-entry!(glGetPerfMonitorCounterStringAMD, GL_GET_PERF_MONITOR_COUNTER_STRING_AMD);
-entry!(glGetPerfMonitorCountersAMD, GL_GET_PERF_MONITOR_COUNTERS_AMD);
-entry!(glGetPerfMonitorGroupStringAMD, GL_GET_PERF_MONITOR_GROUP_STRING_AMD);
-entry!(glGetPerfMonitorGroupsAMD, GL_GET_PERF_MONITOR_GROUPS_AMD);
-entry!(glGetPerfQueryDataINTEL, GL_GET_PERF_QUERY_DATA_INTEL);
-entry!(glGetPerfQueryIdByNameINTEL, GL_GET_PERF_QUERY_ID_BY_NAME_INTEL);
-entry!(glGetPerfQueryInfoINTEL, GL_GET_PERF_QUERY_INFO_INTEL);
-exported!(glGetPointerv, GL_GET_POINTERV);
-entry!(glGetPointervKHR, GL_GET_POINTERV_KHR);
-exported!(glGetProgramBinary, GL_GET_PROGRAM_BINARY);
-entry!(glGetProgramBinaryOES, GL_GET_PROGRAM_BINARY_OES);
-exported!(glGetProgramInfoLog, GL_GET_PROGRAM_INFO_LOG);
-exported!(glGetProgramInterfaceiv, GL_GET_PROGRAM_INTERFACEIV);
-exported!(glGetProgramPipelineInfoLog, GL_GET_PROGRAM_PIPELINE_INFO_LOG);
-entry!(glGetProgramPipelineInfoLogEXT, GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT);
-exported!(glGetProgramPipelineiv, GL_GET_PROGRAM_PIPELINEIV);
-entry!(glGetProgramPipelineivEXT, GL_GET_PROGRAM_PIPELINEIV_EXT);
-exported!(glGetProgramResourceIndex, GL_GET_PROGRAM_RESOURCE_INDEX);
-exported!(glGetProgramResourceLocation, GL_GET_PROGRAM_RESOURCE_LOCATION);
-entry!(glGetProgramResourceLocationIndexEXT, GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT);
-exported!(glGetProgramResourceName, GL_GET_PROGRAM_RESOURCE_NAME);
-entry!(glGetProgramResourcefvNV, GL_GET_PROGRAM_RESOURCEFV_NV);
-exported!(glGetProgramResourceiv, GL_GET_PROGRAM_RESOURCEIV);
-exported!(glGetProgramiv, GL_GET_PROGRAMIV);
-entry!(glGetQueryObjecti64vEXT, GL_GET_QUERY_OBJECTI64V_EXT);
-entry!(glGetQueryObjectivEXT, GL_GET_QUERY_OBJECTIV_EXT);
-entry!(glGetQueryObjectui64vEXT, GL_GET_QUERY_OBJECTUI64V_EXT);
-exported!(glGetQueryObjectuiv, GL_GET_QUERY_OBJECTUIV);
-entry!(glGetQueryObjectuivEXT, GL_GET_QUERY_OBJECTUIV_EXT);
-exported!(glGetQueryiv, GL_GET_QUERYIV);
-entry!(glGetQueryivEXT, GL_GET_QUERYIV_EXT);
-exported!(glGetRenderbufferParameteriv, GL_GET_RENDERBUFFER_PARAMETERIV);
-entry!(glGetRenderbufferParameterivOES, GL_GET_RENDERBUFFER_PARAMETERIV_OES);
-exported!(glGetSamplerParameterIiv, GL_GET_SAMPLER_PARAMETER_IIV);
-entry!(glGetSamplerParameterIivEXT, GL_GET_SAMPLER_PARAMETER_IIV_EXT);
-entry!(glGetSamplerParameterIivOES, GL_GET_SAMPLER_PARAMETER_IIV_OES);
-exported!(glGetSamplerParameterIuiv, GL_GET_SAMPLER_PARAMETER_IUIV);
-entry!(glGetSamplerParameterIuivEXT, GL_GET_SAMPLER_PARAMETER_IUIV_EXT);
-entry!(glGetSamplerParameterIuivOES, GL_GET_SAMPLER_PARAMETER_IUIV_OES);
-exported!(glGetSamplerParameterfv, GL_GET_SAMPLER_PARAMETERFV);
-exported!(glGetSamplerParameteriv, GL_GET_SAMPLER_PARAMETERIV);
-entry!(glGetSemaphoreParameterivNV, GL_GET_SEMAPHORE_PARAMETERIV_NV);
-entry!(glGetSemaphoreParameterui64vEXT, GL_GET_SEMAPHORE_PARAMETERUI64V_EXT);
-exported!(glGetShaderInfoLog, GL_GET_SHADER_INFO_LOG);
-exported!(glGetShaderPrecisionFormat, GL_GET_SHADER_PRECISION_FORMAT);
-exported!(glGetShaderSource, GL_GET_SHADER_SOURCE);
-exported!(glGetShaderiv, GL_GET_SHADERIV);
-entry!(glGetShadingRateImagePaletteNV, GL_GET_SHADING_RATE_IMAGE_PALETTE_NV);
-entry!(glGetShadingRateSampleLocationivNV, GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV);
-exported!(glGetString, GL_GET_STRING);
-exported!(glGetStringi, GL_GET_STRINGI);
-exported!(glGetSynciv, GL_GET_SYNCIV);
-entry!(glGetSyncivAPPLE, GL_GET_SYNCIV_APPLE);
-exported!(glGetTexEnvfv, GL_GET_TEX_ENVFV);
-exported!(glGetTexEnviv, GL_GET_TEX_ENVIV);
-exported!(glGetTexEnvxv, GL_GET_TEX_ENVXV);
-entry!(glGetTexEnvxvOES, GL_GET_TEX_ENVXV_OES);
-entry!(glGetTexGenfvOES, GL_GET_TEX_GENFV_OES);
-entry!(glGetTexGenivOES, GL_GET_TEX_GENIV_OES);
-entry!(glGetTexGenxvOES, GL_GET_TEX_GENXV_OES);
-exported!(glGetTexLevelParameterfv, GL_GET_TEX_LEVEL_PARAMETERFV);
-exported!(glGetTexLevelParameteriv, GL_GET_TEX_LEVEL_PARAMETERIV);
-exported!(glGetTexParameterIiv, GL_GET_TEX_PARAMETER_IIV);
-entry!(glGetTexParameterIivEXT, GL_GET_TEX_PARAMETER_IIV_EXT);
-entry!(glGetTexParameterIivOES, GL_GET_TEX_PARAMETER_IIV_OES);
-exported!(glGetTexParameterIuiv, GL_GET_TEX_PARAMETER_IUIV);
-entry!(glGetTexParameterIuivEXT, GL_GET_TEX_PARAMETER_IUIV_EXT);
-entry!(glGetTexParameterIuivOES, GL_GET_TEX_PARAMETER_IUIV_OES);
-exported!(glGetTexParameterfv, GL_GET_TEX_PARAMETERFV);
-exported!(glGetTexParameteriv, GL_GET_TEX_PARAMETERIV);
-exported!(glGetTexParameterxv, GL_GET_TEX_PARAMETERXV);
-entry!(glGetTexParameterxvOES, GL_GET_TEX_PARAMETERXV_OES);
-entry!(glGetTextureHandleIMG, GL_GET_TEXTURE_HANDLE_IMG);
-entry!(glGetTextureHandleNV, GL_GET_TEXTURE_HANDLE_NV);
-entry!(glGetTextureSamplerHandleIMG, GL_GET_TEXTURE_SAMPLER_HANDLE_IMG);
-entry!(glGetTextureSamplerHandleNV, GL_GET_TEXTURE_SAMPLER_HANDLE_NV);
-exported!(glGetTransformFeedbackVarying, GL_GET_TRANSFORM_FEEDBACK_VARYING);
-entry!(glGetTranslatedShaderSourceANGLE, GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE);
-exported!(glGetUniformBlockIndex, GL_GET_UNIFORM_BLOCK_INDEX);
-exported!(glGetUniformIndices, GL_GET_UNIFORM_INDICES);
-exported!(glGetUniformLocation, GL_GET_UNIFORM_LOCATION);
-exported!(glGetUniformfv, GL_GET_UNIFORMFV);
-entry!(glGetUniformi64vNV, GL_GET_UNIFORMI64V_NV);
-exported!(glGetUniformiv, GL_GET_UNIFORMIV);
-exported!(glGetUniformuiv, GL_GET_UNIFORMUIV);
-entry!(glGetUnsignedBytei_vEXT, GL_GET_UNSIGNED_BYTEI_V_EXT);
-entry!(glGetUnsignedBytevEXT, GL_GET_UNSIGNED_BYTEV_EXT);
-exported!(glGetVertexAttribIiv, GL_GET_VERTEX_ATTRIB_IIV);
-exported!(glGetVertexAttribIuiv, GL_GET_VERTEX_ATTRIB_IUIV);
-exported!(glGetVertexAttribPointerv, GL_GET_VERTEX_ATTRIB_POINTERV);
-exported!(glGetVertexAttribfv, GL_GET_VERTEX_ATTRIBFV);
-exported!(glGetVertexAttribiv, GL_GET_VERTEX_ATTRIBIV);
-entry!(glGetVkProcAddrNV, GL_GET_VK_PROC_ADDR_NV);
-exported!(glGetnUniformfv, GL_GETN_UNIFORMFV);
-entry!(glGetnUniformfvEXT, GL_GETN_UNIFORMFV_EXT);
-entry!(glGetnUniformfvKHR, GL_GETN_UNIFORMFV_KHR);
-exported!(glGetnUniformiv, GL_GETN_UNIFORMIV);
-entry!(glGetnUniformivEXT, GL_GETN_UNIFORMIV_EXT);
-entry!(glGetnUniformivKHR, GL_GETN_UNIFORMIV_KHR);
-exported!(glGetnUniformuiv, GL_GETN_UNIFORMUIV);
-entry!(glGetnUniformuivKHR, GL_GETN_UNIFORMUIV_KHR);
-exported!(glHint, GL_HINT);
-entry!(glImportMemoryFdEXT, GL_IMPORT_MEMORY_FD_EXT);
-entry!(glImportMemoryWin32HandleEXT, GL_IMPORT_MEMORY_WIN32HANDLE_EXT);
-entry!(glImportMemoryWin32NameEXT, GL_IMPORT_MEMORY_WIN32NAME_EXT);
-entry!(glImportSemaphoreFdEXT, GL_IMPORT_SEMAPHORE_FD_EXT);
-entry!(glImportSemaphoreWin32HandleEXT, GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT);
-entry!(glImportSemaphoreWin32NameEXT, GL_IMPORT_SEMAPHORE_WIN32NAME_EXT);
-entry!(glInsertEventMarkerEXT, GL_INSERT_EVENT_MARKER_EXT);
-entry!(glInterpolatePathsNV, GL_INTERPOLATE_PATHS_NV);
-exported!(glInvalidateFramebuffer, GL_INVALIDATE_FRAMEBUFFER);
-exported!(glInvalidateSubFramebuffer, GL_INVALIDATE_SUB_FRAMEBUFFER);
-exported!(glIsBuffer, GL_IS_BUFFER);
-exported!(glIsEnabled, GL_IS_ENABLED);
-exported!(glIsEnabledi, GL_IS_ENABLEDI);
-entry!(glIsEnablediEXT, GL_IS_ENABLEDI_EXT);
-entry!(glIsEnablediNV, GL_IS_ENABLEDI_NV);
-entry!(glIsEnablediOES, GL_IS_ENABLEDI_OES);
-entry!(glIsFenceNV, GL_IS_FENCE_NV);
-exported!(glIsFramebuffer, GL_IS_FRAMEBUFFER);
-entry!(glIsFramebufferOES, GL_IS_FRAMEBUFFER_OES);
-entry!(glIsImageHandleResidentNV, GL_IS_IMAGE_HANDLE_RESIDENT_NV);
-entry!(glIsMemoryObjectEXT, GL_IS_MEMORY_OBJECT_EXT);
-entry!(glIsPathNV, GL_IS_PATH_NV);
-entry!(glIsPointInFillPathNV, GL_IS_POINT_IN_FILL_PATH_NV);
-entry!(glIsPointInStrokePathNV, GL_IS_POINT_IN_STROKE_PATH_NV);
-exported!(glIsProgram, GL_IS_PROGRAM);
-exported!(glIsProgramPipeline, GL_IS_PROGRAM_PIPELINE);
-entry!(glIsProgramPipelineEXT, GL_IS_PROGRAM_PIPELINE_EXT);
-exported!(glIsQuery, GL_IS_QUERY);
-entry!(glIsQueryEXT, GL_IS_QUERY_EXT);
-exported!(glIsRenderbuffer, GL_IS_RENDERBUFFER);
-entry!(glIsRenderbufferOES, GL_IS_RENDERBUFFER_OES);
-exported!(glIsSampler, GL_IS_SAMPLER);
-entry!(glIsSemaphoreEXT, GL_IS_SEMAPHORE_EXT);
-exported!(glIsShader, GL_IS_SHADER);
-exported!(glIsSync, GL_IS_SYNC);
-entry!(glIsSyncAPPLE, GL_IS_SYNC_APPLE);
-exported!(glIsTexture, GL_IS_TEXTURE);
-entry!(glIsTextureHandleResidentNV, GL_IS_TEXTURE_HANDLE_RESIDENT_NV);
-exported!(glIsTransformFeedback, GL_IS_TRANSFORM_FEEDBACK);
-exported!(glIsVertexArray, GL_IS_VERTEX_ARRAY);
-entry!(glIsVertexArrayOES, GL_IS_VERTEX_ARRAY_OES);
-entry!(glLabelObjectEXT, GL_LABEL_OBJECT_EXT);
-exported!(glLightModelf, GL_LIGHT_MODELF);
-exported!(glLightModelfv, GL_LIGHT_MODELFV);
-exported!(glLightModelx, GL_LIGHT_MODELX);
-entry!(glLightModelxOES, GL_LIGHT_MODELX_OES);
-exported!(glLightModelxv, GL_LIGHT_MODELXV);
-entry!(glLightModelxvOES, GL_LIGHT_MODELXV_OES);
-exported!(glLightf, GL_LIGHTF);
-exported!(glLightfv, GL_LIGHTFV);
-exported!(glLightx, GL_LIGHTX);
-entry!(glLightxOES, GL_LIGHTX_OES);
-exported!(glLightxv, GL_LIGHTXV);
-entry!(glLightxvOES, GL_LIGHTXV_OES);
-exported!(glLineWidth, GL_LINE_WIDTH);
-exported!(glLineWidthx, GL_LINE_WIDTHX);
-entry!(glLineWidthxOES, GL_LINE_WIDTHX_OES);
-exported!(glLinkProgram, GL_LINK_PROGRAM);
-exported!(glLoadIdentity, GL_LOAD_IDENTITY);
-exported!(glLoadMatrixf, GL_LOAD_MATRIXF);
-exported!(glLoadMatrixx, GL_LOAD_MATRIXX);
-entry!(glLoadMatrixxOES, GL_LOAD_MATRIXX_OES);
-entry!(glLoadPaletteFromModelViewMatrixOES, GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES);
-exported!(glLogicOp, GL_LOGIC_OP);
-entry!(glMakeImageHandleNonResidentNV, GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV);
-entry!(glMakeImageHandleResidentNV, GL_MAKE_IMAGE_HANDLE_RESIDENT_NV);
-entry!(glMakeTextureHandleNonResidentNV, GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV);
-entry!(glMakeTextureHandleResidentNV, GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV);
-entry!(glMapBufferOES, GL_MAP_BUFFER_OES);
-exported!(glMapBufferRange, GL_MAP_BUFFER_RANGE);
-entry!(glMapBufferRangeEXT, GL_MAP_BUFFER_RANGE_EXT);
-exported!(glMaterialf, GL_MATERIALF);
-exported!(glMaterialfv, GL_MATERIALFV);
-exported!(glMaterialx, GL_MATERIALX);
-entry!(glMaterialxOES, GL_MATERIALX_OES);
-exported!(glMaterialxv, GL_MATERIALXV);
-entry!(glMaterialxvOES, GL_MATERIALXV_OES);
-entry!(glMatrixFrustumEXT, GL_MATRIX_FRUSTUM_EXT);
-entry!(glMatrixIndexPointerOES, GL_MATRIX_INDEX_POINTER_OES);
-entry!(glMatrixLoad3x2fNV, GL_MATRIX_LOAD3X2F_NV);
-entry!(glMatrixLoad3x3fNV, GL_MATRIX_LOAD3X3F_NV);
-entry!(glMatrixLoadIdentityEXT, GL_MATRIX_LOAD_IDENTITY_EXT);
-entry!(glMatrixLoadTranspose3x3fNV, GL_MATRIX_LOAD_TRANSPOSE3X3F_NV);
-entry!(glMatrixLoadTransposedEXT, GL_MATRIX_LOAD_TRANSPOSED_EXT);
-entry!(glMatrixLoadTransposefEXT, GL_MATRIX_LOAD_TRANSPOSEF_EXT);
-entry!(glMatrixLoaddEXT, GL_MATRIX_LOADD_EXT);
-entry!(glMatrixLoadfEXT, GL_MATRIX_LOADF_EXT);
-exported!(glMatrixMode, GL_MATRIX_MODE);
-entry!(glMatrixMult3x2fNV, GL_MATRIX_MULT3X2F_NV);
-entry!(glMatrixMult3x3fNV, GL_MATRIX_MULT3X3F_NV);
-entry!(glMatrixMultTranspose3x3fNV, GL_MATRIX_MULT_TRANSPOSE3X3F_NV);
-entry!(glMatrixMultTransposedEXT, GL_MATRIX_MULT_TRANSPOSED_EXT);
-entry!(glMatrixMultTransposefEXT, GL_MATRIX_MULT_TRANSPOSEF_EXT);
-entry!(glMatrixMultdEXT, GL_MATRIX_MULTD_EXT);
-entry!(glMatrixMultfEXT, GL_MATRIX_MULTF_EXT);
-entry!(glMatrixOrthoEXT, GL_MATRIX_ORTHO_EXT);
-entry!(glMatrixPopEXT, GL_MATRIX_POP_EXT);
-entry!(glMatrixPushEXT, GL_MATRIX_PUSH_EXT);
-entry!(glMatrixRotatedEXT, GL_MATRIX_ROTATED_EXT);
-entry!(glMatrixRotatefEXT, GL_MATRIX_ROTATEF_EXT);
-entry!(glMatrixScaledEXT, GL_MATRIX_SCALED_EXT);
-entry!(glMatrixScalefEXT, GL_MATRIX_SCALEF_EXT);
-entry!(glMatrixTranslatedEXT, GL_MATRIX_TRANSLATED_EXT);
-entry!(glMatrixTranslatefEXT, GL_MATRIX_TRANSLATEF_EXT);
-entry!(glMaxActiveShaderCoresARM, GL_MAX_ACTIVE_SHADER_CORES_ARM);
-entry!(glMaxShaderCompilerThreadsKHR, GL_MAX_SHADER_COMPILER_THREADS_KHR);
-exported!(glMemoryBarrier, GL_MEMORY_BARRIER);
-exported!(glMemoryBarrierByRegion, GL_MEMORY_BARRIER_BY_REGION);
-entry!(glMemoryObjectParameterivEXT, GL_MEMORY_OBJECT_PARAMETERIV_EXT);
-exported!(glMinSampleShading, GL_MIN_SAMPLE_SHADING);
-entry!(glMinSampleShadingOES, GL_MIN_SAMPLE_SHADING_OES);
-exported!(glMultMatrixf, GL_MULT_MATRIXF);
-exported!(glMultMatrixx, GL_MULT_MATRIXX);
-entry!(glMultMatrixxOES, GL_MULT_MATRIXX_OES);
-entry!(glMultiDrawArraysEXT, GL_MULTI_DRAW_ARRAYS_EXT);
-entry!(glMultiDrawArraysIndirectEXT, GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT);
-entry!(glMultiDrawElementsBaseVertexEXT, GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT);
-entry!(glMultiDrawElementsEXT, GL_MULTI_DRAW_ELEMENTS_EXT);
-entry!(glMultiDrawElementsIndirectEXT, GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT);
-entry!(glMultiDrawMeshTasksIndirectCountNV, GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV);
-entry!(glMultiDrawMeshTasksIndirectNV, GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV);
-exported!(glMultiTexCoord4f, GL_MULTI_TEX_COORD4F);
-exported!(glMultiTexCoord4x, GL_MULTI_TEX_COORD4X);
-entry!(glMultiTexCoord4xOES, GL_MULTI_TEX_COORD4X_OES);
-entry!(glNamedBufferAttachMemoryNV, GL_NAMED_BUFFER_ATTACH_MEMORY_NV);
-entry!(glNamedBufferPageCommitmentMemNV, GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV);
-entry!(glNamedBufferStorageExternalEXT, GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT);
-entry!(glNamedBufferStorageMemEXT, GL_NAMED_BUFFER_STORAGE_MEM_EXT);
-entry!(glNamedFramebufferSampleLocationsfvNV, GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV);
-entry!(glNamedFramebufferTextureMultiviewOVR, GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR);
-entry!(
-    glNamedRenderbufferStorageMultisampleAdvancedAMD,
-    GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD
-);
-exported!(glNormal3f, GL_NORMAL3F);
-exported!(glNormal3x, GL_NORMAL3X);
-entry!(glNormal3xOES, GL_NORMAL3X_OES);
-exported!(glNormalPointer, GL_NORMAL_POINTER);
-exported!(glObjectLabel, GL_OBJECT_LABEL);
-entry!(glObjectLabelKHR, GL_OBJECT_LABEL_KHR);
-exported!(glObjectPtrLabel, GL_OBJECT_PTR_LABEL);
-entry!(glObjectPtrLabelKHR, GL_OBJECT_PTR_LABEL_KHR);
-exported!(glOrthof, GL_ORTHOF);
-entry!(glOrthofOES, GL_ORTHOF_OES);
-exported!(glOrthox, GL_ORTHOX);
-entry!(glOrthoxOES, GL_ORTHOX_OES);
-exported!(glPatchParameteri, GL_PATCH_PARAMETERI);
-entry!(glPatchParameteriEXT, GL_PATCH_PARAMETERI_EXT);
-entry!(glPatchParameteriOES, GL_PATCH_PARAMETERI_OES);
-entry!(glPathCommandsNV, GL_PATH_COMMANDS_NV);
-entry!(glPathCoordsNV, GL_PATH_COORDS_NV);
-entry!(glPathCoverDepthFuncNV, GL_PATH_COVER_DEPTH_FUNC_NV);
-entry!(glPathDashArrayNV, GL_PATH_DASH_ARRAY_NV);
-entry!(glPathGlyphIndexArrayNV, GL_PATH_GLYPH_INDEX_ARRAY_NV);
-entry!(glPathGlyphIndexRangeNV, GL_PATH_GLYPH_INDEX_RANGE_NV);
-entry!(glPathGlyphRangeNV, GL_PATH_GLYPH_RANGE_NV);
-entry!(glPathGlyphsNV, GL_PATH_GLYPHS_NV);
-entry!(glPathMemoryGlyphIndexArrayNV, GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV);
-entry!(glPathParameterfNV, GL_PATH_PARAMETERF_NV);
-entry!(glPathParameterfvNV, GL_PATH_PARAMETERFV_NV);
-entry!(glPathParameteriNV, GL_PATH_PARAMETERI_NV);
-entry!(glPathParameterivNV, GL_PATH_PARAMETERIV_NV);
-entry!(glPathStencilDepthOffsetNV, GL_PATH_STENCIL_DEPTH_OFFSET_NV);
-entry!(glPathStencilFuncNV, GL_PATH_STENCIL_FUNC_NV);
-entry!(glPathStringNV, GL_PATH_STRING_NV);
-entry!(glPathSubCommandsNV, GL_PATH_SUB_COMMANDS_NV);
-entry!(glPathSubCoordsNV, GL_PATH_SUB_COORDS_NV);
-exported!(glPauseTransformFeedback, GL_PAUSE_TRANSFORM_FEEDBACK);
-exported!(glPixelStorei, GL_PIXEL_STOREI);
-entry!(glPointAlongPathNV, GL_POINT_ALONG_PATH_NV);
-exported!(glPointParameterf, GL_POINT_PARAMETERF);
-exported!(glPointParameterfv, GL_POINT_PARAMETERFV);
-exported!(glPointParameterx, GL_POINT_PARAMETERX);
-entry!(glPointParameterxOES, GL_POINT_PARAMETERX_OES);
-exported!(glPointParameterxv, GL_POINT_PARAMETERXV);
-entry!(glPointParameterxvOES, GL_POINT_PARAMETERXV_OES);
-exported!(glPointSize, GL_POINT_SIZE);
-exported!(glPointSizePointerOES, GL_POINT_SIZE_POINTER_OES);
-exported!(glPointSizex, GL_POINT_SIZEX);
-entry!(glPointSizexOES, GL_POINT_SIZEX_OES);
-entry!(glPolygonModeNV, GL_POLYGON_MODE_NV);
-exported!(glPolygonOffset, GL_POLYGON_OFFSET);
-entry!(glPolygonOffsetClampEXT, GL_POLYGON_OFFSET_CLAMP_EXT);
-exported!(glPolygonOffsetx, GL_POLYGON_OFFSETX);
-entry!(glPolygonOffsetxOES, GL_POLYGON_OFFSETX_OES);
-exported!(glPopDebugGroup, GL_POP_DEBUG_GROUP);
-entry!(glPopDebugGroupKHR, GL_POP_DEBUG_GROUP_KHR);
-entry!(glPopGroupMarkerEXT, GL_POP_GROUP_MARKER_EXT);
-exported!(glPopMatrix, GL_POP_MATRIX);
-exported!(glPrimitiveBoundingBox, GL_PRIMITIVE_BOUNDING_BOX);
-entry!(glPrimitiveBoundingBoxEXT, GL_PRIMITIVE_BOUNDING_BOX_EXT);
-entry!(glPrimitiveBoundingBoxOES, GL_PRIMITIVE_BOUNDING_BOX_OES);
-exported!(glProgramBinary, GL_PROGRAM_BINARY);
-entry!(glProgramBinaryOES, GL_PROGRAM_BINARY_OES);
-exported!(glProgramParameteri, GL_PROGRAM_PARAMETERI);
-entry!(glProgramParameteriEXT, GL_PROGRAM_PARAMETERI_EXT);
-entry!(glProgramPathFragmentInputGenNV, GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV);
-exported!(glProgramUniform1f, GL_PROGRAM_UNIFORM1F);
-entry!(glProgramUniform1fEXT, GL_PROGRAM_UNIFORM1F_EXT);
-exported!(glProgramUniform1fv, GL_PROGRAM_UNIFORM1FV);
-entry!(glProgramUniform1fvEXT, GL_PROGRAM_UNIFORM1FV_EXT);
-exported!(glProgramUniform1i, GL_PROGRAM_UNIFORM1I);
-entry!(glProgramUniform1i64NV, GL_PROGRAM_UNIFORM1I64_NV);
-entry!(glProgramUniform1i64vNV, GL_PROGRAM_UNIFORM1I64V_NV);
-entry!(glProgramUniform1iEXT, GL_PROGRAM_UNIFORM1I_EXT);
-exported!(glProgramUniform1iv, GL_PROGRAM_UNIFORM1IV);
-entry!(glProgramUniform1ivEXT, GL_PROGRAM_UNIFORM1IV_EXT);
-exported!(glProgramUniform1ui, GL_PROGRAM_UNIFORM1UI);
-entry!(glProgramUniform1ui64NV, GL_PROGRAM_UNIFORM1UI64_NV);
-entry!(glProgramUniform1ui64vNV, GL_PROGRAM_UNIFORM1UI64V_NV);
-entry!(glProgramUniform1uiEXT, GL_PROGRAM_UNIFORM1UI_EXT);
-exported!(glProgramUniform1uiv, GL_PROGRAM_UNIFORM1UIV);
-entry!(glProgramUniform1uivEXT, GL_PROGRAM_UNIFORM1UIV_EXT);
-exported!(glProgramUniform2f, GL_PROGRAM_UNIFORM2F);
-entry!(glProgramUniform2fEXT, GL_PROGRAM_UNIFORM2F_EXT);
-exported!(glProgramUniform2fv, GL_PROGRAM_UNIFORM2FV);
-entry!(glProgramUniform2fvEXT, GL_PROGRAM_UNIFORM2FV_EXT);
-exported!(glProgramUniform2i, GL_PROGRAM_UNIFORM2I);
-entry!(glProgramUniform2i64NV, GL_PROGRAM_UNIFORM2I64_NV);
-entry!(glProgramUniform2i64vNV, GL_PROGRAM_UNIFORM2I64V_NV);
-entry!(glProgramUniform2iEXT, GL_PROGRAM_UNIFORM2I_EXT);
-exported!(glProgramUniform2iv, GL_PROGRAM_UNIFORM2IV);
-entry!(glProgramUniform2ivEXT, GL_PROGRAM_UNIFORM2IV_EXT);
-exported!(glProgramUniform2ui, GL_PROGRAM_UNIFORM2UI);
-entry!(glProgramUniform2ui64NV, GL_PROGRAM_UNIFORM2UI64_NV);
-entry!(glProgramUniform2ui64vNV, GL_PROGRAM_UNIFORM2UI64V_NV);
-entry!(glProgramUniform2uiEXT, GL_PROGRAM_UNIFORM2UI_EXT);
-exported!(glProgramUniform2uiv, GL_PROGRAM_UNIFORM2UIV);
-entry!(glProgramUniform2uivEXT, GL_PROGRAM_UNIFORM2UIV_EXT);
-exported!(glProgramUniform3f, GL_PROGRAM_UNIFORM3F);
-entry!(glProgramUniform3fEXT, GL_PROGRAM_UNIFORM3F_EXT);
-exported!(glProgramUniform3fv, GL_PROGRAM_UNIFORM3FV);
-entry!(glProgramUniform3fvEXT, GL_PROGRAM_UNIFORM3FV_EXT);
-exported!(glProgramUniform3i, GL_PROGRAM_UNIFORM3I);
-entry!(glProgramUniform3i64NV, GL_PROGRAM_UNIFORM3I64_NV);
-entry!(glProgramUniform3i64vNV, GL_PROGRAM_UNIFORM3I64V_NV);
-entry!(glProgramUniform3iEXT, GL_PROGRAM_UNIFORM3I_EXT);
-exported!(glProgramUniform3iv, GL_PROGRAM_UNIFORM3IV);
-entry!(glProgramUniform3ivEXT, GL_PROGRAM_UNIFORM3IV_EXT);
-exported!(glProgramUniform3ui, GL_PROGRAM_UNIFORM3UI);
-entry!(glProgramUniform3ui64NV, GL_PROGRAM_UNIFORM3UI64_NV);
-entry!(glProgramUniform3ui64vNV, GL_PROGRAM_UNIFORM3UI64V_NV);
-entry!(glProgramUniform3uiEXT, GL_PROGRAM_UNIFORM3UI_EXT);
-exported!(glProgramUniform3uiv, GL_PROGRAM_UNIFORM3UIV);
-entry!(glProgramUniform3uivEXT, GL_PROGRAM_UNIFORM3UIV_EXT);
-exported!(glProgramUniform4f, GL_PROGRAM_UNIFORM4F);
-entry!(glProgramUniform4fEXT, GL_PROGRAM_UNIFORM4F_EXT);
-exported!(glProgramUniform4fv, GL_PROGRAM_UNIFORM4FV);
-entry!(glProgramUniform4fvEXT, GL_PROGRAM_UNIFORM4FV_EXT);
-exported!(glProgramUniform4i, GL_PROGRAM_UNIFORM4I);
-entry!(glProgramUniform4i64NV, GL_PROGRAM_UNIFORM4I64_NV);
-entry!(glProgramUniform4i64vNV, GL_PROGRAM_UNIFORM4I64V_NV);
-entry!(glProgramUniform4iEXT, GL_PROGRAM_UNIFORM4I_EXT);
-exported!(glProgramUniform4iv, GL_PROGRAM_UNIFORM4IV);
-entry!(glProgramUniform4ivEXT, GL_PROGRAM_UNIFORM4IV_EXT);
-exported!(glProgramUniform4ui, GL_PROGRAM_UNIFORM4UI);
-entry!(glProgramUniform4ui64NV, GL_PROGRAM_UNIFORM4UI64_NV);
-entry!(glProgramUniform4ui64vNV, GL_PROGRAM_UNIFORM4UI64V_NV);
-entry!(glProgramUniform4uiEXT, GL_PROGRAM_UNIFORM4UI_EXT);
-exported!(glProgramUniform4uiv, GL_PROGRAM_UNIFORM4UIV);
-entry!(glProgramUniform4uivEXT, GL_PROGRAM_UNIFORM4UIV_EXT);
-entry!(glProgramUniformHandleui64IMG, GL_PROGRAM_UNIFORM_HANDLEUI64_IMG);
-entry!(glProgramUniformHandleui64NV, GL_PROGRAM_UNIFORM_HANDLEUI64_NV);
-entry!(glProgramUniformHandleui64vIMG, GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG);
-entry!(glProgramUniformHandleui64vNV, GL_PROGRAM_UNIFORM_HANDLEUI64V_NV);
-exported!(glProgramUniformMatrix2fv, GL_PROGRAM_UNIFORM_MATRIX2FV);
-entry!(glProgramUniformMatrix2fvEXT, GL_PROGRAM_UNIFORM_MATRIX2FV_EXT);
-exported!(glProgramUniformMatrix2x3fv, GL_PROGRAM_UNIFORM_MATRIX2X3FV);
-entry!(glProgramUniformMatrix2x3fvEXT, GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT);
-exported!(glProgramUniformMatrix2x4fv, GL_PROGRAM_UNIFORM_MATRIX2X4FV);
-entry!(glProgramUniformMatrix2x4fvEXT, GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT);
-exported!(glProgramUniformMatrix3fv, GL_PROGRAM_UNIFORM_MATRIX3FV);
-entry!(glProgramUniformMatrix3fvEXT, GL_PROGRAM_UNIFORM_MATRIX3FV_EXT);
-exported!(glProgramUniformMatrix3x2fv, GL_PROGRAM_UNIFORM_MATRIX3X2FV);
-entry!(glProgramUniformMatrix3x2fvEXT, GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT);
-exported!(glProgramUniformMatrix3x4fv, GL_PROGRAM_UNIFORM_MATRIX3X4FV);
-entry!(glProgramUniformMatrix3x4fvEXT, GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT);
-exported!(glProgramUniformMatrix4fv, GL_PROGRAM_UNIFORM_MATRIX4FV);
-entry!(glProgramUniformMatrix4fvEXT, GL_PROGRAM_UNIFORM_MATRIX4FV_EXT);
-exported!(glProgramUniformMatrix4x2fv, GL_PROGRAM_UNIFORM_MATRIX4X2FV);
-entry!(glProgramUniformMatrix4x2fvEXT, GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT);
-exported!(glProgramUniformMatrix4x3fv, GL_PROGRAM_UNIFORM_MATRIX4X3FV);
-entry!(glProgramUniformMatrix4x3fvEXT, GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT);
-exported!(glPushDebugGroup, GL_PUSH_DEBUG_GROUP);
-entry!(glPushDebugGroupKHR, GL_PUSH_DEBUG_GROUP_KHR);
-entry!(glPushGroupMarkerEXT, GL_PUSH_GROUP_MARKER_EXT);
-exported!(glPushMatrix, GL_PUSH_MATRIX);
-entry!(glQueryCounterEXT, GL_QUERY_COUNTER_EXT);
-entry!(glQueryMatrixxOES, GL_QUERY_MATRIXX_OES);
-entry!(glRasterSamplesEXT, GL_RASTER_SAMPLES_EXT);
-exported!(glReadBuffer, GL_READ_BUFFER);
-entry!(glReadBufferIndexedEXT, GL_READ_BUFFER_INDEXED_EXT);
-entry!(glReadBufferNV, GL_READ_BUFFER_NV);
-exported!(glReadPixels, GL_READ_PIXELS);
-exported!(glReadnPixels, GL_READN_PIXELS);
-entry!(glReadnPixelsEXT, GL_READN_PIXELS_EXT);
-entry!(glReadnPixelsKHR, GL_READN_PIXELS_KHR);
-entry!(glReleaseKeyedMutexWin32EXT, GL_RELEASE_KEYED_MUTEX_WIN32_EXT);
-exported!(glReleaseShaderCompiler, GL_RELEASE_SHADER_COMPILER);
-exported!(glRenderbufferStorage, GL_RENDERBUFFER_STORAGE);
-exported!(glRenderbufferStorageMultisample, GL_RENDERBUFFER_STORAGE_MULTISAMPLE);
-entry!(glRenderbufferStorageMultisampleANGLE, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE);
-entry!(glRenderbufferStorageMultisampleAPPLE, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE);
-entry!(
-    glRenderbufferStorageMultisampleAdvancedAMD,
-    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD
-);
-entry!(glRenderbufferStorageMultisampleEXT, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT);
-entry!(glRenderbufferStorageMultisampleIMG, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG);
-entry!(glRenderbufferStorageMultisampleNV, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV);
-entry!(glRenderbufferStorageOES, GL_RENDERBUFFER_STORAGE_OES);
-entry!(glResetMemoryObjectParameterNV, GL_RESET_MEMORY_OBJECT_PARAMETER_NV);
-entry!(glResolveDepthValuesNV, GL_RESOLVE_DEPTH_VALUES_NV);
-entry!(glResolveMultisampleFramebufferAPPLE, GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE);
-exported!(glResumeTransformFeedback, GL_RESUME_TRANSFORM_FEEDBACK);
-exported!(glRotatef, GL_ROTATEF);
-exported!(glRotatex, GL_ROTATEX);
-entry!(glRotatexOES, GL_ROTATEX_OES);
-exported!(glSampleCoverage, GL_SAMPLE_COVERAGE);
-exported!(glSampleCoveragex, GL_SAMPLE_COVERAGEX);
-entry!(glSampleCoveragexOES, GL_SAMPLE_COVERAGEX_OES);
-exported!(glSampleMaski, GL_SAMPLE_MASKI);
-exported!(glSamplerParameterIiv, GL_SAMPLER_PARAMETER_IIV);
-entry!(glSamplerParameterIivEXT, GL_SAMPLER_PARAMETER_IIV_EXT);
-entry!(glSamplerParameterIivOES, GL_SAMPLER_PARAMETER_IIV_OES);
-exported!(glSamplerParameterIuiv, GL_SAMPLER_PARAMETER_IUIV);
-entry!(glSamplerParameterIuivEXT, GL_SAMPLER_PARAMETER_IUIV_EXT);
-entry!(glSamplerParameterIuivOES, GL_SAMPLER_PARAMETER_IUIV_OES);
-exported!(glSamplerParameterf, GL_SAMPLER_PARAMETERF);
-exported!(glSamplerParameterfv, GL_SAMPLER_PARAMETERFV);
-exported!(glSamplerParameteri, GL_SAMPLER_PARAMETERI);
-exported!(glSamplerParameteriv, GL_SAMPLER_PARAMETERIV);
-exported!(glScalef, GL_SCALEF);
-exported!(glScalex, GL_SCALEX);
-entry!(glScalexOES, GL_SCALEX_OES);
-exported!(glScissor, GL_SCISSOR);
-entry!(glScissorArrayvNV, GL_SCISSOR_ARRAYV_NV);
-entry!(glScissorArrayvOES, GL_SCISSOR_ARRAYV_OES);
-entry!(glScissorExclusiveArrayvNV, GL_SCISSOR_EXCLUSIVE_ARRAYV_NV);
-entry!(glScissorExclusiveNV, GL_SCISSOR_EXCLUSIVE_NV);
-entry!(glScissorIndexedNV, GL_SCISSOR_INDEXED_NV);
-entry!(glScissorIndexedOES, GL_SCISSOR_INDEXED_OES);
-entry!(glScissorIndexedvNV, GL_SCISSOR_INDEXEDV_NV);
-entry!(glScissorIndexedvOES, GL_SCISSOR_INDEXEDV_OES);
-entry!(glSelectPerfMonitorCountersAMD, GL_SELECT_PERF_MONITOR_COUNTERS_AMD);
-entry!(glSemaphoreParameterivNV, GL_SEMAPHORE_PARAMETERIV_NV);
-entry!(glSemaphoreParameterui64vEXT, GL_SEMAPHORE_PARAMETERUI64V_EXT);
-entry!(glSetFenceNV, GL_SET_FENCE_NV);
-exported!(glShadeModel, GL_SHADE_MODEL);
-exported!(glShaderBinary, GL_SHADER_BINARY);
-exported!(glShaderSource, GL_SHADER_SOURCE);
-entry!(glShadingRateCombinerOpsEXT, GL_SHADING_RATE_COMBINER_OPS_EXT);
-entry!(glShadingRateEXT, GL_SHADING_RATE_EXT);
-entry!(glShadingRateImageBarrierNV, GL_SHADING_RATE_IMAGE_BARRIER_NV);
-entry!(glShadingRateImagePaletteNV, GL_SHADING_RATE_IMAGE_PALETTE_NV);
-entry!(glShadingRateQCOM, GL_SHADING_RATE_QCOM);
-entry!(glShadingRateSampleOrderCustomNV, GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV);
-entry!(glShadingRateSampleOrderNV, GL_SHADING_RATE_SAMPLE_ORDER_NV);
-entry!(glSignalSemaphoreEXT, GL_SIGNAL_SEMAPHORE_EXT);
-entry!(glSignalVkFenceNV, GL_SIGNAL_VK_FENCE_NV);
-entry!(glSignalVkSemaphoreNV, GL_SIGNAL_VK_SEMAPHORE_NV);
-entry!(glStartTilingQCOM, GL_START_TILING_QCOM);
-entry!(glStencilFillPathInstancedNV, GL_STENCIL_FILL_PATH_INSTANCED_NV);
-entry!(glStencilFillPathNV, GL_STENCIL_FILL_PATH_NV);
-exported!(glStencilFunc, GL_STENCIL_FUNC);
-exported!(glStencilFuncSeparate, GL_STENCIL_FUNC_SEPARATE);
-exported!(glStencilMask, GL_STENCIL_MASK);
-exported!(glStencilMaskSeparate, GL_STENCIL_MASK_SEPARATE);
-exported!(glStencilOp, GL_STENCIL_OP);
-exported!(glStencilOpSeparate, GL_STENCIL_OP_SEPARATE);
-entry!(glStencilStrokePathInstancedNV, GL_STENCIL_STROKE_PATH_INSTANCED_NV);
-entry!(glStencilStrokePathNV, GL_STENCIL_STROKE_PATH_NV);
-entry!(glStencilThenCoverFillPathInstancedNV, GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV);
-entry!(glStencilThenCoverFillPathNV, GL_STENCIL_THEN_COVER_FILL_PATH_NV);
-entry!(glStencilThenCoverStrokePathInstancedNV, GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV);
-entry!(glStencilThenCoverStrokePathNV, GL_STENCIL_THEN_COVER_STROKE_PATH_NV);
-entry!(glSubpixelPrecisionBiasNV, GL_SUBPIXEL_PRECISION_BIAS_NV);
-entry!(glTestFenceNV, GL_TEST_FENCE_NV);
-entry!(glTexAttachMemoryNV, GL_TEX_ATTACH_MEMORY_NV);
-exported!(glTexBuffer, GL_TEX_BUFFER);
-entry!(glTexBufferEXT, GL_TEX_BUFFER_EXT);
-entry!(glTexBufferOES, GL_TEX_BUFFER_OES);
-exported!(glTexBufferRange, GL_TEX_BUFFER_RANGE);
-entry!(glTexBufferRangeEXT, GL_TEX_BUFFER_RANGE_EXT);
-entry!(glTexBufferRangeOES, GL_TEX_BUFFER_RANGE_OES);
-exported!(glTexCoordPointer, GL_TEX_COORD_POINTER);
-exported!(glTexEnvf, GL_TEX_ENVF);
-exported!(glTexEnvfv, GL_TEX_ENVFV);
-exported!(glTexEnvi, GL_TEX_ENVI);
-exported!(glTexEnviv, GL_TEX_ENVIV);
-exported!(glTexEnvx, GL_TEX_ENVX);
-entry!(glTexEnvxOES, GL_TEX_ENVX_OES);
-exported!(glTexEnvxv, GL_TEX_ENVXV);
-entry!(glTexEnvxvOES, GL_TEX_ENVXV_OES);
-entry!(glTexEstimateMotionQCOM, GL_TEX_ESTIMATE_MOTION_QCOM);
-entry!(glTexEstimateMotionRegionsQCOM, GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM);
-entry!(glTexGenfOES, GL_TEX_GENF_OES);
-entry!(glTexGenfvOES, GL_TEX_GENFV_OES);
-entry!(glTexGeniOES, GL_TEX_GENI_OES);
-entry!(glTexGenivOES, GL_TEX_GENIV_OES);
-entry!(glTexGenxOES, GL_TEX_GENX_OES);
-entry!(glTexGenxvOES, GL_TEX_GENXV_OES);
-exported!(glTexImage2D, GL_TEX_IMAGE2D);
-exported!(glTexImage3D, GL_TEX_IMAGE3D);
-entry!(glTexImage3DOES, GL_TEX_IMAGE3D_OES);
-entry!(glTexPageCommitmentEXT, GL_TEX_PAGE_COMMITMENT_EXT);
-entry!(glTexPageCommitmentMemNV, GL_TEX_PAGE_COMMITMENT_MEM_NV);
-exported!(glTexParameterIiv, GL_TEX_PARAMETER_IIV);
-entry!(glTexParameterIivEXT, GL_TEX_PARAMETER_IIV_EXT);
-entry!(glTexParameterIivOES, GL_TEX_PARAMETER_IIV_OES);
-exported!(glTexParameterIuiv, GL_TEX_PARAMETER_IUIV);
-entry!(glTexParameterIuivEXT, GL_TEX_PARAMETER_IUIV_EXT);
-entry!(glTexParameterIuivOES, GL_TEX_PARAMETER_IUIV_OES);
-exported!(glTexParameterf, GL_TEX_PARAMETERF);
-exported!(glTexParameterfv, GL_TEX_PARAMETERFV);
-exported!(glTexParameteri, GL_TEX_PARAMETERI);
-exported!(glTexParameteriv, GL_TEX_PARAMETERIV);
-exported!(glTexParameterx, GL_TEX_PARAMETERX);
-entry!(glTexParameterxOES, GL_TEX_PARAMETERX_OES);
-exported!(glTexParameterxv, GL_TEX_PARAMETERXV);
-entry!(glTexParameterxvOES, GL_TEX_PARAMETERXV_OES);
-entry!(glTexStorage1DEXT, GL_TEX_STORAGE1D_EXT);
-exported!(glTexStorage2D, GL_TEX_STORAGE2D);
-entry!(glTexStorage2DEXT, GL_TEX_STORAGE2D_EXT);
-exported!(glTexStorage2DMultisample, GL_TEX_STORAGE2D_MULTISAMPLE);
-exported!(glTexStorage3D, GL_TEX_STORAGE3D);
-entry!(glTexStorage3DEXT, GL_TEX_STORAGE3D_EXT);
-exported!(glTexStorage3DMultisample, GL_TEX_STORAGE3D_MULTISAMPLE);
-entry!(glTexStorage3DMultisampleOES, GL_TEX_STORAGE3D_MULTISAMPLE_OES);
-entry!(glTexStorageAttribs2DEXT, GL_TEX_STORAGE_ATTRIBS2D_EXT);
-entry!(glTexStorageAttribs3DEXT, GL_TEX_STORAGE_ATTRIBS3D_EXT);
-entry!(glTexStorageMem2DEXT, GL_TEX_STORAGE_MEM2D_EXT);
-entry!(glTexStorageMem2DMultisampleEXT, GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT);
-entry!(glTexStorageMem3DEXT, GL_TEX_STORAGE_MEM3D_EXT);
-entry!(glTexStorageMem3DMultisampleEXT, GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT);
-exported!(glTexSubImage2D, GL_TEX_SUB_IMAGE2D);
-exported!(glTexSubImage3D, GL_TEX_SUB_IMAGE3D);
-entry!(glTexSubImage3DOES, GL_TEX_SUB_IMAGE3D_OES);
-entry!(glTextureAttachMemoryNV, GL_TEXTURE_ATTACH_MEMORY_NV);
-entry!(glTextureFoveationParametersQCOM, GL_TEXTURE_FOVEATION_PARAMETERS_QCOM);
-entry!(glTexturePageCommitmentMemNV, GL_TEXTURE_PAGE_COMMITMENT_MEM_NV);
-entry!(glTextureStorage1DEXT, GL_TEXTURE_STORAGE1D_EXT);
-entry!(glTextureStorage2DEXT, GL_TEXTURE_STORAGE2D_EXT);
-entry!(glTextureStorage3DEXT, GL_TEXTURE_STORAGE3D_EXT);
-entry!(glTextureStorageMem2DEXT, GL_TEXTURE_STORAGE_MEM2D_EXT);
-entry!(glTextureStorageMem2DMultisampleEXT, GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT);
-entry!(glTextureStorageMem3DEXT, GL_TEXTURE_STORAGE_MEM3D_EXT);
-entry!(glTextureStorageMem3DMultisampleEXT, GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT);
-entry!(glTextureViewEXT, GL_TEXTURE_VIEW_EXT);
-entry!(glTextureViewOES, GL_TEXTURE_VIEW_OES);
-exported!(glTransformFeedbackVaryings, GL_TRANSFORM_FEEDBACK_VARYINGS);
-entry!(glTransformPathNV, GL_TRANSFORM_PATH_NV);
-exported!(glTranslatef, GL_TRANSLATEF);
-exported!(glTranslatex, GL_TRANSLATEX);
-entry!(glTranslatexOES, GL_TRANSLATEX_OES);
-exported!(glUniform1f, GL_UNIFORM1F);
-exported!(glUniform1fv, GL_UNIFORM1FV);
-exported!(glUniform1i, GL_UNIFORM1I);
-entry!(glUniform1i64NV, GL_UNIFORM1I64_NV);
-entry!(glUniform1i64vNV, GL_UNIFORM1I64V_NV);
-exported!(glUniform1iv, GL_UNIFORM1IV);
-exported!(glUniform1ui, GL_UNIFORM1UI);
-entry!(glUniform1ui64NV, GL_UNIFORM1UI64_NV);
-entry!(glUniform1ui64vNV, GL_UNIFORM1UI64V_NV);
-exported!(glUniform1uiv, GL_UNIFORM1UIV);
-exported!(glUniform2f, GL_UNIFORM2F);
-exported!(glUniform2fv, GL_UNIFORM2FV);
-exported!(glUniform2i, GL_UNIFORM2I);
-entry!(glUniform2i64NV, GL_UNIFORM2I64_NV);
-entry!(glUniform2i64vNV, GL_UNIFORM2I64V_NV);
-exported!(glUniform2iv, GL_UNIFORM2IV);
-exported!(glUniform2ui, GL_UNIFORM2UI);
-entry!(glUniform2ui64NV, GL_UNIFORM2UI64_NV);
-entry!(glUniform2ui64vNV, GL_UNIFORM2UI64V_NV);
-exported!(glUniform2uiv, GL_UNIFORM2UIV);
-exported!(glUniform3f, GL_UNIFORM3F);
-exported!(glUniform3fv, GL_UNIFORM3FV);
-exported!(glUniform3i, GL_UNIFORM3I);
-entry!(glUniform3i64NV, GL_UNIFORM3I64_NV);
-entry!(glUniform3i64vNV, GL_UNIFORM3I64V_NV);
-exported!(glUniform3iv, GL_UNIFORM3IV);
-exported!(glUniform3ui, GL_UNIFORM3UI);
-entry!(glUniform3ui64NV, GL_UNIFORM3UI64_NV);
-entry!(glUniform3ui64vNV, GL_UNIFORM3UI64V_NV);
-exported!(glUniform3uiv, GL_UNIFORM3UIV);
-exported!(glUniform4f, GL_UNIFORM4F);
-exported!(glUniform4fv, GL_UNIFORM4FV);
-exported!(glUniform4i, GL_UNIFORM4I);
-entry!(glUniform4i64NV, GL_UNIFORM4I64_NV);
-entry!(glUniform4i64vNV, GL_UNIFORM4I64V_NV);
-exported!(glUniform4iv, GL_UNIFORM4IV);
-exported!(glUniform4ui, GL_UNIFORM4UI);
-entry!(glUniform4ui64NV, GL_UNIFORM4UI64_NV);
-entry!(glUniform4ui64vNV, GL_UNIFORM4UI64V_NV);
-exported!(glUniform4uiv, GL_UNIFORM4UIV);
-exported!(glUniformBlockBinding, GL_UNIFORM_BLOCK_BINDING);
-entry!(glUniformHandleui64IMG, GL_UNIFORM_HANDLEUI64_IMG);
-entry!(glUniformHandleui64NV, GL_UNIFORM_HANDLEUI64_NV);
-entry!(glUniformHandleui64vIMG, GL_UNIFORM_HANDLEUI64V_IMG);
-entry!(glUniformHandleui64vNV, GL_UNIFORM_HANDLEUI64V_NV);
-exported!(glUniformMatrix2fv, GL_UNIFORM_MATRIX2FV);
-exported!(glUniformMatrix2x3fv, GL_UNIFORM_MATRIX2X3FV);
-entry!(glUniformMatrix2x3fvNV, GL_UNIFORM_MATRIX2X3FV_NV);
-exported!(glUniformMatrix2x4fv, GL_UNIFORM_MATRIX2X4FV);
-entry!(glUniformMatrix2x4fvNV, GL_UNIFORM_MATRIX2X4FV_NV);
-exported!(glUniformMatrix3fv, GL_UNIFORM_MATRIX3FV);
-exported!(glUniformMatrix3x2fv, GL_UNIFORM_MATRIX3X2FV);
-entry!(glUniformMatrix3x2fvNV, GL_UNIFORM_MATRIX3X2FV_NV);
-exported!(glUniformMatrix3x4fv, GL_UNIFORM_MATRIX3X4FV);
-entry!(glUniformMatrix3x4fvNV, GL_UNIFORM_MATRIX3X4FV_NV);
-exported!(glUniformMatrix4fv, GL_UNIFORM_MATRIX4FV);
-exported!(glUniformMatrix4x2fv, GL_UNIFORM_MATRIX4X2FV);
-entry!(glUniformMatrix4x2fvNV, GL_UNIFORM_MATRIX4X2FV_NV);
-exported!(glUniformMatrix4x3fv, GL_UNIFORM_MATRIX4X3FV);
-entry!(glUniformMatrix4x3fvNV, GL_UNIFORM_MATRIX4X3FV_NV);
-exported!(glUnmapBuffer, GL_UNMAP_BUFFER);
-entry!(glUnmapBufferOES, GL_UNMAP_BUFFER_OES);
-exported!(glUseProgram, GL_USE_PROGRAM);
-exported!(glUseProgramStages, GL_USE_PROGRAM_STAGES);
-entry!(glUseProgramStagesEXT, GL_USE_PROGRAM_STAGES_EXT);
-exported!(glValidateProgram, GL_VALIDATE_PROGRAM);
-exported!(glValidateProgramPipeline, GL_VALIDATE_PROGRAM_PIPELINE);
-entry!(glValidateProgramPipelineEXT, GL_VALIDATE_PROGRAM_PIPELINE_EXT);
-exported!(glVertexAttrib1f, GL_VERTEX_ATTRIB1F);
-exported!(glVertexAttrib1fv, GL_VERTEX_ATTRIB1FV);
-exported!(glVertexAttrib2f, GL_VERTEX_ATTRIB2F);
-exported!(glVertexAttrib2fv, GL_VERTEX_ATTRIB2FV);
-exported!(glVertexAttrib3f, GL_VERTEX_ATTRIB3F);
-exported!(glVertexAttrib3fv, GL_VERTEX_ATTRIB3FV);
-exported!(glVertexAttrib4f, GL_VERTEX_ATTRIB4F);
-exported!(glVertexAttrib4fv, GL_VERTEX_ATTRIB4FV);
-exported!(glVertexAttribBinding, GL_VERTEX_ATTRIB_BINDING);
-exported!(glVertexAttribDivisor, GL_VERTEX_ATTRIB_DIVISOR);
-entry!(glVertexAttribDivisorANGLE, GL_VERTEX_ATTRIB_DIVISOR_ANGLE);
-entry!(glVertexAttribDivisorEXT, GL_VERTEX_ATTRIB_DIVISOR_EXT);
-entry!(glVertexAttribDivisorNV, GL_VERTEX_ATTRIB_DIVISOR_NV);
-exported!(glVertexAttribFormat, GL_VERTEX_ATTRIB_FORMAT);
-exported!(glVertexAttribI4i, GL_VERTEX_ATTRIB_I4I);
-exported!(glVertexAttribI4iv, GL_VERTEX_ATTRIB_I4IV);
-exported!(glVertexAttribI4ui, GL_VERTEX_ATTRIB_I4UI);
-exported!(glVertexAttribI4uiv, GL_VERTEX_ATTRIB_I4UIV);
-exported!(glVertexAttribIFormat, GL_VERTEX_ATTRIB_I_FORMAT);
-exported!(glVertexAttribIPointer, GL_VERTEX_ATTRIB_I_POINTER);
-exported!(glVertexAttribPointer, GL_VERTEX_ATTRIB_POINTER);
-exported!(glVertexBindingDivisor, GL_VERTEX_BINDING_DIVISOR);
-exported!(glVertexPointer, GL_VERTEX_POINTER);
-exported!(glViewport, GL_VIEWPORT);
-entry!(glViewportArrayvNV, GL_VIEWPORT_ARRAYV_NV);
-entry!(glViewportArrayvOES, GL_VIEWPORT_ARRAYV_OES);
-entry!(glViewportIndexedfNV, GL_VIEWPORT_INDEXEDF_NV);
-entry!(glViewportIndexedfOES, GL_VIEWPORT_INDEXEDF_OES);
-entry!(glViewportIndexedfvNV, GL_VIEWPORT_INDEXEDFV_NV);
-entry!(glViewportIndexedfvOES, GL_VIEWPORT_INDEXEDFV_OES);
-entry!(glViewportPositionWScaleNV, GL_VIEWPORT_POSITION_W_SCALE_NV);
-entry!(glViewportSwizzleNV, GL_VIEWPORT_SWIZZLE_NV);
-entry!(glWaitSemaphoreEXT, GL_WAIT_SEMAPHORE_EXT);
-exported!(glWaitSync, GL_WAIT_SYNC);
-entry!(glWaitSyncAPPLE, GL_WAIT_SYNC_APPLE);
-entry!(glWaitVkSemaphoreNV, GL_WAIT_VK_SEMAPHORE_NV);
-entry!(glWeightPathsNV, GL_WEIGHT_PATHS_NV);
-entry!(glWeightPointerOES, GL_WEIGHT_POINTER_OES);
-entry!(glWindowRectanglesEXT, GL_WINDOW_RECTANGLES_EXT);
-entry!(zeCommandListAppendBarrier, ZE_COMMAND_LIST_APPEND_BARRIER);
-entry!(zeCommandListAppendEventReset, ZE_COMMAND_LIST_APPEND_EVENT_RESET);
-entry!(zeCommandListAppendGraphExt, ZE_COMMAND_LIST_APPEND_GRAPH_EXT);
-entry!(zeCommandListAppendHostFunction, ZE_COMMAND_LIST_APPEND_HOST_FUNCTION);
-entry!(zeCommandListAppendImageCopy, ZE_COMMAND_LIST_APPEND_IMAGE_COPY);
-entry!(zeCommandListAppendImageCopyFromMemory, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY);
-entry!(
-    zeCommandListAppendImageCopyFromMemoryExt,
-    ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT
-);
-entry!(zeCommandListAppendImageCopyRegion, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION);
-entry!(zeCommandListAppendImageCopyToMemory, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY);
-entry!(zeCommandListAppendImageCopyToMemoryExt, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT);
-entry!(
-    zeCommandListAppendLaunchCooperativeKernel,
-    ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL
-);
-entry!(zeCommandListAppendLaunchKernel, ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL);
-entry!(zeCommandListAppendLaunchKernelIndirect, ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT);
-entry!(
-    zeCommandListAppendLaunchKernelWithArguments,
-    ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS
-);
-entry!(
-    zeCommandListAppendLaunchKernelWithParameters,
-    ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS
-);
-entry!(
-    zeCommandListAppendLaunchMultipleKernelsIndirect,
-    ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT
-);
-entry!(zeCommandListAppendMemAdvise, ZE_COMMAND_LIST_APPEND_MEM_ADVISE);
-entry!(zeCommandListAppendMemoryCopy, ZE_COMMAND_LIST_APPEND_MEMORY_COPY);
-entry!(zeCommandListAppendMemoryCopyFromContext, ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT);
-entry!(zeCommandListAppendMemoryCopyRegion, ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION);
-entry!(
-    zeCommandListAppendMemoryCopyWithParameters,
-    ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS
-);
-entry!(zeCommandListAppendMemoryFill, ZE_COMMAND_LIST_APPEND_MEMORY_FILL);
-entry!(
-    zeCommandListAppendMemoryFillWithParameters,
-    ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS
-);
-entry!(zeCommandListAppendMemoryPrefetch, ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH);
-entry!(zeCommandListAppendMemoryRangesBarrier, ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER);
-entry!(zeCommandListAppendQueryKernelTimestamps, ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS);
-entry!(zeCommandListAppendSignalEvent, ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT);
-entry!(
-    zeCommandListAppendSignalExternalSemaphoreExt,
-    ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT
-);
-entry!(
-    zeCommandListAppendWaitExternalSemaphoreExt,
-    ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT
-);
-entry!(zeCommandListAppendWaitOnEvents, ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS);
-entry!(zeCommandListAppendWriteGlobalTimestamp, ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP);
-entry!(zeCommandListBeginCaptureIntoGraphExt, ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT);
-entry!(zeCommandListBeginGraphCaptureExt, ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT);
-entry!(zeCommandListClose, ZE_COMMAND_LIST_CLOSE);
-entry!(zeCommandListCreate, ZE_COMMAND_LIST_CREATE);
-entry!(zeCommandListCreateCloneExp, ZE_COMMAND_LIST_CREATE_CLONE_EXP);
-entry!(zeCommandListCreateImmediate, ZE_COMMAND_LIST_CREATE_IMMEDIATE);
-entry!(zeCommandListDestroy, ZE_COMMAND_LIST_DESTROY);
-entry!(zeCommandListEndGraphCaptureExt, ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT);
-entry!(zeCommandListGetContextHandle, ZE_COMMAND_LIST_GET_CONTEXT_HANDLE);
-entry!(zeCommandListGetDeviceHandle, ZE_COMMAND_LIST_GET_DEVICE_HANDLE);
-entry!(zeCommandListGetFlags, ZE_COMMAND_LIST_GET_FLAGS);
-entry!(zeCommandListGetGraphExt, ZE_COMMAND_LIST_GET_GRAPH_EXT);
-entry!(zeCommandListGetNextCommandIdExp, ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP);
-entry!(
-    zeCommandListGetNextCommandIdWithKernelsExp,
-    ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP
-);
-entry!(zeCommandListGetOrdinal, ZE_COMMAND_LIST_GET_ORDINAL);
-entry!(zeCommandListHostSynchronize, ZE_COMMAND_LIST_HOST_SYNCHRONIZE);
-entry!(
-    zeCommandListImmediateAppendCommandListsExp,
-    ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP
-);
-entry!(
-    zeCommandListImmediateAppendCommandListsWithParameters,
-    ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS
-);
-entry!(zeCommandListImmediateGetFlags, ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS);
-entry!(zeCommandListImmediateGetIndex, ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX);
-entry!(zeCommandListImmediateGetMode, ZE_COMMAND_LIST_IMMEDIATE_GET_MODE);
-entry!(zeCommandListImmediateGetPriority, ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY);
-entry!(zeCommandListIsGraphCaptureEnabledExt, ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT);
-entry!(zeCommandListIsImmediate, ZE_COMMAND_LIST_IS_IMMEDIATE);
-entry!(zeCommandListIsMutableExp, ZE_COMMAND_LIST_IS_MUTABLE_EXP);
-entry!(zeCommandListReset, ZE_COMMAND_LIST_RESET);
-entry!(
-    zeCommandListUpdateMutableCommandKernelsExp,
-    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP
-);
-entry!(
-    zeCommandListUpdateMutableCommandSignalEventExp,
-    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP
-);
-entry!(
-    zeCommandListUpdateMutableCommandWaitEventsExp,
-    ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP
-);
-entry!(zeCommandListUpdateMutableCommandsExp, ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP);
-entry!(zeCommandQueueCreate, ZE_COMMAND_QUEUE_CREATE);
-entry!(zeCommandQueueDestroy, ZE_COMMAND_QUEUE_DESTROY);
-entry!(zeCommandQueueExecuteCommandLists, ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS);
-entry!(zeCommandQueueGetFlags, ZE_COMMAND_QUEUE_GET_FLAGS);
-entry!(zeCommandQueueGetIndex, ZE_COMMAND_QUEUE_GET_INDEX);
-entry!(zeCommandQueueGetMode, ZE_COMMAND_QUEUE_GET_MODE);
-entry!(zeCommandQueueGetOrdinal, ZE_COMMAND_QUEUE_GET_ORDINAL);
-entry!(zeCommandQueueGetPriority, ZE_COMMAND_QUEUE_GET_PRIORITY);
-entry!(zeCommandQueueSynchronize, ZE_COMMAND_QUEUE_SYNCHRONIZE);
-entry!(zeContextCreate, ZE_CONTEXT_CREATE);
-entry!(zeContextCreateEx, ZE_CONTEXT_CREATE_EX);
-entry!(zeContextDestroy, ZE_CONTEXT_DESTROY);
-entry!(zeContextEvictImage, ZE_CONTEXT_EVICT_IMAGE);
-entry!(zeContextEvictMemory, ZE_CONTEXT_EVICT_MEMORY);
-entry!(zeContextGetStatus, ZE_CONTEXT_GET_STATUS);
-entry!(zeContextMakeImageResident, ZE_CONTEXT_MAKE_IMAGE_RESIDENT);
-entry!(zeContextMakeMemoryResident, ZE_CONTEXT_MAKE_MEMORY_RESIDENT);
-entry!(zeContextSystemBarrier, ZE_CONTEXT_SYSTEM_BARRIER);
-entry!(zeDeviceCanAccessPeer, ZE_DEVICE_CAN_ACCESS_PEER);
-entry!(zeDeviceGet, ZE_DEVICE_GET);
-entry!(
-    zeDeviceGetAggregatedCopyOffloadIncrementValue,
-    ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE
-);
-entry!(zeDeviceGetCacheProperties, ZE_DEVICE_GET_CACHE_PROPERTIES);
-entry!(zeDeviceGetCommandQueueGroupProperties, ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES);
-entry!(zeDeviceGetComputeProperties, ZE_DEVICE_GET_COMPUTE_PROPERTIES);
-entry!(zeDeviceGetCounterBasedEventMaxValue, ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE);
-entry!(zeDeviceGetExternalMemoryProperties, ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES);
-entry!(zeDeviceGetFabricVertexExp, ZE_DEVICE_GET_FABRIC_VERTEX_EXP);
-entry!(zeDeviceGetGlobalTimestamps, ZE_DEVICE_GET_GLOBAL_TIMESTAMPS);
-entry!(zeDeviceGetImageProperties, ZE_DEVICE_GET_IMAGE_PROPERTIES);
-entry!(zeDeviceGetMemoryAccessProperties, ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES);
-entry!(zeDeviceGetMemoryProperties, ZE_DEVICE_GET_MEMORY_PROPERTIES);
-entry!(zeDeviceGetModuleProperties, ZE_DEVICE_GET_MODULE_PROPERTIES);
-entry!(zeDeviceGetP2PProperties, ZE_DEVICE_GET_P2P_PROPERTIES);
-entry!(zeDeviceGetProperties, ZE_DEVICE_GET_PROPERTIES);
-entry!(zeDeviceGetRootDevice, ZE_DEVICE_GET_ROOT_DEVICE);
-entry!(zeDeviceGetRuntimeRequirements, ZE_DEVICE_GET_RUNTIME_REQUIREMENTS);
-entry!(zeDeviceGetRuntimeRequirementsKey, ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY);
-entry!(zeDeviceGetStatus, ZE_DEVICE_GET_STATUS);
-entry!(zeDeviceGetSubDevices, ZE_DEVICE_GET_SUB_DEVICES);
-entry!(zeDeviceGetVectorWidthPropertiesExt, ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT);
-entry!(zeDeviceImportExternalSemaphoreExt, ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT);
-entry!(zeDevicePciGetPropertiesExt, ZE_DEVICE_PCI_GET_PROPERTIES_EXT);
-entry!(zeDeviceReleaseExternalSemaphoreExt, ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT);
-entry!(zeDeviceReserveCacheExt, ZE_DEVICE_RESERVE_CACHE_EXT);
-entry!(zeDeviceSetCacheAdviceExt, ZE_DEVICE_SET_CACHE_ADVICE_EXT);
-entry!(zeDeviceSynchronize, ZE_DEVICE_SYNCHRONIZE);
-entry!(zeDeviceValidateRuntimeRequirements, ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS);
-entry!(zeDriverGet, ZE_DRIVER_GET);
-entry!(zeDriverGetApiVersion, ZE_DRIVER_GET_API_VERSION);
-entry!(zeDriverGetDefaultContext, ZE_DRIVER_GET_DEFAULT_CONTEXT);
-entry!(zeDriverGetExtensionFunctionAddress, ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS);
-entry!(zeDriverGetExtensionProperties, ZE_DRIVER_GET_EXTENSION_PROPERTIES);
-entry!(zeDriverGetIpcProperties, ZE_DRIVER_GET_IPC_PROPERTIES);
-entry!(zeDriverGetLastErrorDescription, ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION);
-entry!(zeDriverGetProperties, ZE_DRIVER_GET_PROPERTIES);
-entry!(zeDriverRTASFormatCompatibilityCheckExp, ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP);
-entry!(zeDriverRTASFormatCompatibilityCheckExt, ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT);
-entry!(zeEventCounterBasedCloseIpcHandle, ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE);
-entry!(zeEventCounterBasedCreate, ZE_EVENT_COUNTER_BASED_CREATE);
-entry!(zeEventCounterBasedGetDeviceAddress, ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS);
-entry!(zeEventCounterBasedGetIpcHandle, ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE);
-entry!(zeEventCounterBasedOpenIpcHandle, ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE);
-entry!(zeEventCreate, ZE_EVENT_CREATE);
-entry!(zeEventDestroy, ZE_EVENT_DESTROY);
-entry!(zeEventGetCounterBasedFlags, ZE_EVENT_GET_COUNTER_BASED_FLAGS);
-entry!(zeEventGetEventPool, ZE_EVENT_GET_EVENT_POOL);
-entry!(zeEventGetSignalScope, ZE_EVENT_GET_SIGNAL_SCOPE);
-entry!(zeEventGetWaitScope, ZE_EVENT_GET_WAIT_SCOPE);
-entry!(zeEventHostReset, ZE_EVENT_HOST_RESET);
-entry!(zeEventHostSignal, ZE_EVENT_HOST_SIGNAL);
-entry!(zeEventHostSynchronize, ZE_EVENT_HOST_SYNCHRONIZE);
-entry!(zeEventPoolCloseIpcHandle, ZE_EVENT_POOL_CLOSE_IPC_HANDLE);
-entry!(zeEventPoolCreate, ZE_EVENT_POOL_CREATE);
-entry!(zeEventPoolDestroy, ZE_EVENT_POOL_DESTROY);
-entry!(zeEventPoolGetContextHandle, ZE_EVENT_POOL_GET_CONTEXT_HANDLE);
-entry!(zeEventPoolGetFlags, ZE_EVENT_POOL_GET_FLAGS);
-entry!(zeEventPoolGetIpcHandle, ZE_EVENT_POOL_GET_IPC_HANDLE);
-entry!(zeEventPoolOpenIpcHandle, ZE_EVENT_POOL_OPEN_IPC_HANDLE);
-entry!(zeEventPoolPutIpcHandle, ZE_EVENT_POOL_PUT_IPC_HANDLE);
-entry!(zeEventQueryKernelTimestamp, ZE_EVENT_QUERY_KERNEL_TIMESTAMP);
-entry!(zeEventQueryKernelTimestampsExt, ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT);
-entry!(zeEventQueryStatus, ZE_EVENT_QUERY_STATUS);
-entry!(zeEventQueryTimestampsExp, ZE_EVENT_QUERY_TIMESTAMPS_EXP);
-entry!(zeExecutableGraphDestroyExt, ZE_EXECUTABLE_GRAPH_DESTROY_EXT);
-entry!(zeExecutableGraphGetSourceGraphExt, ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT);
-entry!(zeFabricEdgeGetExp, ZE_FABRIC_EDGE_GET_EXP);
-entry!(zeFabricEdgeGetPropertiesExp, ZE_FABRIC_EDGE_GET_PROPERTIES_EXP);
-entry!(zeFabricEdgeGetVerticesExp, ZE_FABRIC_EDGE_GET_VERTICES_EXP);
-entry!(zeFabricVertexGetDeviceExp, ZE_FABRIC_VERTEX_GET_DEVICE_EXP);
-entry!(zeFabricVertexGetExp, ZE_FABRIC_VERTEX_GET_EXP);
-entry!(zeFabricVertexGetPropertiesExp, ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP);
-entry!(zeFabricVertexGetSubVerticesExp, ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP);
-entry!(zeFenceCreate, ZE_FENCE_CREATE);
-entry!(zeFenceDestroy, ZE_FENCE_DESTROY);
-entry!(zeFenceHostSynchronize, ZE_FENCE_HOST_SYNCHRONIZE);
-entry!(zeFenceQueryStatus, ZE_FENCE_QUERY_STATUS);
-entry!(zeFenceReset, ZE_FENCE_RESET);
-entry!(zeGraphCreateExt, ZE_GRAPH_CREATE_EXT);
-entry!(zeGraphDestroyExt, ZE_GRAPH_DESTROY_EXT);
-entry!(zeGraphDumpContentsExt, ZE_GRAPH_DUMP_CONTENTS_EXT);
-entry!(zeGraphGetPrimaryCommandListExt, ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT);
-entry!(zeGraphInstantiateExt, ZE_GRAPH_INSTANTIATE_EXT);
-entry!(zeGraphIsEmptyExt, ZE_GRAPH_IS_EMPTY_EXT);
-entry!(zeGraphSetDestructionCallbackExt, ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT);
-entry!(zeImageCreate, ZE_IMAGE_CREATE);
-entry!(zeImageDestroy, ZE_IMAGE_DESTROY);
-entry!(zeImageGetAllocPropertiesExt, ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT);
-entry!(zeImageGetDeviceOffsetExp, ZE_IMAGE_GET_DEVICE_OFFSET_EXP);
-entry!(zeImageGetMemoryPropertiesExp, ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP);
-entry!(zeImageGetProperties, ZE_IMAGE_GET_PROPERTIES);
-entry!(zeImageViewCreateExp, ZE_IMAGE_VIEW_CREATE_EXP);
-entry!(zeImageViewCreateExt, ZE_IMAGE_VIEW_CREATE_EXT);
-entry!(zeInit, ZE_INIT);
-entry!(zeInitDrivers, ZE_INIT_DRIVERS);
-entry!(zeKernelCreate, ZE_KERNEL_CREATE);
-entry!(zeKernelDestroy, ZE_KERNEL_DESTROY);
-entry!(zeKernelGetAllocationPropertiesExp, ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP);
-entry!(zeKernelGetBinaryExp, ZE_KERNEL_GET_BINARY_EXP);
-entry!(zeKernelGetIndirectAccess, ZE_KERNEL_GET_INDIRECT_ACCESS);
-entry!(zeKernelGetName, ZE_KERNEL_GET_NAME);
-entry!(zeKernelGetProperties, ZE_KERNEL_GET_PROPERTIES);
-entry!(zeKernelGetSourceAttributes, ZE_KERNEL_GET_SOURCE_ATTRIBUTES);
-entry!(zeKernelSchedulingHintExp, ZE_KERNEL_SCHEDULING_HINT_EXP);
-entry!(zeKernelSetArgumentValue, ZE_KERNEL_SET_ARGUMENT_VALUE);
-entry!(zeKernelSetCacheConfig, ZE_KERNEL_SET_CACHE_CONFIG);
-entry!(zeKernelSetGlobalOffsetExp, ZE_KERNEL_SET_GLOBAL_OFFSET_EXP);
-entry!(zeKernelSetGroupSize, ZE_KERNEL_SET_GROUP_SIZE);
-entry!(zeKernelSetIndirectAccess, ZE_KERNEL_SET_INDIRECT_ACCESS);
-entry!(zeKernelSuggestGroupSize, ZE_KERNEL_SUGGEST_GROUP_SIZE);
-entry!(zeKernelSuggestMaxCooperativeGroupCount, ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT);
-entry!(zeMemAllocDevice, ZE_MEM_ALLOC_DEVICE);
-entry!(zeMemAllocHost, ZE_MEM_ALLOC_HOST);
-entry!(zeMemAllocShared, ZE_MEM_ALLOC_SHARED);
-entry!(zeMemCloseIpcHandle, ZE_MEM_CLOSE_IPC_HANDLE);
-entry!(zeMemFree, ZE_MEM_FREE);
-entry!(zeMemFreeExt, ZE_MEM_FREE_EXT);
-entry!(zeMemGetAddressRange, ZE_MEM_GET_ADDRESS_RANGE);
-entry!(zeMemGetAllocProperties, ZE_MEM_GET_ALLOC_PROPERTIES);
-entry!(zeMemGetAtomicAccessAttributeExp, ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP);
-entry!(zeMemGetFileDescriptorFromIpcHandleExp, ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP);
-entry!(zeMemGetIpcHandle, ZE_MEM_GET_IPC_HANDLE);
-entry!(zeMemGetIpcHandleFromFileDescriptorExp, ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP);
-entry!(zeMemGetIpcHandleWithProperties, ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES);
-entry!(zeMemGetPitchFor2dImage, ZE_MEM_GET_PITCH_FOR2D_IMAGE);
-entry!(zeMemOpenIpcHandle, ZE_MEM_OPEN_IPC_HANDLE);
-entry!(zeMemPutIpcHandle, ZE_MEM_PUT_IPC_HANDLE);
-entry!(zeMemSetAtomicAccessAttributeExp, ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP);
-entry!(zeModuleBuildLogDestroy, ZE_MODULE_BUILD_LOG_DESTROY);
-entry!(zeModuleBuildLogGetString, ZE_MODULE_BUILD_LOG_GET_STRING);
-entry!(zeModuleCreate, ZE_MODULE_CREATE);
-entry!(zeModuleDestroy, ZE_MODULE_DESTROY);
-entry!(zeModuleDynamicLink, ZE_MODULE_DYNAMIC_LINK);
-entry!(zeModuleGetFunctionPointer, ZE_MODULE_GET_FUNCTION_POINTER);
-entry!(zeModuleGetGlobalPointer, ZE_MODULE_GET_GLOBAL_POINTER);
-entry!(zeModuleGetKernelNames, ZE_MODULE_GET_KERNEL_NAMES);
-entry!(zeModuleGetNativeBinary, ZE_MODULE_GET_NATIVE_BINARY);
-entry!(zeModuleGetProperties, ZE_MODULE_GET_PROPERTIES);
-entry!(zeModuleInspectLinkageExt, ZE_MODULE_INSPECT_LINKAGE_EXT);
-entry!(zePhysicalMemCreate, ZE_PHYSICAL_MEM_CREATE);
-entry!(zePhysicalMemDestroy, ZE_PHYSICAL_MEM_DESTROY);
-entry!(zePhysicalMemGetProperties, ZE_PHYSICAL_MEM_GET_PROPERTIES);
-entry!(zeRTASBuilderBuildExp, ZE_RTAS_BUILDER_BUILD_EXP);
-entry!(zeRTASBuilderBuildExt, ZE_RTAS_BUILDER_BUILD_EXT);
-entry!(zeRTASBuilderCommandListAppendCopyExt, ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT);
-entry!(zeRTASBuilderCreateExp, ZE_RTAS_BUILDER_CREATE_EXP);
-entry!(zeRTASBuilderCreateExt, ZE_RTAS_BUILDER_CREATE_EXT);
-entry!(zeRTASBuilderDestroyExp, ZE_RTAS_BUILDER_DESTROY_EXP);
-entry!(zeRTASBuilderDestroyExt, ZE_RTAS_BUILDER_DESTROY_EXT);
-entry!(zeRTASBuilderGetBuildPropertiesExp, ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP);
-entry!(zeRTASBuilderGetBuildPropertiesExt, ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT);
-entry!(zeRTASParallelOperationCreateExp, ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP);
-entry!(zeRTASParallelOperationCreateExt, ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT);
-entry!(zeRTASParallelOperationDestroyExp, ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP);
-entry!(zeRTASParallelOperationDestroyExt, ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT);
-entry!(zeRTASParallelOperationGetPropertiesExp, ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP);
-entry!(zeRTASParallelOperationGetPropertiesExt, ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT);
-entry!(zeRTASParallelOperationJoinExp, ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP);
-entry!(zeRTASParallelOperationJoinExt, ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT);
-entry!(zeSamplerCreate, ZE_SAMPLER_CREATE);
-entry!(zeSamplerDestroy, ZE_SAMPLER_DESTROY);
-entry!(zeVirtualMemFree, ZE_VIRTUAL_MEM_FREE);
-entry!(zeVirtualMemGetAccessAttribute, ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE);
-entry!(zeVirtualMemMap, ZE_VIRTUAL_MEM_MAP);
-entry!(zeVirtualMemQueryPageSize, ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE);
-entry!(zeVirtualMemReserve, ZE_VIRTUAL_MEM_RESERVE);
-entry!(zeVirtualMemSetAccessAttribute, ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE);
-entry!(zeVirtualMemUnmap, ZE_VIRTUAL_MEM_UNMAP);
-entry!(zerGetDefaultContext, ZER_GET_DEFAULT_CONTEXT);
-entry!(zerGetLastErrorDescription, ZER_GET_LAST_ERROR_DESCRIPTION);
-entry!(zerTranslateDeviceHandleToIdentifier, ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER);
-entry!(zerTranslateIdentifierToDeviceHandle, ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE);
-
-/// Entry points by id.
-pub static ENTRY_POINTS: [unsafe extern "C" fn(); COUNT] = [
-    eglBindAPI,
-    eglBindTexImage,
-    eglBindWaylandDisplayWL,
-    eglChooseConfig,
-    eglClientSignalSyncEXT,
-    eglClientWaitSync,
-    eglClientWaitSyncKHR,
-    eglClientWaitSyncNV,
-    eglCompositorBindTexWindowEXT,
-    eglCompositorSetContextAttributesEXT,
-    eglCompositorSetContextListEXT,
-    eglCompositorSetSizeEXT,
-    eglCompositorSetWindowAttributesEXT,
-    eglCompositorSetWindowListEXT,
-    eglCompositorSwapPolicyEXT,
-    eglCopyBuffers,
-    eglCreateContext,
-    eglCreateDRMImageMESA,
-    eglCreateFenceSyncNV,
-    eglCreateImage,
-    eglCreateImageKHR,
-    eglCreateNativeClientBufferANDROID,
-    eglCreatePbufferFromClientBuffer,
-    eglCreatePbufferSurface,
-    eglCreatePixmapSurface,
-    eglCreatePixmapSurfaceHI,
-    eglCreatePlatformPixmapSurface,
-    eglCreatePlatformPixmapSurfaceEXT,
-    eglCreatePlatformWindowSurface,
-    eglCreatePlatformWindowSurfaceEXT,
-    eglCreateStreamAttribKHR,
-    eglCreateStreamFromFileDescriptorKHR,
-    eglCreateStreamKHR,
-    eglCreateStreamProducerSurfaceKHR,
-    eglCreateStreamSyncNV,
-    eglCreateSync,
-    eglCreateSync64KHR,
-    eglCreateSyncKHR,
-    eglCreateWaylandBufferFromImageWL,
-    eglCreateWindowSurface,
-    eglDebugMessageControlKHR,
-    eglDestroyContext,
-    eglDestroyDisplayEXT,
-    eglDestroyImage,
-    eglDestroyImageKHR,
-    eglDestroyStreamKHR,
-    eglDestroySurface,
-    eglDestroySync,
-    eglDestroySyncKHR,
-    eglDestroySyncNV,
-    eglDupNativeFenceFDANDROID,
-    eglExportDMABUFImageMESA,
-    eglExportDMABUFImageQueryMESA,
-    eglExportDRMImageMESA,
-    eglFenceNV,
-    eglGetCompositorTimingANDROID,
-    eglGetCompositorTimingSupportedANDROID,
-    eglGetConfigAttrib,
-    eglGetConfigs,
-    eglGetCurrentContext,
-    eglGetCurrentDisplay,
-    eglGetCurrentSurface,
-    eglGetDisplay,
-    eglGetDisplayDriverConfig,
-    eglGetDisplayDriverName,
-    eglGetError,
-    eglGetFrameTimestampSupportedANDROID,
-    eglGetFrameTimestampsANDROID,
-    eglGetMscRateANGLE,
-    eglGetNativeClientBufferANDROID,
-    eglGetNextFrameIdANDROID,
-    eglGetOutputLayersEXT,
-    eglGetOutputPortsEXT,
-    eglGetPlatformDisplay,
-    eglGetPlatformDisplayEXT,
-    eglGetProcAddress,
-    eglGetStreamFileDescriptorKHR,
-    eglGetSyncAttrib,
-    eglGetSyncAttribKHR,
-    eglGetSyncAttribNV,
-    eglGetSystemTimeFrequencyNV,
-    eglGetSystemTimeNV,
-    eglInitialize,
-    eglLabelObjectKHR,
-    eglLockSurfaceKHR,
-    eglMakeCurrent,
-    eglOutputLayerAttribEXT,
-    eglOutputPortAttribEXT,
-    eglPostSubBufferNV,
-    eglPresentationTimeANDROID,
-    eglQueryAPI,
-    eglQueryContext,
-    eglQueryDebugKHR,
-    eglQueryDeviceAttribEXT,
-    eglQueryDeviceBinaryEXT,
-    eglQueryDeviceStringEXT,
-    eglQueryDevicesEXT,
-    eglQueryDisplayAttribEXT,
-    eglQueryDisplayAttribKHR,
-    eglQueryDisplayAttribNV,
-    eglQueryDmaBufFormatsEXT,
-    eglQueryDmaBufModifiersEXT,
-    eglQueryNativeDisplayNV,
-    eglQueryNativePixmapNV,
-    eglQueryNativeWindowNV,
-    eglQueryOutputLayerAttribEXT,
-    eglQueryOutputLayerStringEXT,
-    eglQueryOutputPortAttribEXT,
-    eglQueryOutputPortStringEXT,
-    eglQueryStreamAttribKHR,
-    eglQueryStreamConsumerEventNV,
-    eglQueryStreamKHR,
-    eglQueryStreamMetadataNV,
-    eglQueryStreamTimeKHR,
-    eglQueryStreamu64KHR,
-    eglQueryString,
-    eglQuerySupportedCompressionRatesEXT,
-    eglQuerySurface,
-    eglQuerySurface64KHR,
-    eglQuerySurfacePointerANGLE,
-    eglQueryWaylandBufferWL,
-    eglReleaseTexImage,
-    eglReleaseThread,
-    eglResetStreamNV,
-    eglSetBlobCacheFuncsANDROID,
-    eglSetDamageRegionKHR,
-    eglSetStreamAttribKHR,
-    eglSetStreamMetadataNV,
-    eglSignalSyncKHR,
-    eglSignalSyncNV,
-    eglStreamAcquireImageNV,
-    eglStreamAttribKHR,
-    eglStreamConsumerAcquireAttribKHR,
-    eglStreamConsumerAcquireKHR,
-    eglStreamConsumerGLTextureExternalAttribsNV,
-    eglStreamConsumerGLTextureExternalKHR,
-    eglStreamConsumerOutputEXT,
-    eglStreamConsumerReleaseAttribKHR,
-    eglStreamConsumerReleaseKHR,
-    eglStreamFlushNV,
-    eglStreamImageConsumerConnectNV,
-    eglStreamReleaseImageNV,
-    eglSurfaceAttrib,
-    eglSwapBuffers,
-    eglSwapBuffersRegion2NOK,
-    eglSwapBuffersRegionNOK,
-    eglSwapBuffersWithDamageEXT,
-    eglSwapBuffersWithDamageKHR,
-    eglSwapInterval,
-    eglTerminate,
-    eglUnbindWaylandDisplayWL,
-    eglUnlockSurfaceKHR,
-    eglUnsignalSyncEXT,
-    eglWaitClient,
-    eglWaitGL,
-    eglWaitNative,
-    eglWaitSync,
-    eglWaitSyncKHR,
-    glAcquireKeyedMutexWin32EXT,
-    glActiveShaderProgram,
-    glActiveShaderProgramEXT,
-    glActiveTexture,
-    glAlphaFunc,
-    glAlphaFuncQCOM,
-    glAlphaFuncx,
-    glAlphaFuncxOES,
-    glApplyFramebufferAttachmentCMAAINTEL,
-    glAttachShader,
-    glBeginConditionalRenderNV,
-    glBeginPerfMonitorAMD,
-    glBeginPerfQueryINTEL,
-    glBeginQuery,
-    glBeginQueryEXT,
-    glBeginTransformFeedback,
-    glBindAttribLocation,
-    glBindBuffer,
-    glBindBufferBase,
-    glBindBufferRange,
-    glBindFragDataLocationEXT,
-    glBindFragDataLocationIndexedEXT,
-    glBindFramebuffer,
-    glBindFramebufferOES,
-    glBindImageTexture,
-    glBindProgramPipeline,
-    glBindProgramPipelineEXT,
-    glBindRenderbuffer,
-    glBindRenderbufferOES,
-    glBindSampler,
-    glBindShadingRateImageNV,
-    glBindTexture,
-    glBindTransformFeedback,
-    glBindVertexArray,
-    glBindVertexArrayOES,
-    glBindVertexBuffer,
-    glBlendBarrier,
-    glBlendBarrierKHR,
-    glBlendBarrierNV,
-    glBlendColor,
-    glBlendEquation,
-    glBlendEquationOES,
-    glBlendEquationSeparate,
-    glBlendEquationSeparateOES,
-    glBlendEquationSeparatei,
-    glBlendEquationSeparateiEXT,
-    glBlendEquationSeparateiOES,
-    glBlendEquationi,
-    glBlendEquationiEXT,
-    glBlendEquationiOES,
-    glBlendFunc,
-    glBlendFuncSeparate,
-    glBlendFuncSeparateOES,
-    glBlendFuncSeparatei,
-    glBlendFuncSeparateiEXT,
-    glBlendFuncSeparateiOES,
-    glBlendFunci,
-    glBlendFunciEXT,
-    glBlendFunciOES,
-    glBlendParameteriNV,
-    glBlitFramebuffer,
-    glBlitFramebufferANGLE,
-    glBlitFramebufferLayerEXT,
-    glBlitFramebufferLayersEXT,
-    glBlitFramebufferNV,
-    glBufferAttachMemoryNV,
-    glBufferData,
-    glBufferPageCommitmentMemNV,
-    glBufferStorageEXT,
-    glBufferStorageExternalEXT,
-    glBufferStorageMemEXT,
-    glBufferSubData,
-    glCheckFramebufferStatus,
-    glCheckFramebufferStatusOES,
-    glClear,
-    glClearBufferfi,
-    glClearBufferfv,
-    glClearBufferiv,
-    glClearBufferuiv,
-    glClearColor,
-    glClearColorx,
-    glClearColorxOES,
-    glClearDepthf,
-    glClearDepthfOES,
-    glClearDepthx,
-    glClearDepthxOES,
-    glClearPixelLocalStorageuiEXT,
-    glClearStencil,
-    glClearTexImageEXT,
-    glClearTexSubImageEXT,
-    glClientActiveTexture,
-    glClientWaitSync,
-    glClientWaitSyncAPPLE,
-    glClipControlEXT,
-    glClipPlanef,
-    glClipPlanefIMG,
-    glClipPlanefOES,
-    glClipPlanex,
-    glClipPlanexIMG,
-    glClipPlanexOES,
-    glColor4f,
-    glColor4ub,
-    glColor4x,
-    glColor4xOES,
-    glColorMask,
-    glColorMaski,
-    glColorMaskiEXT,
-    glColorMaskiOES,
-    glColorPointer,
-    glCompileShader,
-    glCompressedTexImage2D,
-    glCompressedTexImage3D,
-    glCompressedTexImage3DOES,
-    glCompressedTexSubImage2D,
-    glCompressedTexSubImage3D,
-    glCompressedTexSubImage3DOES,
-    glConservativeRasterParameteriNV,
-    glCopyBufferSubData,
-    glCopyBufferSubDataNV,
-    glCopyImageSubData,
-    glCopyImageSubDataEXT,
-    glCopyImageSubDataOES,
-    glCopyPathNV,
-    glCopyTexImage2D,
-    glCopyTexSubImage2D,
-    glCopyTexSubImage3D,
-    glCopyTexSubImage3DOES,
-    glCopyTextureLevelsAPPLE,
-    glCoverFillPathInstancedNV,
-    glCoverFillPathNV,
-    glCoverStrokePathInstancedNV,
-    glCoverStrokePathNV,
-    glCoverageMaskNV,
-    glCoverageModulationNV,
-    glCoverageModulationTableNV,
-    glCoverageOperationNV,
-    glCreateMemoryObjectsEXT,
-    glCreatePerfQueryINTEL,
-    glCreateProgram,
-    glCreateSemaphoresNV,
-    glCreateShader,
-    glCreateShaderProgramv,
-    glCreateShaderProgramvEXT,
-    glCullFace,
-    glCurrentPaletteMatrixOES,
-    glDebugMessageCallback,
-    glDebugMessageCallbackKHR,
-    glDebugMessageControl,
-    glDebugMessageControlKHR,
-    glDebugMessageInsert,
-    glDebugMessageInsertKHR,
-    glDeleteBuffers,
-    glDeleteFencesNV,
-    glDeleteFramebuffers,
-    glDeleteFramebuffersOES,
-    glDeleteMemoryObjectsEXT,
-    glDeletePathsNV,
-    glDeletePerfMonitorsAMD,
-    glDeletePerfQueryINTEL,
-    glDeleteProgram,
-    glDeleteProgramPipelines,
-    glDeleteProgramPipelinesEXT,
-    glDeleteQueries,
-    glDeleteQueriesEXT,
-    glDeleteRenderbuffers,
-    glDeleteRenderbuffersOES,
-    glDeleteSamplers,
-    glDeleteSemaphoresEXT,
-    glDeleteShader,
-    glDeleteSync,
-    glDeleteSyncAPPLE,
-    glDeleteTextures,
-    glDeleteTransformFeedbacks,
-    glDeleteVertexArrays,
-    glDeleteVertexArraysOES,
-    glDepthFunc,
-    glDepthMask,
-    glDepthRangeArrayfvNV,
-    glDepthRangeArrayfvOES,
-    glDepthRangeIndexedfNV,
-    glDepthRangeIndexedfOES,
-    glDepthRangef,
-    glDepthRangefOES,
-    glDepthRangex,
-    glDepthRangexOES,
-    glDetachShader,
-    glDisable,
-    glDisableClientState,
-    glDisableDriverControlQCOM,
-    glDisableVertexAttribArray,
-    glDisablei,
-    glDisableiEXT,
-    glDisableiNV,
-    glDisableiOES,
-    glDiscardFramebufferEXT,
-    glDispatchCompute,
-    glDispatchComputeIndirect,
-    glDrawArrays,
-    glDrawArraysIndirect,
-    glDrawArraysInstanced,
-    glDrawArraysInstancedANGLE,
-    glDrawArraysInstancedBaseInstanceEXT,
-    glDrawArraysInstancedEXT,
-    glDrawArraysInstancedNV,
-    glDrawBuffers,
-    glDrawBuffersEXT,
-    glDrawBuffersIndexedEXT,
-    glDrawBuffersNV,
-    glDrawElements,
-    glDrawElementsBaseVertex,
-    glDrawElementsBaseVertexEXT,
-    glDrawElementsBaseVertexOES,
-    glDrawElementsIndirect,
-    glDrawElementsInstanced,
-    glDrawElementsInstancedANGLE,
-    glDrawElementsInstancedBaseInstanceEXT,
-    glDrawElementsInstancedBaseVertex,
-    glDrawElementsInstancedBaseVertexBaseInstanceEXT,
-    glDrawElementsInstancedBaseVertexEXT,
-    glDrawElementsInstancedBaseVertexOES,
-    glDrawElementsInstancedEXT,
-    glDrawElementsInstancedNV,
-    glDrawMeshTasksIndirectNV,
-    glDrawMeshTasksNV,
-    glDrawRangeElements,
-    glDrawRangeElementsBaseVertex,
-    glDrawRangeElementsBaseVertexEXT,
-    glDrawRangeElementsBaseVertexOES,
-    glDrawTexfOES,
-    glDrawTexfvOES,
-    glDrawTexiOES,
-    glDrawTexivOES,
-    glDrawTexsOES,
-    glDrawTexsvOES,
-    glDrawTexxOES,
-    glDrawTexxvOES,
-    glDrawTransformFeedbackEXT,
-    glDrawTransformFeedbackInstancedEXT,
-    glDrawVkImageNV,
-    glEGLImageTargetRenderbufferStorageOES,
-    glEGLImageTargetTexStorageEXT,
-    glEGLImageTargetTexture2DOES,
-    glEGLImageTargetTextureStorageEXT,
-    glEnable,
-    glEnableClientState,
-    glEnableDriverControlQCOM,
-    glEnableVertexAttribArray,
-    glEnablei,
-    glEnableiEXT,
-    glEnableiNV,
-    glEnableiOES,
-    glEndConditionalRenderNV,
-    glEndPerfMonitorAMD,
-    glEndPerfQueryINTEL,
-    glEndQuery,
-    glEndQueryEXT,
-    glEndTilingQCOM,
-    glEndTransformFeedback,
-    glExtGetBufferPointervQCOM,
-    glExtGetBuffersQCOM,
-    glExtGetFramebuffersQCOM,
-    glExtGetProgramBinarySourceQCOM,
-    glExtGetProgramsQCOM,
-    glExtGetRenderbuffersQCOM,
-    glExtGetShadersQCOM,
-    glExtGetTexLevelParameterivQCOM,
-    glExtGetTexSubImageQCOM,
-    glExtGetTexturesQCOM,
-    glExtIsProgramBinaryQCOM,
-    glExtTexObjectStateOverrideiQCOM,
-    glExtrapolateTex2DQCOM,
-    glFenceSync,
-    glFenceSyncAPPLE,
-    glFinish,
-    glFinishFenceNV,
-    glFlush,
-    glFlushMappedBufferRange,
-    glFlushMappedBufferRangeEXT,
-    glFogf,
-    glFogfv,
-    glFogx,
-    glFogxOES,
-    glFogxv,
-    glFogxvOES,
-    glFragmentCoverageColorNV,
-    glFramebufferFetchBarrierEXT,
-    glFramebufferFetchBarrierQCOM,
-    glFramebufferFoveationConfigQCOM,
-    glFramebufferFoveationParametersQCOM,
-    glFramebufferParameteri,
-    glFramebufferParameteriMESA,
-    glFramebufferPixelLocalStorageSizeEXT,
-    glFramebufferRenderbuffer,
-    glFramebufferRenderbufferOES,
-    glFramebufferSampleLocationsfvNV,
-    glFramebufferShadingRateEXT,
-    glFramebufferTexture,
-    glFramebufferTexture2D,
-    glFramebufferTexture2DDownsampleIMG,
-    glFramebufferTexture2DMultisampleEXT,
-    glFramebufferTexture2DMultisampleIMG,
-    glFramebufferTexture2DOES,
-    glFramebufferTexture3DOES,
-    glFramebufferTextureEXT,
-    glFramebufferTextureLayer,
-    glFramebufferTextureLayerDownsampleIMG,
-    glFramebufferTextureMultisampleMultiviewOVR,
-    glFramebufferTextureMultiviewOVR,
-    glFramebufferTextureOES,
-    glFrontFace,
-    glFrustumf,
-    glFrustumfOES,
-    glFrustumx,
-    glFrustumxOES,
-    glGenBuffers,
-    glGenFencesNV,
-    glGenFramebuffers,
-    glGenFramebuffersOES,
-    glGenPathsNV,
-    glGenPerfMonitorsAMD,
-    glGenProgramPipelines,
-    glGenProgramPipelinesEXT,
-    glGenQueries,
-    glGenQueriesEXT,
-    glGenRenderbuffers,
-    glGenRenderbuffersOES,
-    glGenSamplers,
-    glGenSemaphoresEXT,
-    glGenTextures,
-    glGenTransformFeedbacks,
-    glGenVertexArrays,
-    glGenVertexArraysOES,
-    glGenerateMipmap,
-    glGenerateMipmapOES,
-    glGetActiveAttrib,
-    glGetActiveUniform,
-    glGetActiveUniformBlockName,
-    glGetActiveUniformBlockiv,
-    glGetActiveUniformsiv,
-    glGetAttachedShaders,
-    glGetAttribLocation,
-    glGetBooleani_v,
-    glGetBooleanv,
-    glGetBufferParameteri64v,
-    glGetBufferParameteriv,
-    glGetBufferPointerv,
-    glGetBufferPointervOES,
-    glGetClipPlanef,
-    glGetClipPlanefOES,
-    glGetClipPlanex,
-    glGetClipPlanexOES,
-    glGetCoverageModulationTableNV,
-    glGetDebugMessageLog,
-    glGetDebugMessageLogKHR,
-    glGetDriverControlStringQCOM,
-    glGetDriverControlsQCOM,
-    glGetError,
-    glGetFenceivNV,
-    glGetFirstPerfQueryIdINTEL,
-    glGetFixedv,
-    glGetFixedvOES,
-    glGetFloati_vNV,
-    glGetFloati_vOES,
-    glGetFloatv,
-    glGetFragDataIndexEXT,
-    glGetFragDataLocation,
-    glGetFragmentShadingRatesEXT,
-    glGetFramebufferAttachmentParameteriv,
-    glGetFramebufferAttachmentParameterivOES,
-    glGetFramebufferParameteriv,
-    glGetFramebufferParameterivMESA,
-    glGetFramebufferPixelLocalStorageSizeEXT,
-    glGetGraphicsResetStatus,
-    glGetGraphicsResetStatusEXT,
-    glGetGraphicsResetStatusKHR,
-    glGetImageHandleNV,
-    glGetInteger64i_v,
-    glGetInteger64v,
-    glGetInteger64vAPPLE,
-    glGetInteger64vEXT,
-    glGetIntegeri_v,
-    glGetIntegeri_vEXT,
-    glGetIntegerv,
-    glGetInternalformatSampleivNV,
-    glGetInternalformativ,
-    glGetLightfv,
-    glGetLightxv,
-    glGetLightxvOES,
-    glGetMaterialfv,
-    glGetMaterialxv,
-    glGetMaterialxvOES,
-    glGetMemoryObjectDetachedResourcesuivNV,
-    glGetMemoryObjectParameterivEXT,
-    glGetMultisamplefv,
-    glGetNextPerfQueryIdINTEL,
-    glGetObjectLabel,
-    glGetObjectLabelEXT,
-    glGetObjectLabelKHR,
-    glGetObjectPtrLabel,
-    glGetObjectPtrLabelKHR,
-    glGetPathCommandsNV,
-    glGetPathCoordsNV,
-    glGetPathDashArrayNV,
-    glGetPathLengthNV,
-    glGetPathMetricRangeNV,
-    glGetPathMetricsNV,
-    glGetPathParameterfvNV,
-    glGetPathParameterivNV,
-    glGetPathSpacingNV,
-    glGetPerfCounterInfoINTEL,
-    glGetPerfMonitorCounterDataAMD,
-    glGetPerfMonitorCounterInfoAMD,
-    glGetPerfMonitorCounterStringAMD,
-    glGetPerfMonitorCountersAMD,
-    glGetPerfMonitorGroupStringAMD,
-    glGetPerfMonitorGroupsAMD,
-    glGetPerfQueryDataINTEL,
-    glGetPerfQueryIdByNameINTEL,
-    glGetPerfQueryInfoINTEL,
-    glGetPointerv,
-    glGetPointervKHR,
-    glGetProgramBinary,
-    glGetProgramBinaryOES,
-    glGetProgramInfoLog,
-    glGetProgramInterfaceiv,
-    glGetProgramPipelineInfoLog,
-    glGetProgramPipelineInfoLogEXT,
-    glGetProgramPipelineiv,
-    glGetProgramPipelineivEXT,
-    glGetProgramResourceIndex,
-    glGetProgramResourceLocation,
-    glGetProgramResourceLocationIndexEXT,
-    glGetProgramResourceName,
-    glGetProgramResourcefvNV,
-    glGetProgramResourceiv,
-    glGetProgramiv,
-    glGetQueryObjecti64vEXT,
-    glGetQueryObjectivEXT,
-    glGetQueryObjectui64vEXT,
-    glGetQueryObjectuiv,
-    glGetQueryObjectuivEXT,
-    glGetQueryiv,
-    glGetQueryivEXT,
-    glGetRenderbufferParameteriv,
-    glGetRenderbufferParameterivOES,
-    glGetSamplerParameterIiv,
-    glGetSamplerParameterIivEXT,
-    glGetSamplerParameterIivOES,
-    glGetSamplerParameterIuiv,
-    glGetSamplerParameterIuivEXT,
-    glGetSamplerParameterIuivOES,
-    glGetSamplerParameterfv,
-    glGetSamplerParameteriv,
-    glGetSemaphoreParameterivNV,
-    glGetSemaphoreParameterui64vEXT,
-    glGetShaderInfoLog,
-    glGetShaderPrecisionFormat,
-    glGetShaderSource,
-    glGetShaderiv,
-    glGetShadingRateImagePaletteNV,
-    glGetShadingRateSampleLocationivNV,
-    glGetString,
-    glGetStringi,
-    glGetSynciv,
-    glGetSyncivAPPLE,
-    glGetTexEnvfv,
-    glGetTexEnviv,
-    glGetTexEnvxv,
-    glGetTexEnvxvOES,
-    glGetTexGenfvOES,
-    glGetTexGenivOES,
-    glGetTexGenxvOES,
-    glGetTexLevelParameterfv,
-    glGetTexLevelParameteriv,
-    glGetTexParameterIiv,
-    glGetTexParameterIivEXT,
-    glGetTexParameterIivOES,
-    glGetTexParameterIuiv,
-    glGetTexParameterIuivEXT,
-    glGetTexParameterIuivOES,
-    glGetTexParameterfv,
-    glGetTexParameteriv,
-    glGetTexParameterxv,
-    glGetTexParameterxvOES,
-    glGetTextureHandleIMG,
-    glGetTextureHandleNV,
-    glGetTextureSamplerHandleIMG,
-    glGetTextureSamplerHandleNV,
-    glGetTransformFeedbackVarying,
-    glGetTranslatedShaderSourceANGLE,
-    glGetUniformBlockIndex,
-    glGetUniformIndices,
-    glGetUniformLocation,
-    glGetUniformfv,
-    glGetUniformi64vNV,
-    glGetUniformiv,
-    glGetUniformuiv,
-    glGetUnsignedBytei_vEXT,
-    glGetUnsignedBytevEXT,
-    glGetVertexAttribIiv,
-    glGetVertexAttribIuiv,
-    glGetVertexAttribPointerv,
-    glGetVertexAttribfv,
-    glGetVertexAttribiv,
-    glGetVkProcAddrNV,
-    glGetnUniformfv,
-    glGetnUniformfvEXT,
-    glGetnUniformfvKHR,
-    glGetnUniformiv,
-    glGetnUniformivEXT,
-    glGetnUniformivKHR,
-    glGetnUniformuiv,
-    glGetnUniformuivKHR,
-    glHint,
-    glImportMemoryFdEXT,
-    glImportMemoryWin32HandleEXT,
-    glImportMemoryWin32NameEXT,
-    glImportSemaphoreFdEXT,
-    glImportSemaphoreWin32HandleEXT,
-    glImportSemaphoreWin32NameEXT,
-    glInsertEventMarkerEXT,
-    glInterpolatePathsNV,
-    glInvalidateFramebuffer,
-    glInvalidateSubFramebuffer,
-    glIsBuffer,
-    glIsEnabled,
-    glIsEnabledi,
-    glIsEnablediEXT,
-    glIsEnablediNV,
-    glIsEnablediOES,
-    glIsFenceNV,
-    glIsFramebuffer,
-    glIsFramebufferOES,
-    glIsImageHandleResidentNV,
-    glIsMemoryObjectEXT,
-    glIsPathNV,
-    glIsPointInFillPathNV,
-    glIsPointInStrokePathNV,
-    glIsProgram,
-    glIsProgramPipeline,
-    glIsProgramPipelineEXT,
-    glIsQuery,
-    glIsQueryEXT,
-    glIsRenderbuffer,
-    glIsRenderbufferOES,
-    glIsSampler,
-    glIsSemaphoreEXT,
-    glIsShader,
-    glIsSync,
-    glIsSyncAPPLE,
-    glIsTexture,
-    glIsTextureHandleResidentNV,
-    glIsTransformFeedback,
-    glIsVertexArray,
-    glIsVertexArrayOES,
-    glLabelObjectEXT,
-    glLightModelf,
-    glLightModelfv,
-    glLightModelx,
-    glLightModelxOES,
-    glLightModelxv,
-    glLightModelxvOES,
-    glLightf,
-    glLightfv,
-    glLightx,
-    glLightxOES,
-    glLightxv,
-    glLightxvOES,
-    glLineWidth,
-    glLineWidthx,
-    glLineWidthxOES,
-    glLinkProgram,
-    glLoadIdentity,
-    glLoadMatrixf,
-    glLoadMatrixx,
-    glLoadMatrixxOES,
-    glLoadPaletteFromModelViewMatrixOES,
-    glLogicOp,
-    glMakeImageHandleNonResidentNV,
-    glMakeImageHandleResidentNV,
-    glMakeTextureHandleNonResidentNV,
-    glMakeTextureHandleResidentNV,
-    glMapBufferOES,
-    glMapBufferRange,
-    glMapBufferRangeEXT,
-    glMaterialf,
-    glMaterialfv,
-    glMaterialx,
-    glMaterialxOES,
-    glMaterialxv,
-    glMaterialxvOES,
-    glMatrixFrustumEXT,
-    glMatrixIndexPointerOES,
-    glMatrixLoad3x2fNV,
-    glMatrixLoad3x3fNV,
-    glMatrixLoadIdentityEXT,
-    glMatrixLoadTranspose3x3fNV,
-    glMatrixLoadTransposedEXT,
-    glMatrixLoadTransposefEXT,
-    glMatrixLoaddEXT,
-    glMatrixLoadfEXT,
-    glMatrixMode,
-    glMatrixMult3x2fNV,
-    glMatrixMult3x3fNV,
-    glMatrixMultTranspose3x3fNV,
-    glMatrixMultTransposedEXT,
-    glMatrixMultTransposefEXT,
-    glMatrixMultdEXT,
-    glMatrixMultfEXT,
-    glMatrixOrthoEXT,
-    glMatrixPopEXT,
-    glMatrixPushEXT,
-    glMatrixRotatedEXT,
-    glMatrixRotatefEXT,
-    glMatrixScaledEXT,
-    glMatrixScalefEXT,
-    glMatrixTranslatedEXT,
-    glMatrixTranslatefEXT,
-    glMaxActiveShaderCoresARM,
-    glMaxShaderCompilerThreadsKHR,
-    glMemoryBarrier,
-    glMemoryBarrierByRegion,
-    glMemoryObjectParameterivEXT,
-    glMinSampleShading,
-    glMinSampleShadingOES,
-    glMultMatrixf,
-    glMultMatrixx,
-    glMultMatrixxOES,
-    glMultiDrawArraysEXT,
-    glMultiDrawArraysIndirectEXT,
-    glMultiDrawElementsBaseVertexEXT,
-    glMultiDrawElementsEXT,
-    glMultiDrawElementsIndirectEXT,
-    glMultiDrawMeshTasksIndirectCountNV,
-    glMultiDrawMeshTasksIndirectNV,
-    glMultiTexCoord4f,
-    glMultiTexCoord4x,
-    glMultiTexCoord4xOES,
-    glNamedBufferAttachMemoryNV,
-    glNamedBufferPageCommitmentMemNV,
-    glNamedBufferStorageExternalEXT,
-    glNamedBufferStorageMemEXT,
-    glNamedFramebufferSampleLocationsfvNV,
-    glNamedFramebufferTextureMultiviewOVR,
-    glNamedRenderbufferStorageMultisampleAdvancedAMD,
-    glNormal3f,
-    glNormal3x,
-    glNormal3xOES,
-    glNormalPointer,
-    glObjectLabel,
-    glObjectLabelKHR,
-    glObjectPtrLabel,
-    glObjectPtrLabelKHR,
-    glOrthof,
-    glOrthofOES,
-    glOrthox,
-    glOrthoxOES,
-    glPatchParameteri,
-    glPatchParameteriEXT,
-    glPatchParameteriOES,
-    glPathCommandsNV,
-    glPathCoordsNV,
-    glPathCoverDepthFuncNV,
-    glPathDashArrayNV,
-    glPathGlyphIndexArrayNV,
-    glPathGlyphIndexRangeNV,
-    glPathGlyphRangeNV,
-    glPathGlyphsNV,
-    glPathMemoryGlyphIndexArrayNV,
-    glPathParameterfNV,
-    glPathParameterfvNV,
-    glPathParameteriNV,
-    glPathParameterivNV,
-    glPathStencilDepthOffsetNV,
-    glPathStencilFuncNV,
-    glPathStringNV,
-    glPathSubCommandsNV,
-    glPathSubCoordsNV,
-    glPauseTransformFeedback,
-    glPixelStorei,
-    glPointAlongPathNV,
-    glPointParameterf,
-    glPointParameterfv,
-    glPointParameterx,
-    glPointParameterxOES,
-    glPointParameterxv,
-    glPointParameterxvOES,
-    glPointSize,
-    glPointSizePointerOES,
-    glPointSizex,
-    glPointSizexOES,
-    glPolygonModeNV,
-    glPolygonOffset,
-    glPolygonOffsetClampEXT,
-    glPolygonOffsetx,
-    glPolygonOffsetxOES,
-    glPopDebugGroup,
-    glPopDebugGroupKHR,
-    glPopGroupMarkerEXT,
-    glPopMatrix,
-    glPrimitiveBoundingBox,
-    glPrimitiveBoundingBoxEXT,
-    glPrimitiveBoundingBoxOES,
-    glProgramBinary,
-    glProgramBinaryOES,
-    glProgramParameteri,
-    glProgramParameteriEXT,
-    glProgramPathFragmentInputGenNV,
-    glProgramUniform1f,
-    glProgramUniform1fEXT,
-    glProgramUniform1fv,
-    glProgramUniform1fvEXT,
-    glProgramUniform1i,
-    glProgramUniform1i64NV,
-    glProgramUniform1i64vNV,
-    glProgramUniform1iEXT,
-    glProgramUniform1iv,
-    glProgramUniform1ivEXT,
-    glProgramUniform1ui,
-    glProgramUniform1ui64NV,
-    glProgramUniform1ui64vNV,
-    glProgramUniform1uiEXT,
-    glProgramUniform1uiv,
-    glProgramUniform1uivEXT,
-    glProgramUniform2f,
-    glProgramUniform2fEXT,
-    glProgramUniform2fv,
-    glProgramUniform2fvEXT,
-    glProgramUniform2i,
-    glProgramUniform2i64NV,
-    glProgramUniform2i64vNV,
-    glProgramUniform2iEXT,
-    glProgramUniform2iv,
-    glProgramUniform2ivEXT,
-    glProgramUniform2ui,
-    glProgramUniform2ui64NV,
-    glProgramUniform2ui64vNV,
-    glProgramUniform2uiEXT,
-    glProgramUniform2uiv,
-    glProgramUniform2uivEXT,
-    glProgramUniform3f,
-    glProgramUniform3fEXT,
-    glProgramUniform3fv,
-    glProgramUniform3fvEXT,
-    glProgramUniform3i,
-    glProgramUniform3i64NV,
-    glProgramUniform3i64vNV,
-    glProgramUniform3iEXT,
-    glProgramUniform3iv,
-    glProgramUniform3ivEXT,
-    glProgramUniform3ui,
-    glProgramUniform3ui64NV,
-    glProgramUniform3ui64vNV,
-    glProgramUniform3uiEXT,
-    glProgramUniform3uiv,
-    glProgramUniform3uivEXT,
-    glProgramUniform4f,
-    glProgramUniform4fEXT,
-    glProgramUniform4fv,
-    glProgramUniform4fvEXT,
-    glProgramUniform4i,
-    glProgramUniform4i64NV,
-    glProgramUniform4i64vNV,
-    glProgramUniform4iEXT,
-    glProgramUniform4iv,
-    glProgramUniform4ivEXT,
-    glProgramUniform4ui,
-    glProgramUniform4ui64NV,
-    glProgramUniform4ui64vNV,
-    glProgramUniform4uiEXT,
-    glProgramUniform4uiv,
-    glProgramUniform4uivEXT,
-    glProgramUniformHandleui64IMG,
-    glProgramUniformHandleui64NV,
-    glProgramUniformHandleui64vIMG,
-    glProgramUniformHandleui64vNV,
-    glProgramUniformMatrix2fv,
-    glProgramUniformMatrix2fvEXT,
-    glProgramUniformMatrix2x3fv,
-    glProgramUniformMatrix2x3fvEXT,
-    glProgramUniformMatrix2x4fv,
-    glProgramUniformMatrix2x4fvEXT,
-    glProgramUniformMatrix3fv,
-    glProgramUniformMatrix3fvEXT,
-    glProgramUniformMatrix3x2fv,
-    glProgramUniformMatrix3x2fvEXT,
-    glProgramUniformMatrix3x4fv,
-    glProgramUniformMatrix3x4fvEXT,
-    glProgramUniformMatrix4fv,
-    glProgramUniformMatrix4fvEXT,
-    glProgramUniformMatrix4x2fv,
-    glProgramUniformMatrix4x2fvEXT,
-    glProgramUniformMatrix4x3fv,
-    glProgramUniformMatrix4x3fvEXT,
-    glPushDebugGroup,
-    glPushDebugGroupKHR,
-    glPushGroupMarkerEXT,
-    glPushMatrix,
-    glQueryCounterEXT,
-    glQueryMatrixxOES,
-    glRasterSamplesEXT,
-    glReadBuffer,
-    glReadBufferIndexedEXT,
-    glReadBufferNV,
-    glReadPixels,
-    glReadnPixels,
-    glReadnPixelsEXT,
-    glReadnPixelsKHR,
-    glReleaseKeyedMutexWin32EXT,
-    glReleaseShaderCompiler,
-    glRenderbufferStorage,
-    glRenderbufferStorageMultisample,
-    glRenderbufferStorageMultisampleANGLE,
-    glRenderbufferStorageMultisampleAPPLE,
-    glRenderbufferStorageMultisampleAdvancedAMD,
-    glRenderbufferStorageMultisampleEXT,
-    glRenderbufferStorageMultisampleIMG,
-    glRenderbufferStorageMultisampleNV,
-    glRenderbufferStorageOES,
-    glResetMemoryObjectParameterNV,
-    glResolveDepthValuesNV,
-    glResolveMultisampleFramebufferAPPLE,
-    glResumeTransformFeedback,
-    glRotatef,
-    glRotatex,
-    glRotatexOES,
-    glSampleCoverage,
-    glSampleCoveragex,
-    glSampleCoveragexOES,
-    glSampleMaski,
-    glSamplerParameterIiv,
-    glSamplerParameterIivEXT,
-    glSamplerParameterIivOES,
-    glSamplerParameterIuiv,
-    glSamplerParameterIuivEXT,
-    glSamplerParameterIuivOES,
-    glSamplerParameterf,
-    glSamplerParameterfv,
-    glSamplerParameteri,
-    glSamplerParameteriv,
-    glScalef,
-    glScalex,
-    glScalexOES,
-    glScissor,
-    glScissorArrayvNV,
-    glScissorArrayvOES,
-    glScissorExclusiveArrayvNV,
-    glScissorExclusiveNV,
-    glScissorIndexedNV,
-    glScissorIndexedOES,
-    glScissorIndexedvNV,
-    glScissorIndexedvOES,
-    glSelectPerfMonitorCountersAMD,
-    glSemaphoreParameterivNV,
-    glSemaphoreParameterui64vEXT,
-    glSetFenceNV,
-    glShadeModel,
-    glShaderBinary,
-    glShaderSource,
-    glShadingRateCombinerOpsEXT,
-    glShadingRateEXT,
-    glShadingRateImageBarrierNV,
-    glShadingRateImagePaletteNV,
-    glShadingRateQCOM,
-    glShadingRateSampleOrderCustomNV,
-    glShadingRateSampleOrderNV,
-    glSignalSemaphoreEXT,
-    glSignalVkFenceNV,
-    glSignalVkSemaphoreNV,
-    glStartTilingQCOM,
-    glStencilFillPathInstancedNV,
-    glStencilFillPathNV,
-    glStencilFunc,
-    glStencilFuncSeparate,
-    glStencilMask,
-    glStencilMaskSeparate,
-    glStencilOp,
-    glStencilOpSeparate,
-    glStencilStrokePathInstancedNV,
-    glStencilStrokePathNV,
-    glStencilThenCoverFillPathInstancedNV,
-    glStencilThenCoverFillPathNV,
-    glStencilThenCoverStrokePathInstancedNV,
-    glStencilThenCoverStrokePathNV,
-    glSubpixelPrecisionBiasNV,
-    glTestFenceNV,
-    glTexAttachMemoryNV,
-    glTexBuffer,
-    glTexBufferEXT,
-    glTexBufferOES,
-    glTexBufferRange,
-    glTexBufferRangeEXT,
-    glTexBufferRangeOES,
-    glTexCoordPointer,
-    glTexEnvf,
-    glTexEnvfv,
-    glTexEnvi,
-    glTexEnviv,
-    glTexEnvx,
-    glTexEnvxOES,
-    glTexEnvxv,
-    glTexEnvxvOES,
-    glTexEstimateMotionQCOM,
-    glTexEstimateMotionRegionsQCOM,
-    glTexGenfOES,
-    glTexGenfvOES,
-    glTexGeniOES,
-    glTexGenivOES,
-    glTexGenxOES,
-    glTexGenxvOES,
-    glTexImage2D,
-    glTexImage3D,
-    glTexImage3DOES,
-    glTexPageCommitmentEXT,
-    glTexPageCommitmentMemNV,
-    glTexParameterIiv,
-    glTexParameterIivEXT,
-    glTexParameterIivOES,
-    glTexParameterIuiv,
-    glTexParameterIuivEXT,
-    glTexParameterIuivOES,
-    glTexParameterf,
-    glTexParameterfv,
-    glTexParameteri,
-    glTexParameteriv,
-    glTexParameterx,
-    glTexParameterxOES,
-    glTexParameterxv,
-    glTexParameterxvOES,
-    glTexStorage1DEXT,
-    glTexStorage2D,
-    glTexStorage2DEXT,
-    glTexStorage2DMultisample,
-    glTexStorage3D,
-    glTexStorage3DEXT,
-    glTexStorage3DMultisample,
-    glTexStorage3DMultisampleOES,
-    glTexStorageAttribs2DEXT,
-    glTexStorageAttribs3DEXT,
-    glTexStorageMem2DEXT,
-    glTexStorageMem2DMultisampleEXT,
-    glTexStorageMem3DEXT,
-    glTexStorageMem3DMultisampleEXT,
-    glTexSubImage2D,
-    glTexSubImage3D,
-    glTexSubImage3DOES,
-    glTextureAttachMemoryNV,
-    glTextureFoveationParametersQCOM,
-    glTexturePageCommitmentMemNV,
-    glTextureStorage1DEXT,
-    glTextureStorage2DEXT,
-    glTextureStorage3DEXT,
-    glTextureStorageMem2DEXT,
-    glTextureStorageMem2DMultisampleEXT,
-    glTextureStorageMem3DEXT,
-    glTextureStorageMem3DMultisampleEXT,
-    glTextureViewEXT,
-    glTextureViewOES,
-    glTransformFeedbackVaryings,
-    glTransformPathNV,
-    glTranslatef,
-    glTranslatex,
-    glTranslatexOES,
-    glUniform1f,
-    glUniform1fv,
-    glUniform1i,
-    glUniform1i64NV,
-    glUniform1i64vNV,
-    glUniform1iv,
-    glUniform1ui,
-    glUniform1ui64NV,
-    glUniform1ui64vNV,
-    glUniform1uiv,
-    glUniform2f,
-    glUniform2fv,
-    glUniform2i,
-    glUniform2i64NV,
-    glUniform2i64vNV,
-    glUniform2iv,
-    glUniform2ui,
-    glUniform2ui64NV,
-    glUniform2ui64vNV,
-    glUniform2uiv,
-    glUniform3f,
-    glUniform3fv,
-    glUniform3i,
-    glUniform3i64NV,
-    glUniform3i64vNV,
-    glUniform3iv,
-    glUniform3ui,
-    glUniform3ui64NV,
-    glUniform3ui64vNV,
-    glUniform3uiv,
-    glUniform4f,
-    glUniform4fv,
-    glUniform4i,
-    glUniform4i64NV,
-    glUniform4i64vNV,
-    glUniform4iv,
-    glUniform4ui,
-    glUniform4ui64NV,
-    glUniform4ui64vNV,
-    glUniform4uiv,
-    glUniformBlockBinding,
-    glUniformHandleui64IMG,
-    glUniformHandleui64NV,
-    glUniformHandleui64vIMG,
-    glUniformHandleui64vNV,
-    glUniformMatrix2fv,
-    glUniformMatrix2x3fv,
-    glUniformMatrix2x3fvNV,
-    glUniformMatrix2x4fv,
-    glUniformMatrix2x4fvNV,
-    glUniformMatrix3fv,
-    glUniformMatrix3x2fv,
-    glUniformMatrix3x2fvNV,
-    glUniformMatrix3x4fv,
-    glUniformMatrix3x4fvNV,
-    glUniformMatrix4fv,
-    glUniformMatrix4x2fv,
-    glUniformMatrix4x2fvNV,
-    glUniformMatrix4x3fv,
-    glUniformMatrix4x3fvNV,
-    glUnmapBuffer,
-    glUnmapBufferOES,
-    glUseProgram,
-    glUseProgramStages,
-    glUseProgramStagesEXT,
-    glValidateProgram,
-    glValidateProgramPipeline,
-    glValidateProgramPipelineEXT,
-    glVertexAttrib1f,
-    glVertexAttrib1fv,
-    glVertexAttrib2f,
-    glVertexAttrib2fv,
-    glVertexAttrib3f,
-    glVertexAttrib3fv,
-    glVertexAttrib4f,
-    glVertexAttrib4fv,
-    glVertexAttribBinding,
-    glVertexAttribDivisor,
-    glVertexAttribDivisorANGLE,
-    glVertexAttribDivisorEXT,
-    glVertexAttribDivisorNV,
-    glVertexAttribFormat,
-    glVertexAttribI4i,
-    glVertexAttribI4iv,
-    glVertexAttribI4ui,
-    glVertexAttribI4uiv,
-    glVertexAttribIFormat,
-    glVertexAttribIPointer,
-    glVertexAttribPointer,
-    glVertexBindingDivisor,
-    glVertexPointer,
-    glViewport,
-    glViewportArrayvNV,
-    glViewportArrayvOES,
-    glViewportIndexedfNV,
-    glViewportIndexedfOES,
-    glViewportIndexedfvNV,
-    glViewportIndexedfvOES,
-    glViewportPositionWScaleNV,
-    glViewportSwizzleNV,
-    glWaitSemaphoreEXT,
-    glWaitSync,
-    glWaitSyncAPPLE,
-    glWaitVkSemaphoreNV,
-    glWeightPathsNV,
-    glWeightPointerOES,
-    glWindowRectanglesEXT,
-    zeCommandListAppendBarrier,
-    zeCommandListAppendEventReset,
-    zeCommandListAppendGraphExt,
-    zeCommandListAppendHostFunction,
-    zeCommandListAppendImageCopy,
-    zeCommandListAppendImageCopyFromMemory,
-    zeCommandListAppendImageCopyFromMemoryExt,
-    zeCommandListAppendImageCopyRegion,
-    zeCommandListAppendImageCopyToMemory,
-    zeCommandListAppendImageCopyToMemoryExt,
-    zeCommandListAppendLaunchCooperativeKernel,
-    zeCommandListAppendLaunchKernel,
-    zeCommandListAppendLaunchKernelIndirect,
-    zeCommandListAppendLaunchKernelWithArguments,
-    zeCommandListAppendLaunchKernelWithParameters,
-    zeCommandListAppendLaunchMultipleKernelsIndirect,
-    zeCommandListAppendMemAdvise,
-    zeCommandListAppendMemoryCopy,
-    zeCommandListAppendMemoryCopyFromContext,
-    zeCommandListAppendMemoryCopyRegion,
-    zeCommandListAppendMemoryCopyWithParameters,
-    zeCommandListAppendMemoryFill,
-    zeCommandListAppendMemoryFillWithParameters,
-    zeCommandListAppendMemoryPrefetch,
-    zeCommandListAppendMemoryRangesBarrier,
-    zeCommandListAppendQueryKernelTimestamps,
-    zeCommandListAppendSignalEvent,
-    zeCommandListAppendSignalExternalSemaphoreExt,
-    zeCommandListAppendWaitExternalSemaphoreExt,
-    zeCommandListAppendWaitOnEvents,
-    zeCommandListAppendWriteGlobalTimestamp,
-    zeCommandListBeginCaptureIntoGraphExt,
-    zeCommandListBeginGraphCaptureExt,
-    zeCommandListClose,
-    zeCommandListCreate,
-    zeCommandListCreateCloneExp,
-    zeCommandListCreateImmediate,
-    zeCommandListDestroy,
-    zeCommandListEndGraphCaptureExt,
-    zeCommandListGetContextHandle,
-    zeCommandListGetDeviceHandle,
-    zeCommandListGetFlags,
-    zeCommandListGetGraphExt,
-    zeCommandListGetNextCommandIdExp,
-    zeCommandListGetNextCommandIdWithKernelsExp,
-    zeCommandListGetOrdinal,
-    zeCommandListHostSynchronize,
-    zeCommandListImmediateAppendCommandListsExp,
-    zeCommandListImmediateAppendCommandListsWithParameters,
-    zeCommandListImmediateGetFlags,
-    zeCommandListImmediateGetIndex,
-    zeCommandListImmediateGetMode,
-    zeCommandListImmediateGetPriority,
-    zeCommandListIsGraphCaptureEnabledExt,
-    zeCommandListIsImmediate,
-    zeCommandListIsMutableExp,
-    zeCommandListReset,
-    zeCommandListUpdateMutableCommandKernelsExp,
-    zeCommandListUpdateMutableCommandSignalEventExp,
-    zeCommandListUpdateMutableCommandWaitEventsExp,
-    zeCommandListUpdateMutableCommandsExp,
-    zeCommandQueueCreate,
-    zeCommandQueueDestroy,
-    zeCommandQueueExecuteCommandLists,
-    zeCommandQueueGetFlags,
-    zeCommandQueueGetIndex,
-    zeCommandQueueGetMode,
-    zeCommandQueueGetOrdinal,
-    zeCommandQueueGetPriority,
-    zeCommandQueueSynchronize,
-    zeContextCreate,
-    zeContextCreateEx,
-    zeContextDestroy,
-    zeContextEvictImage,
-    zeContextEvictMemory,
-    zeContextGetStatus,
-    zeContextMakeImageResident,
-    zeContextMakeMemoryResident,
-    zeContextSystemBarrier,
-    zeDeviceCanAccessPeer,
-    zeDeviceGet,
-    zeDeviceGetAggregatedCopyOffloadIncrementValue,
-    zeDeviceGetCacheProperties,
-    zeDeviceGetCommandQueueGroupProperties,
-    zeDeviceGetComputeProperties,
-    zeDeviceGetCounterBasedEventMaxValue,
-    zeDeviceGetExternalMemoryProperties,
-    zeDeviceGetFabricVertexExp,
-    zeDeviceGetGlobalTimestamps,
-    zeDeviceGetImageProperties,
-    zeDeviceGetMemoryAccessProperties,
-    zeDeviceGetMemoryProperties,
-    zeDeviceGetModuleProperties,
-    zeDeviceGetP2PProperties,
-    zeDeviceGetProperties,
-    zeDeviceGetRootDevice,
-    zeDeviceGetRuntimeRequirements,
-    zeDeviceGetRuntimeRequirementsKey,
-    zeDeviceGetStatus,
-    zeDeviceGetSubDevices,
-    zeDeviceGetVectorWidthPropertiesExt,
-    zeDeviceImportExternalSemaphoreExt,
-    zeDevicePciGetPropertiesExt,
-    zeDeviceReleaseExternalSemaphoreExt,
-    zeDeviceReserveCacheExt,
-    zeDeviceSetCacheAdviceExt,
-    zeDeviceSynchronize,
-    zeDeviceValidateRuntimeRequirements,
-    zeDriverGet,
-    zeDriverGetApiVersion,
-    zeDriverGetDefaultContext,
-    zeDriverGetExtensionFunctionAddress,
-    zeDriverGetExtensionProperties,
-    zeDriverGetIpcProperties,
-    zeDriverGetLastErrorDescription,
-    zeDriverGetProperties,
-    zeDriverRTASFormatCompatibilityCheckExp,
-    zeDriverRTASFormatCompatibilityCheckExt,
-    zeEventCounterBasedCloseIpcHandle,
-    zeEventCounterBasedCreate,
-    zeEventCounterBasedGetDeviceAddress,
-    zeEventCounterBasedGetIpcHandle,
-    zeEventCounterBasedOpenIpcHandle,
-    zeEventCreate,
-    zeEventDestroy,
-    zeEventGetCounterBasedFlags,
-    zeEventGetEventPool,
-    zeEventGetSignalScope,
-    zeEventGetWaitScope,
-    zeEventHostReset,
-    zeEventHostSignal,
-    zeEventHostSynchronize,
-    zeEventPoolCloseIpcHandle,
-    zeEventPoolCreate,
-    zeEventPoolDestroy,
-    zeEventPoolGetContextHandle,
-    zeEventPoolGetFlags,
-    zeEventPoolGetIpcHandle,
-    zeEventPoolOpenIpcHandle,
-    zeEventPoolPutIpcHandle,
-    zeEventQueryKernelTimestamp,
-    zeEventQueryKernelTimestampsExt,
-    zeEventQueryStatus,
-    zeEventQueryTimestampsExp,
-    zeExecutableGraphDestroyExt,
-    zeExecutableGraphGetSourceGraphExt,
-    zeFabricEdgeGetExp,
-    zeFabricEdgeGetPropertiesExp,
-    zeFabricEdgeGetVerticesExp,
-    zeFabricVertexGetDeviceExp,
-    zeFabricVertexGetExp,
-    zeFabricVertexGetPropertiesExp,
-    zeFabricVertexGetSubVerticesExp,
-    zeFenceCreate,
-    zeFenceDestroy,
-    zeFenceHostSynchronize,
-    zeFenceQueryStatus,
-    zeFenceReset,
-    zeGraphCreateExt,
-    zeGraphDestroyExt,
-    zeGraphDumpContentsExt,
-    zeGraphGetPrimaryCommandListExt,
-    zeGraphInstantiateExt,
-    zeGraphIsEmptyExt,
-    zeGraphSetDestructionCallbackExt,
-    zeImageCreate,
-    zeImageDestroy,
-    zeImageGetAllocPropertiesExt,
-    zeImageGetDeviceOffsetExp,
-    zeImageGetMemoryPropertiesExp,
-    zeImageGetProperties,
-    zeImageViewCreateExp,
-    zeImageViewCreateExt,
-    zeInit,
-    zeInitDrivers,
-    zeKernelCreate,
-    zeKernelDestroy,
-    zeKernelGetAllocationPropertiesExp,
-    zeKernelGetBinaryExp,
-    zeKernelGetIndirectAccess,
-    zeKernelGetName,
-    zeKernelGetProperties,
-    zeKernelGetSourceAttributes,
-    zeKernelSchedulingHintExp,
-    zeKernelSetArgumentValue,
-    zeKernelSetCacheConfig,
-    zeKernelSetGlobalOffsetExp,
-    zeKernelSetGroupSize,
-    zeKernelSetIndirectAccess,
-    zeKernelSuggestGroupSize,
-    zeKernelSuggestMaxCooperativeGroupCount,
-    zeMemAllocDevice,
-    zeMemAllocHost,
-    zeMemAllocShared,
-    zeMemCloseIpcHandle,
-    zeMemFree,
-    zeMemFreeExt,
-    zeMemGetAddressRange,
-    zeMemGetAllocProperties,
-    zeMemGetAtomicAccessAttributeExp,
-    zeMemGetFileDescriptorFromIpcHandleExp,
-    zeMemGetIpcHandle,
-    zeMemGetIpcHandleFromFileDescriptorExp,
-    zeMemGetIpcHandleWithProperties,
-    zeMemGetPitchFor2dImage,
-    zeMemOpenIpcHandle,
-    zeMemPutIpcHandle,
-    zeMemSetAtomicAccessAttributeExp,
-    zeModuleBuildLogDestroy,
-    zeModuleBuildLogGetString,
-    zeModuleCreate,
-    zeModuleDestroy,
-    zeModuleDynamicLink,
-    zeModuleGetFunctionPointer,
-    zeModuleGetGlobalPointer,
-    zeModuleGetKernelNames,
-    zeModuleGetNativeBinary,
-    zeModuleGetProperties,
-    zeModuleInspectLinkageExt,
-    zePhysicalMemCreate,
-    zePhysicalMemDestroy,
-    zePhysicalMemGetProperties,
-    zeRTASBuilderBuildExp,
-    zeRTASBuilderBuildExt,
-    zeRTASBuilderCommandListAppendCopyExt,
-    zeRTASBuilderCreateExp,
-    zeRTASBuilderCreateExt,
-    zeRTASBuilderDestroyExp,
-    zeRTASBuilderDestroyExt,
-    zeRTASBuilderGetBuildPropertiesExp,
-    zeRTASBuilderGetBuildPropertiesExt,
-    zeRTASParallelOperationCreateExp,
-    zeRTASParallelOperationCreateExt,
-    zeRTASParallelOperationDestroyExp,
-    zeRTASParallelOperationDestroyExt,
-    zeRTASParallelOperationGetPropertiesExp,
-    zeRTASParallelOperationGetPropertiesExt,
-    zeRTASParallelOperationJoinExp,
-    zeRTASParallelOperationJoinExt,
-    zeSamplerCreate,
-    zeSamplerDestroy,
-    zeVirtualMemFree,
-    zeVirtualMemGetAccessAttribute,
-    zeVirtualMemMap,
-    zeVirtualMemQueryPageSize,
-    zeVirtualMemReserve,
-    zeVirtualMemSetAccessAttribute,
-    zeVirtualMemUnmap,
-    zerGetDefaultContext,
-    zerGetLastErrorDescription,
-    zerTranslateDeviceHandleToIdentifier,
-    zerTranslateIdentifierToDeviceHandle,
-];
+exported! { eglBindAPI, EGL_BIND_API }
+exported! { eglBindTexImage, EGL_BIND_TEX_IMAGE }
+entry! { eglBindWaylandDisplayWL, EGL_BIND_WAYLAND_DISPLAY_WL }
+exported! { eglChooseConfig, EGL_CHOOSE_CONFIG }
+entry! { eglClientSignalSyncEXT, EGL_CLIENT_SIGNAL_SYNC_EXT }
+exported! { eglClientWaitSync, EGL_CLIENT_WAIT_SYNC }
+entry! { eglClientWaitSyncKHR, EGL_CLIENT_WAIT_SYNC_KHR }
+entry! { eglClientWaitSyncNV, EGL_CLIENT_WAIT_SYNC_NV }
+entry! { eglCompositorBindTexWindowEXT, EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT }
+entry! { eglCompositorSetContextAttributesEXT, EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT }
+entry! { eglCompositorSetContextListEXT, EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT }
+entry! { eglCompositorSetSizeEXT, EGL_COMPOSITOR_SET_SIZE_EXT }
+entry! { eglCompositorSetWindowAttributesEXT, EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT }
+entry! { eglCompositorSetWindowListEXT, EGL_COMPOSITOR_SET_WINDOW_LIST_EXT }
+entry! { eglCompositorSwapPolicyEXT, EGL_COMPOSITOR_SWAP_POLICY_EXT }
+exported! { eglCopyBuffers, EGL_COPY_BUFFERS }
+exported! { eglCreateContext, EGL_CREATE_CONTEXT }
+entry! { eglCreateDRMImageMESA, EGL_CREATE_DRM_IMAGE_MESA }
+entry! { eglCreateFenceSyncNV, EGL_CREATE_FENCE_SYNC_NV }
+exported! { eglCreateImage, EGL_CREATE_IMAGE }
+entry! { eglCreateImageKHR, EGL_CREATE_IMAGE_KHR }
+entry! { eglCreateNativeClientBufferANDROID, EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID }
+exported! { eglCreatePbufferFromClientBuffer, EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER }
+exported! { eglCreatePbufferSurface, EGL_CREATE_PBUFFER_SURFACE }
+exported! { eglCreatePixmapSurface, EGL_CREATE_PIXMAP_SURFACE }
+entry! { eglCreatePixmapSurfaceHI, EGL_CREATE_PIXMAP_SURFACE_HI }
+exported! { eglCreatePlatformPixmapSurface, EGL_CREATE_PLATFORM_PIXMAP_SURFACE }
+entry! { eglCreatePlatformPixmapSurfaceEXT, EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT }
+exported! { eglCreatePlatformWindowSurface, EGL_CREATE_PLATFORM_WINDOW_SURFACE }
+entry! { eglCreatePlatformWindowSurfaceEXT, EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT }
+entry! { eglCreateStreamAttribKHR, EGL_CREATE_STREAM_ATTRIB_KHR }
+entry! { eglCreateStreamFromFileDescriptorKHR, EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR }
+entry! { eglCreateStreamKHR, EGL_CREATE_STREAM_KHR }
+entry! { eglCreateStreamProducerSurfaceKHR, EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR }
+entry! { eglCreateStreamSyncNV, EGL_CREATE_STREAM_SYNC_NV }
+exported! { eglCreateSync, EGL_CREATE_SYNC }
+entry! { eglCreateSync64KHR, EGL_CREATE_SYNC64_KHR }
+entry! { eglCreateSyncKHR, EGL_CREATE_SYNC_KHR }
+entry! { eglCreateWaylandBufferFromImageWL, EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL }
+exported! { eglCreateWindowSurface, EGL_CREATE_WINDOW_SURFACE }
+entry! { eglDebugMessageControlKHR, EGL_DEBUG_MESSAGE_CONTROL_KHR }
+exported! { eglDestroyContext, EGL_DESTROY_CONTEXT }
+entry! { eglDestroyDisplayEXT, EGL_DESTROY_DISPLAY_EXT }
+exported! { eglDestroyImage, EGL_DESTROY_IMAGE }
+entry! { eglDestroyImageKHR, EGL_DESTROY_IMAGE_KHR }
+entry! { eglDestroyStreamKHR, EGL_DESTROY_STREAM_KHR }
+exported! { eglDestroySurface, EGL_DESTROY_SURFACE }
+exported! { eglDestroySync, EGL_DESTROY_SYNC }
+entry! { eglDestroySyncKHR, EGL_DESTROY_SYNC_KHR }
+entry! { eglDestroySyncNV, EGL_DESTROY_SYNC_NV }
+entry! { eglDupNativeFenceFDANDROID, EGL_DUP_NATIVE_FENCE_FD_ANDROID }
+entry! { eglExportDMABUFImageMESA, EGL_EXPORT_DMABUF_IMAGE_MESA }
+entry! { eglExportDMABUFImageQueryMESA, EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA }
+entry! { eglExportDRMImageMESA, EGL_EXPORT_DRM_IMAGE_MESA }
+entry! { eglFenceNV, EGL_FENCE_NV }
+entry! { eglGetCompositorTimingANDROID, EGL_GET_COMPOSITOR_TIMING_ANDROID }
+entry! { eglGetCompositorTimingSupportedANDROID, EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID }
+exported! { eglGetConfigAttrib, EGL_GET_CONFIG_ATTRIB }
+exported! { eglGetConfigs, EGL_GET_CONFIGS }
+exported! { eglGetCurrentContext, EGL_GET_CURRENT_CONTEXT }
+exported! { eglGetCurrentDisplay, EGL_GET_CURRENT_DISPLAY }
+exported! { eglGetCurrentSurface, EGL_GET_CURRENT_SURFACE }
+exported! { eglGetDisplay, EGL_GET_DISPLAY }
+entry! { eglGetDisplayDriverConfig, EGL_GET_DISPLAY_DRIVER_CONFIG }
+entry! { eglGetDisplayDriverName, EGL_GET_DISPLAY_DRIVER_NAME }
+exported! { eglGetError, EGL_GET_ERROR }
+entry! { eglGetFrameTimestampSupportedANDROID, EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID }
+entry! { eglGetFrameTimestampsANDROID, EGL_GET_FRAME_TIMESTAMPS_ANDROID }
+entry! { eglGetMscRateANGLE, EGL_GET_MSC_RATE_ANGLE }
+entry! { eglGetNativeClientBufferANDROID, EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID }
+entry! { eglGetNextFrameIdANDROID, EGL_GET_NEXT_FRAME_ID_ANDROID }
+entry! { eglGetOutputLayersEXT, EGL_GET_OUTPUT_LAYERS_EXT }
+entry! { eglGetOutputPortsEXT, EGL_GET_OUTPUT_PORTS_EXT }
+exported! { eglGetPlatformDisplay, EGL_GET_PLATFORM_DISPLAY }
+entry! { eglGetPlatformDisplayEXT, EGL_GET_PLATFORM_DISPLAY_EXT }
+exported! { eglGetProcAddress, EGL_GET_PROC_ADDRESS }
+entry! { eglGetStreamFileDescriptorKHR, EGL_GET_STREAM_FILE_DESCRIPTOR_KHR }
+exported! { eglGetSyncAttrib, EGL_GET_SYNC_ATTRIB }
+entry! { eglGetSyncAttribKHR, EGL_GET_SYNC_ATTRIB_KHR }
+entry! { eglGetSyncAttribNV, EGL_GET_SYNC_ATTRIB_NV }
+entry! { eglGetSystemTimeFrequencyNV, EGL_GET_SYSTEM_TIME_FREQUENCY_NV }
+entry! { eglGetSystemTimeNV, EGL_GET_SYSTEM_TIME_NV }
+exported! { eglInitialize, EGL_INITIALIZE }
+entry! { eglLabelObjectKHR, EGL_LABEL_OBJECT_KHR }
+entry! { eglLockSurfaceKHR, EGL_LOCK_SURFACE_KHR }
+exported! { eglMakeCurrent, EGL_MAKE_CURRENT }
+entry! { eglOutputLayerAttribEXT, EGL_OUTPUT_LAYER_ATTRIB_EXT }
+entry! { eglOutputPortAttribEXT, EGL_OUTPUT_PORT_ATTRIB_EXT }
+entry! { eglPostSubBufferNV, EGL_POST_SUB_BUFFER_NV }
+entry! { eglPresentationTimeANDROID, EGL_PRESENTATION_TIME_ANDROID }
+exported! { eglQueryAPI, EGL_QUERY_API }
+exported! { eglQueryContext, EGL_QUERY_CONTEXT }
+entry! { eglQueryDebugKHR, EGL_QUERY_DEBUG_KHR }
+entry! { eglQueryDeviceAttribEXT, EGL_QUERY_DEVICE_ATTRIB_EXT }
+entry! { eglQueryDeviceBinaryEXT, EGL_QUERY_DEVICE_BINARY_EXT }
+entry! { eglQueryDeviceStringEXT, EGL_QUERY_DEVICE_STRING_EXT }
+entry! { eglQueryDevicesEXT, EGL_QUERY_DEVICES_EXT }
+entry! { eglQueryDisplayAttribEXT, EGL_QUERY_DISPLAY_ATTRIB_EXT }
+entry! { eglQueryDisplayAttribKHR, EGL_QUERY_DISPLAY_ATTRIB_KHR }
+entry! { eglQueryDisplayAttribNV, EGL_QUERY_DISPLAY_ATTRIB_NV }
+entry! { eglQueryDmaBufFormatsEXT, EGL_QUERY_DMA_BUF_FORMATS_EXT }
+entry! { eglQueryDmaBufModifiersEXT, EGL_QUERY_DMA_BUF_MODIFIERS_EXT }
+entry! { eglQueryNativeDisplayNV, EGL_QUERY_NATIVE_DISPLAY_NV }
+entry! { eglQueryNativePixmapNV, EGL_QUERY_NATIVE_PIXMAP_NV }
+entry! { eglQueryNativeWindowNV, EGL_QUERY_NATIVE_WINDOW_NV }
+entry! { eglQueryOutputLayerAttribEXT, EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT }
+entry! { eglQueryOutputLayerStringEXT, EGL_QUERY_OUTPUT_LAYER_STRING_EXT }
+entry! { eglQueryOutputPortAttribEXT, EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT }
+entry! { eglQueryOutputPortStringEXT, EGL_QUERY_OUTPUT_PORT_STRING_EXT }
+entry! { eglQueryStreamAttribKHR, EGL_QUERY_STREAM_ATTRIB_KHR }
+entry! { eglQueryStreamConsumerEventNV, EGL_QUERY_STREAM_CONSUMER_EVENT_NV }
+entry! { eglQueryStreamKHR, EGL_QUERY_STREAM_KHR }
+entry! { eglQueryStreamMetadataNV, EGL_QUERY_STREAM_METADATA_NV }
+entry! { eglQueryStreamTimeKHR, EGL_QUERY_STREAM_TIME_KHR }
+entry! { eglQueryStreamu64KHR, EGL_QUERY_STREAMU64_KHR }
+exported! { eglQueryString, EGL_QUERY_STRING }
+entry! { eglQuerySupportedCompressionRatesEXT, EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT }
+exported! { eglQuerySurface, EGL_QUERY_SURFACE }
+entry! { eglQuerySurface64KHR, EGL_QUERY_SURFACE64_KHR }
+entry! { eglQuerySurfacePointerANGLE, EGL_QUERY_SURFACE_POINTER_ANGLE }
+entry! { eglQueryWaylandBufferWL, EGL_QUERY_WAYLAND_BUFFER_WL }
+exported! { eglReleaseTexImage, EGL_RELEASE_TEX_IMAGE }
+exported! { eglReleaseThread, EGL_RELEASE_THREAD }
+entry! { eglResetStreamNV, EGL_RESET_STREAM_NV }
+entry! { eglSetBlobCacheFuncsANDROID, EGL_SET_BLOB_CACHE_FUNCS_ANDROID }
+entry! { eglSetDamageRegionKHR, EGL_SET_DAMAGE_REGION_KHR }
+entry! { eglSetStreamAttribKHR, EGL_SET_STREAM_ATTRIB_KHR }
+entry! { eglSetStreamMetadataNV, EGL_SET_STREAM_METADATA_NV }
+entry! { eglSignalSyncKHR, EGL_SIGNAL_SYNC_KHR }
+entry! { eglSignalSyncNV, EGL_SIGNAL_SYNC_NV }
+entry! { eglStreamAcquireImageNV, EGL_STREAM_ACQUIRE_IMAGE_NV }
+entry! { eglStreamAttribKHR, EGL_STREAM_ATTRIB_KHR }
+entry! { eglStreamConsumerAcquireAttribKHR, EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR }
+entry! { eglStreamConsumerAcquireKHR, EGL_STREAM_CONSUMER_ACQUIRE_KHR }
+entry! { eglStreamConsumerGLTextureExternalAttribsNV, EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV }
+entry! { eglStreamConsumerGLTextureExternalKHR, EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR }
+entry! { eglStreamConsumerOutputEXT, EGL_STREAM_CONSUMER_OUTPUT_EXT }
+entry! { eglStreamConsumerReleaseAttribKHR, EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR }
+entry! { eglStreamConsumerReleaseKHR, EGL_STREAM_CONSUMER_RELEASE_KHR }
+entry! { eglStreamFlushNV, EGL_STREAM_FLUSH_NV }
+entry! { eglStreamImageConsumerConnectNV, EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV }
+entry! { eglStreamReleaseImageNV, EGL_STREAM_RELEASE_IMAGE_NV }
+exported! { eglSurfaceAttrib, EGL_SURFACE_ATTRIB }
+exported! { eglSwapBuffers, EGL_SWAP_BUFFERS }
+entry! { eglSwapBuffersRegion2NOK, EGL_SWAP_BUFFERS_REGION2_NOK }
+entry! { eglSwapBuffersRegionNOK, EGL_SWAP_BUFFERS_REGION_NOK }
+entry! { eglSwapBuffersWithDamageEXT, EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT }
+entry! { eglSwapBuffersWithDamageKHR, EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR }
+exported! { eglSwapInterval, EGL_SWAP_INTERVAL }
+exported! { eglTerminate, EGL_TERMINATE }
+entry! { eglUnbindWaylandDisplayWL, EGL_UNBIND_WAYLAND_DISPLAY_WL }
+entry! { eglUnlockSurfaceKHR, EGL_UNLOCK_SURFACE_KHR }
+entry! { eglUnsignalSyncEXT, EGL_UNSIGNAL_SYNC_EXT }
+exported! { eglWaitClient, EGL_WAIT_CLIENT }
+exported! { eglWaitGL, EGL_WAIT_GL }
+exported! { eglWaitNative, EGL_WAIT_NATIVE }
+exported! { eglWaitSync, EGL_WAIT_SYNC }
+entry! { eglWaitSyncKHR, EGL_WAIT_SYNC_KHR }
+entry! { glAcquireKeyedMutexWin32EXT, GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT }
+exported! { glActiveShaderProgram, GL_ACTIVE_SHADER_PROGRAM }
+entry! { glActiveShaderProgramEXT, GL_ACTIVE_SHADER_PROGRAM_EXT }
+exported! { glActiveTexture, GL_ACTIVE_TEXTURE }
+exported! { glAlphaFunc, GL_ALPHA_FUNC }
+entry! { glAlphaFuncQCOM, GL_ALPHA_FUNC_QCOM }
+exported! { glAlphaFuncx, GL_ALPHA_FUNCX }
+entry! { glAlphaFuncxOES, GL_ALPHA_FUNCX_OES }
+entry! { glApplyFramebufferAttachmentCMAAINTEL, GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL }
+exported! { glAttachShader, GL_ATTACH_SHADER }
+entry! { glBeginConditionalRenderNV, GL_BEGIN_CONDITIONAL_RENDER_NV }
+entry! { glBeginPerfMonitorAMD, GL_BEGIN_PERF_MONITOR_AMD }
+entry! { glBeginPerfQueryINTEL, GL_BEGIN_PERF_QUERY_INTEL }
+exported! { glBeginQuery, GL_BEGIN_QUERY }
+entry! { glBeginQueryEXT, GL_BEGIN_QUERY_EXT }
+exported! { glBeginTransformFeedback, GL_BEGIN_TRANSFORM_FEEDBACK }
+exported! { glBindAttribLocation, GL_BIND_ATTRIB_LOCATION }
+exported! { glBindBuffer, GL_BIND_BUFFER }
+exported! { glBindBufferBase, GL_BIND_BUFFER_BASE }
+exported! { glBindBufferRange, GL_BIND_BUFFER_RANGE }
+entry! { glBindFragDataLocationEXT, GL_BIND_FRAG_DATA_LOCATION_EXT }
+entry! { glBindFragDataLocationIndexedEXT, GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT }
+exported! { glBindFramebuffer, GL_BIND_FRAMEBUFFER }
+entry! { glBindFramebufferOES, GL_BIND_FRAMEBUFFER_OES }
+exported! { glBindImageTexture, GL_BIND_IMAGE_TEXTURE }
+exported! { glBindProgramPipeline, GL_BIND_PROGRAM_PIPELINE }
+entry! { glBindProgramPipelineEXT, GL_BIND_PROGRAM_PIPELINE_EXT }
+exported! { glBindRenderbuffer, GL_BIND_RENDERBUFFER }
+entry! { glBindRenderbufferOES, GL_BIND_RENDERBUFFER_OES }
+exported! { glBindSampler, GL_BIND_SAMPLER }
+entry! { glBindShadingRateImageNV, GL_BIND_SHADING_RATE_IMAGE_NV }
+exported! { glBindTexture, GL_BIND_TEXTURE }
+exported! { glBindTransformFeedback, GL_BIND_TRANSFORM_FEEDBACK }
+exported! { glBindVertexArray, GL_BIND_VERTEX_ARRAY }
+entry! { glBindVertexArrayOES, GL_BIND_VERTEX_ARRAY_OES }
+exported! { glBindVertexBuffer, GL_BIND_VERTEX_BUFFER }
+exported! { glBlendBarrier, GL_BLEND_BARRIER }
+entry! { glBlendBarrierKHR, GL_BLEND_BARRIER_KHR }
+entry! { glBlendBarrierNV, GL_BLEND_BARRIER_NV }
+exported! { glBlendColor, GL_BLEND_COLOR }
+exported! { glBlendEquation, GL_BLEND_EQUATION }
+entry! { glBlendEquationOES, GL_BLEND_EQUATION_OES }
+exported! { glBlendEquationSeparate, GL_BLEND_EQUATION_SEPARATE }
+entry! { glBlendEquationSeparateOES, GL_BLEND_EQUATION_SEPARATE_OES }
+exported! { glBlendEquationSeparatei, GL_BLEND_EQUATION_SEPARATEI }
+entry! { glBlendEquationSeparateiEXT, GL_BLEND_EQUATION_SEPARATEI_EXT }
+entry! { glBlendEquationSeparateiOES, GL_BLEND_EQUATION_SEPARATEI_OES }
+exported! { glBlendEquationi, GL_BLEND_EQUATIONI }
+entry! { glBlendEquationiEXT, GL_BLEND_EQUATIONI_EXT }
+entry! { glBlendEquationiOES, GL_BLEND_EQUATIONI_OES }
+exported! { glBlendFunc, GL_BLEND_FUNC }
+exported! { glBlendFuncSeparate, GL_BLEND_FUNC_SEPARATE }
+entry! { glBlendFuncSeparateOES, GL_BLEND_FUNC_SEPARATE_OES }
+exported! { glBlendFuncSeparatei, GL_BLEND_FUNC_SEPARATEI }
+entry! { glBlendFuncSeparateiEXT, GL_BLEND_FUNC_SEPARATEI_EXT }
+entry! { glBlendFuncSeparateiOES, GL_BLEND_FUNC_SEPARATEI_OES }
+exported! { glBlendFunci, GL_BLEND_FUNCI }
+entry! { glBlendFunciEXT, GL_BLEND_FUNCI_EXT }
+entry! { glBlendFunciOES, GL_BLEND_FUNCI_OES }
+entry! { glBlendParameteriNV, GL_BLEND_PARAMETERI_NV }
+exported! { glBlitFramebuffer, GL_BLIT_FRAMEBUFFER }
+entry! { glBlitFramebufferANGLE, GL_BLIT_FRAMEBUFFER_ANGLE }
+entry! { glBlitFramebufferLayerEXT, GL_BLIT_FRAMEBUFFER_LAYER_EXT }
+entry! { glBlitFramebufferLayersEXT, GL_BLIT_FRAMEBUFFER_LAYERS_EXT }
+entry! { glBlitFramebufferNV, GL_BLIT_FRAMEBUFFER_NV }
+entry! { glBufferAttachMemoryNV, GL_BUFFER_ATTACH_MEMORY_NV }
+exported! { glBufferData, GL_BUFFER_DATA }
+entry! { glBufferPageCommitmentMemNV, GL_BUFFER_PAGE_COMMITMENT_MEM_NV }
+entry! { glBufferStorageEXT, GL_BUFFER_STORAGE_EXT }
+entry! { glBufferStorageExternalEXT, GL_BUFFER_STORAGE_EXTERNAL_EXT }
+entry! { glBufferStorageMemEXT, GL_BUFFER_STORAGE_MEM_EXT }
+exported! { glBufferSubData, GL_BUFFER_SUB_DATA }
+exported! { glCheckFramebufferStatus, GL_CHECK_FRAMEBUFFER_STATUS }
+entry! { glCheckFramebufferStatusOES, GL_CHECK_FRAMEBUFFER_STATUS_OES }
+exported! { glClear, GL_CLEAR }
+exported! { glClearBufferfi, GL_CLEAR_BUFFERFI }
+exported! { glClearBufferfv, GL_CLEAR_BUFFERFV }
+exported! { glClearBufferiv, GL_CLEAR_BUFFERIV }
+exported! { glClearBufferuiv, GL_CLEAR_BUFFERUIV }
+exported! { glClearColor, GL_CLEAR_COLOR }
+exported! { glClearColorx, GL_CLEAR_COLORX }
+entry! { glClearColorxOES, GL_CLEAR_COLORX_OES }
+exported! { glClearDepthf, GL_CLEAR_DEPTHF }
+entry! { glClearDepthfOES, GL_CLEAR_DEPTHF_OES }
+exported! { glClearDepthx, GL_CLEAR_DEPTHX }
+entry! { glClearDepthxOES, GL_CLEAR_DEPTHX_OES }
+entry! { glClearPixelLocalStorageuiEXT, GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT }
+exported! { glClearStencil, GL_CLEAR_STENCIL }
+entry! { glClearTexImageEXT, GL_CLEAR_TEX_IMAGE_EXT }
+entry! { glClearTexSubImageEXT, GL_CLEAR_TEX_SUB_IMAGE_EXT }
+exported! { glClientActiveTexture, GL_CLIENT_ACTIVE_TEXTURE }
+exported! { glClientWaitSync, GL_CLIENT_WAIT_SYNC }
+entry! { glClientWaitSyncAPPLE, GL_CLIENT_WAIT_SYNC_APPLE }
+entry! { glClipControlEXT, GL_CLIP_CONTROL_EXT }
+exported! { glClipPlanef, GL_CLIP_PLANEF }
+entry! { glClipPlanefIMG, GL_CLIP_PLANEF_IMG }
+entry! { glClipPlanefOES, GL_CLIP_PLANEF_OES }
+exported! { glClipPlanex, GL_CLIP_PLANEX }
+entry! { glClipPlanexIMG, GL_CLIP_PLANEX_IMG }
+entry! { glClipPlanexOES, GL_CLIP_PLANEX_OES }
+exported! { glColor4f, GL_COLOR4F }
+exported! { glColor4ub, GL_COLOR4UB }
+exported! { glColor4x, GL_COLOR4X }
+entry! { glColor4xOES, GL_COLOR4X_OES }
+exported! { glColorMask, GL_COLOR_MASK }
+exported! { glColorMaski, GL_COLOR_MASKI }
+entry! { glColorMaskiEXT, GL_COLOR_MASKI_EXT }
+entry! { glColorMaskiOES, GL_COLOR_MASKI_OES }
+exported! { glColorPointer, GL_COLOR_POINTER }
+exported! { glCompileShader, GL_COMPILE_SHADER }
+exported! { glCompressedTexImage2D, GL_COMPRESSED_TEX_IMAGE2D }
+exported! { glCompressedTexImage3D, GL_COMPRESSED_TEX_IMAGE3D }
+entry! { glCompressedTexImage3DOES, GL_COMPRESSED_TEX_IMAGE3D_OES }
+exported! { glCompressedTexSubImage2D, GL_COMPRESSED_TEX_SUB_IMAGE2D }
+exported! { glCompressedTexSubImage3D, GL_COMPRESSED_TEX_SUB_IMAGE3D }
+entry! { glCompressedTexSubImage3DOES, GL_COMPRESSED_TEX_SUB_IMAGE3D_OES }
+entry! { glConservativeRasterParameteriNV, GL_CONSERVATIVE_RASTER_PARAMETERI_NV }
+exported! { glCopyBufferSubData, GL_COPY_BUFFER_SUB_DATA }
+entry! { glCopyBufferSubDataNV, GL_COPY_BUFFER_SUB_DATA_NV }
+exported! { glCopyImageSubData, GL_COPY_IMAGE_SUB_DATA }
+entry! { glCopyImageSubDataEXT, GL_COPY_IMAGE_SUB_DATA_EXT }
+entry! { glCopyImageSubDataOES, GL_COPY_IMAGE_SUB_DATA_OES }
+entry! { glCopyPathNV, GL_COPY_PATH_NV }
+exported! { glCopyTexImage2D, GL_COPY_TEX_IMAGE2D }
+exported! { glCopyTexSubImage2D, GL_COPY_TEX_SUB_IMAGE2D }
+exported! { glCopyTexSubImage3D, GL_COPY_TEX_SUB_IMAGE3D }
+entry! { glCopyTexSubImage3DOES, GL_COPY_TEX_SUB_IMAGE3D_OES }
+entry! { glCopyTextureLevelsAPPLE, GL_COPY_TEXTURE_LEVELS_APPLE }
+entry! { glCoverFillPathInstancedNV, GL_COVER_FILL_PATH_INSTANCED_NV }
+entry! { glCoverFillPathNV, GL_COVER_FILL_PATH_NV }
+entry! { glCoverStrokePathInstancedNV, GL_COVER_STROKE_PATH_INSTANCED_NV }
+entry! { glCoverStrokePathNV, GL_COVER_STROKE_PATH_NV }
+entry! { glCoverageMaskNV, GL_COVERAGE_MASK_NV }
+entry! { glCoverageModulationNV, GL_COVERAGE_MODULATION_NV }
+entry! { glCoverageModulationTableNV, GL_COVERAGE_MODULATION_TABLE_NV }
+entry! { glCoverageOperationNV, GL_COVERAGE_OPERATION_NV }
+entry! { glCreateMemoryObjectsEXT, GL_CREATE_MEMORY_OBJECTS_EXT }
+entry! { glCreatePerfQueryINTEL, GL_CREATE_PERF_QUERY_INTEL }
+exported! { glCreateProgram, GL_CREATE_PROGRAM }
+entry! { glCreateSemaphoresNV, GL_CREATE_SEMAPHORES_NV }
+exported! { glCreateShader, GL_CREATE_SHADER }
+exported! { glCreateShaderProgramv, GL_CREATE_SHADER_PROGRAMV }
+entry! { glCreateShaderProgramvEXT, GL_CREATE_SHADER_PROGRAMV_EXT }
+exported! { glCullFace, GL_CULL_FACE }
+entry! { glCurrentPaletteMatrixOES, GL_CURRENT_PALETTE_MATRIX_OES }
+exported! { glDebugMessageCallback, GL_DEBUG_MESSAGE_CALLBACK }
+entry! { glDebugMessageCallbackKHR, GL_DEBUG_MESSAGE_CALLBACK_KHR }
+exported! { glDebugMessageControl, GL_DEBUG_MESSAGE_CONTROL }
+entry! { glDebugMessageControlKHR, GL_DEBUG_MESSAGE_CONTROL_KHR }
+exported! { glDebugMessageInsert, GL_DEBUG_MESSAGE_INSERT }
+entry! { glDebugMessageInsertKHR, GL_DEBUG_MESSAGE_INSERT_KHR }
+exported! { glDeleteBuffers, GL_DELETE_BUFFERS }
+entry! { glDeleteFencesNV, GL_DELETE_FENCES_NV }
+exported! { glDeleteFramebuffers, GL_DELETE_FRAMEBUFFERS }
+entry! { glDeleteFramebuffersOES, GL_DELETE_FRAMEBUFFERS_OES }
+entry! { glDeleteMemoryObjectsEXT, GL_DELETE_MEMORY_OBJECTS_EXT }
+entry! { glDeletePathsNV, GL_DELETE_PATHS_NV }
+entry! { glDeletePerfMonitorsAMD, GL_DELETE_PERF_MONITORS_AMD }
+entry! { glDeletePerfQueryINTEL, GL_DELETE_PERF_QUERY_INTEL }
+exported! { glDeleteProgram, GL_DELETE_PROGRAM }
+exported! { glDeleteProgramPipelines, GL_DELETE_PROGRAM_PIPELINES }
+entry! { glDeleteProgramPipelinesEXT, GL_DELETE_PROGRAM_PIPELINES_EXT }
+exported! { glDeleteQueries, GL_DELETE_QUERIES }
+entry! { glDeleteQueriesEXT, GL_DELETE_QUERIES_EXT }
+exported! { glDeleteRenderbuffers, GL_DELETE_RENDERBUFFERS }
+entry! { glDeleteRenderbuffersOES, GL_DELETE_RENDERBUFFERS_OES }
+exported! { glDeleteSamplers, GL_DELETE_SAMPLERS }
+entry! { glDeleteSemaphoresEXT, GL_DELETE_SEMAPHORES_EXT }
+exported! { glDeleteShader, GL_DELETE_SHADER }
+exported! { glDeleteSync, GL_DELETE_SYNC }
+entry! { glDeleteSyncAPPLE, GL_DELETE_SYNC_APPLE }
+exported! { glDeleteTextures, GL_DELETE_TEXTURES }
+exported! { glDeleteTransformFeedbacks, GL_DELETE_TRANSFORM_FEEDBACKS }
+exported! { glDeleteVertexArrays, GL_DELETE_VERTEX_ARRAYS }
+entry! { glDeleteVertexArraysOES, GL_DELETE_VERTEX_ARRAYS_OES }
+exported! { glDepthFunc, GL_DEPTH_FUNC }
+exported! { glDepthMask, GL_DEPTH_MASK }
+entry! { glDepthRangeArrayfvNV, GL_DEPTH_RANGE_ARRAYFV_NV }
+entry! { glDepthRangeArrayfvOES, GL_DEPTH_RANGE_ARRAYFV_OES }
+entry! { glDepthRangeIndexedfNV, GL_DEPTH_RANGE_INDEXEDF_NV }
+entry! { glDepthRangeIndexedfOES, GL_DEPTH_RANGE_INDEXEDF_OES }
+exported! { glDepthRangef, GL_DEPTH_RANGEF }
+entry! { glDepthRangefOES, GL_DEPTH_RANGEF_OES }
+exported! { glDepthRangex, GL_DEPTH_RANGEX }
+entry! { glDepthRangexOES, GL_DEPTH_RANGEX_OES }
+exported! { glDetachShader, GL_DETACH_SHADER }
+exported! { glDisable, GL_DISABLE }
+exported! { glDisableClientState, GL_DISABLE_CLIENT_STATE }
+entry! { glDisableDriverControlQCOM, GL_DISABLE_DRIVER_CONTROL_QCOM }
+exported! { glDisableVertexAttribArray, GL_DISABLE_VERTEX_ATTRIB_ARRAY }
+exported! { glDisablei, GL_DISABLEI }
+entry! { glDisableiEXT, GL_DISABLEI_EXT }
+entry! { glDisableiNV, GL_DISABLEI_NV }
+entry! { glDisableiOES, GL_DISABLEI_OES }
+entry! { glDiscardFramebufferEXT, GL_DISCARD_FRAMEBUFFER_EXT }
+exported! { glDispatchCompute, GL_DISPATCH_COMPUTE }
+exported! { glDispatchComputeIndirect, GL_DISPATCH_COMPUTE_INDIRECT }
+exported! { glDrawArrays, GL_DRAW_ARRAYS }
+exported! { glDrawArraysIndirect, GL_DRAW_ARRAYS_INDIRECT }
+exported! { glDrawArraysInstanced, GL_DRAW_ARRAYS_INSTANCED }
+entry! { glDrawArraysInstancedANGLE, GL_DRAW_ARRAYS_INSTANCED_ANGLE }
+entry! { glDrawArraysInstancedBaseInstanceEXT, GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT }
+entry! { glDrawArraysInstancedEXT, GL_DRAW_ARRAYS_INSTANCED_EXT }
+entry! { glDrawArraysInstancedNV, GL_DRAW_ARRAYS_INSTANCED_NV }
+exported! { glDrawBuffers, GL_DRAW_BUFFERS }
+entry! { glDrawBuffersEXT, GL_DRAW_BUFFERS_EXT }
+entry! { glDrawBuffersIndexedEXT, GL_DRAW_BUFFERS_INDEXED_EXT }
+entry! { glDrawBuffersNV, GL_DRAW_BUFFERS_NV }
+exported! { glDrawElements, GL_DRAW_ELEMENTS }
+exported! { glDrawElementsBaseVertex, GL_DRAW_ELEMENTS_BASE_VERTEX }
+entry! { glDrawElementsBaseVertexEXT, GL_DRAW_ELEMENTS_BASE_VERTEX_EXT }
+entry! { glDrawElementsBaseVertexOES, GL_DRAW_ELEMENTS_BASE_VERTEX_OES }
+exported! { glDrawElementsIndirect, GL_DRAW_ELEMENTS_INDIRECT }
+exported! { glDrawElementsInstanced, GL_DRAW_ELEMENTS_INSTANCED }
+entry! { glDrawElementsInstancedANGLE, GL_DRAW_ELEMENTS_INSTANCED_ANGLE }
+entry! { glDrawElementsInstancedBaseInstanceEXT, GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT }
+exported! { glDrawElementsInstancedBaseVertex, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX }
+entry! { glDrawElementsInstancedBaseVertexBaseInstanceEXT, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT }
+entry! { glDrawElementsInstancedBaseVertexEXT, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT }
+entry! { glDrawElementsInstancedBaseVertexOES, GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES }
+entry! { glDrawElementsInstancedEXT, GL_DRAW_ELEMENTS_INSTANCED_EXT }
+entry! { glDrawElementsInstancedNV, GL_DRAW_ELEMENTS_INSTANCED_NV }
+entry! { glDrawMeshTasksIndirectNV, GL_DRAW_MESH_TASKS_INDIRECT_NV }
+entry! { glDrawMeshTasksNV, GL_DRAW_MESH_TASKS_NV }
+exported! { glDrawRangeElements, GL_DRAW_RANGE_ELEMENTS }
+exported! { glDrawRangeElementsBaseVertex, GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX }
+entry! { glDrawRangeElementsBaseVertexEXT, GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT }
+entry! { glDrawRangeElementsBaseVertexOES, GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES }
+entry! { glDrawTexfOES, GL_DRAW_TEXF_OES }
+entry! { glDrawTexfvOES, GL_DRAW_TEXFV_OES }
+entry! { glDrawTexiOES, GL_DRAW_TEXI_OES }
+entry! { glDrawTexivOES, GL_DRAW_TEXIV_OES }
+entry! { glDrawTexsOES, GL_DRAW_TEXS_OES }
+entry! { glDrawTexsvOES, GL_DRAW_TEXSV_OES }
+entry! { glDrawTexxOES, GL_DRAW_TEXX_OES }
+entry! { glDrawTexxvOES, GL_DRAW_TEXXV_OES }
+entry! { glDrawTransformFeedbackEXT, GL_DRAW_TRANSFORM_FEEDBACK_EXT }
+entry! { glDrawTransformFeedbackInstancedEXT, GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT }
+entry! { glDrawVkImageNV, GL_DRAW_VK_IMAGE_NV }
+entry! { glEGLImageTargetRenderbufferStorageOES, GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES }
+entry! { glEGLImageTargetTexStorageEXT, GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT }
+entry! { glEGLImageTargetTexture2DOES, GL_EGL_IMAGE_TARGET_TEXTURE2D_OES }
+entry! { glEGLImageTargetTextureStorageEXT, GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT }
+exported! { glEnable, GL_ENABLE }
+exported! { glEnableClientState, GL_ENABLE_CLIENT_STATE }
+entry! { glEnableDriverControlQCOM, GL_ENABLE_DRIVER_CONTROL_QCOM }
+exported! { glEnableVertexAttribArray, GL_ENABLE_VERTEX_ATTRIB_ARRAY }
+exported! { glEnablei, GL_ENABLEI }
+entry! { glEnableiEXT, GL_ENABLEI_EXT }
+entry! { glEnableiNV, GL_ENABLEI_NV }
+entry! { glEnableiOES, GL_ENABLEI_OES }
+entry! { glEndConditionalRenderNV, GL_END_CONDITIONAL_RENDER_NV }
+entry! { glEndPerfMonitorAMD, GL_END_PERF_MONITOR_AMD }
+entry! { glEndPerfQueryINTEL, GL_END_PERF_QUERY_INTEL }
+exported! { glEndQuery, GL_END_QUERY }
+entry! { glEndQueryEXT, GL_END_QUERY_EXT }
+entry! { glEndTilingQCOM, GL_END_TILING_QCOM }
+exported! { glEndTransformFeedback, GL_END_TRANSFORM_FEEDBACK }
+entry! { glExtGetBufferPointervQCOM, GL_EXT_GET_BUFFER_POINTERV_QCOM }
+entry! { glExtGetBuffersQCOM, GL_EXT_GET_BUFFERS_QCOM }
+entry! { glExtGetFramebuffersQCOM, GL_EXT_GET_FRAMEBUFFERS_QCOM }
+entry! { glExtGetProgramBinarySourceQCOM, GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM }
+entry! { glExtGetProgramsQCOM, GL_EXT_GET_PROGRAMS_QCOM }
+entry! { glExtGetRenderbuffersQCOM, GL_EXT_GET_RENDERBUFFERS_QCOM }
+entry! { glExtGetShadersQCOM, GL_EXT_GET_SHADERS_QCOM }
+entry! { glExtGetTexLevelParameterivQCOM, GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM }
+entry! { glExtGetTexSubImageQCOM, GL_EXT_GET_TEX_SUB_IMAGE_QCOM }
+entry! { glExtGetTexturesQCOM, GL_EXT_GET_TEXTURES_QCOM }
+entry! { glExtIsProgramBinaryQCOM, GL_EXT_IS_PROGRAM_BINARY_QCOM }
+entry! { glExtTexObjectStateOverrideiQCOM, GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM }
+entry! { glExtrapolateTex2DQCOM, GL_EXTRAPOLATE_TEX2D_QCOM }
+exported! { glFenceSync, GL_FENCE_SYNC }
+entry! { glFenceSyncAPPLE, GL_FENCE_SYNC_APPLE }
+exported! { glFinish, GL_FINISH }
+entry! { glFinishFenceNV, GL_FINISH_FENCE_NV }
+exported! { glFlush, GL_FLUSH }
+exported! { glFlushMappedBufferRange, GL_FLUSH_MAPPED_BUFFER_RANGE }
+entry! { glFlushMappedBufferRangeEXT, GL_FLUSH_MAPPED_BUFFER_RANGE_EXT }
+exported! { glFogf, GL_FOGF }
+exported! { glFogfv, GL_FOGFV }
+exported! { glFogx, GL_FOGX }
+entry! { glFogxOES, GL_FOGX_OES }
+exported! { glFogxv, GL_FOGXV }
+entry! { glFogxvOES, GL_FOGXV_OES }
+entry! { glFragmentCoverageColorNV, GL_FRAGMENT_COVERAGE_COLOR_NV }
+entry! { glFramebufferFetchBarrierEXT, GL_FRAMEBUFFER_FETCH_BARRIER_EXT }
+entry! { glFramebufferFetchBarrierQCOM, GL_FRAMEBUFFER_FETCH_BARRIER_QCOM }
+entry! { glFramebufferFoveationConfigQCOM, GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM }
+entry! { glFramebufferFoveationParametersQCOM, GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM }
+exported! { glFramebufferParameteri, GL_FRAMEBUFFER_PARAMETERI }
+entry! { glFramebufferParameteriMESA, GL_FRAMEBUFFER_PARAMETERI_MESA }
+entry! { glFramebufferPixelLocalStorageSizeEXT, GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT }
+exported! { glFramebufferRenderbuffer, GL_FRAMEBUFFER_RENDERBUFFER }
+entry! { glFramebufferRenderbufferOES, GL_FRAMEBUFFER_RENDERBUFFER_OES }
+entry! { glFramebufferSampleLocationsfvNV, GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV }
+entry! { glFramebufferShadingRateEXT, GL_FRAMEBUFFER_SHADING_RATE_EXT }
+exported! { glFramebufferTexture, GL_FRAMEBUFFER_TEXTURE }
+exported! { glFramebufferTexture2D, GL_FRAMEBUFFER_TEXTURE2D }
+entry! { glFramebufferTexture2DDownsampleIMG, GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG }
+entry! { glFramebufferTexture2DMultisampleEXT, GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT }
+entry! { glFramebufferTexture2DMultisampleIMG, GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG }
+entry! { glFramebufferTexture2DOES, GL_FRAMEBUFFER_TEXTURE2D_OES }
+entry! { glFramebufferTexture3DOES, GL_FRAMEBUFFER_TEXTURE3D_OES }
+entry! { glFramebufferTextureEXT, GL_FRAMEBUFFER_TEXTURE_EXT }
+exported! { glFramebufferTextureLayer, GL_FRAMEBUFFER_TEXTURE_LAYER }
+entry! { glFramebufferTextureLayerDownsampleIMG, GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG }
+entry! { glFramebufferTextureMultisampleMultiviewOVR, GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR }
+entry! { glFramebufferTextureMultiviewOVR, GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR }
+entry! { glFramebufferTextureOES, GL_FRAMEBUFFER_TEXTURE_OES }
+exported! { glFrontFace, GL_FRONT_FACE }
+exported! { glFrustumf, GL_FRUSTUMF }
+entry! { glFrustumfOES, GL_FRUSTUMF_OES }
+exported! { glFrustumx, GL_FRUSTUMX }
+entry! { glFrustumxOES, GL_FRUSTUMX_OES }
+exported! { glGenBuffers, GL_GEN_BUFFERS }
+entry! { glGenFencesNV, GL_GEN_FENCES_NV }
+exported! { glGenFramebuffers, GL_GEN_FRAMEBUFFERS }
+entry! { glGenFramebuffersOES, GL_GEN_FRAMEBUFFERS_OES }
+entry! { glGenPathsNV, GL_GEN_PATHS_NV }
+entry! { glGenPerfMonitorsAMD, GL_GEN_PERF_MONITORS_AMD }
+exported! { glGenProgramPipelines, GL_GEN_PROGRAM_PIPELINES }
+entry! { glGenProgramPipelinesEXT, GL_GEN_PROGRAM_PIPELINES_EXT }
+exported! { glGenQueries, GL_GEN_QUERIES }
+entry! { glGenQueriesEXT, GL_GEN_QUERIES_EXT }
+exported! { glGenRenderbuffers, GL_GEN_RENDERBUFFERS }
+entry! { glGenRenderbuffersOES, GL_GEN_RENDERBUFFERS_OES }
+exported! { glGenSamplers, GL_GEN_SAMPLERS }
+entry! { glGenSemaphoresEXT, GL_GEN_SEMAPHORES_EXT }
+exported! { glGenTextures, GL_GEN_TEXTURES }
+exported! { glGenTransformFeedbacks, GL_GEN_TRANSFORM_FEEDBACKS }
+exported! { glGenVertexArrays, GL_GEN_VERTEX_ARRAYS }
+entry! { glGenVertexArraysOES, GL_GEN_VERTEX_ARRAYS_OES }
+exported! { glGenerateMipmap, GL_GENERATE_MIPMAP }
+entry! { glGenerateMipmapOES, GL_GENERATE_MIPMAP_OES }
+exported! { glGetActiveAttrib, GL_GET_ACTIVE_ATTRIB }
+exported! { glGetActiveUniform, GL_GET_ACTIVE_UNIFORM }
+exported! { glGetActiveUniformBlockName, GL_GET_ACTIVE_UNIFORM_BLOCK_NAME }
+exported! { glGetActiveUniformBlockiv, GL_GET_ACTIVE_UNIFORM_BLOCKIV }
+exported! { glGetActiveUniformsiv, GL_GET_ACTIVE_UNIFORMSIV }
+exported! { glGetAttachedShaders, GL_GET_ATTACHED_SHADERS }
+exported! { glGetAttribLocation, GL_GET_ATTRIB_LOCATION }
+exported! { glGetBooleani_v, GL_GET_BOOLEANI_V }
+exported! { glGetBooleanv, GL_GET_BOOLEANV }
+exported! { glGetBufferParameteri64v, GL_GET_BUFFER_PARAMETERI64V }
+exported! { glGetBufferParameteriv, GL_GET_BUFFER_PARAMETERIV }
+exported! { glGetBufferPointerv, GL_GET_BUFFER_POINTERV }
+entry! { glGetBufferPointervOES, GL_GET_BUFFER_POINTERV_OES }
+exported! { glGetClipPlanef, GL_GET_CLIP_PLANEF }
+entry! { glGetClipPlanefOES, GL_GET_CLIP_PLANEF_OES }
+exported! { glGetClipPlanex, GL_GET_CLIP_PLANEX }
+entry! { glGetClipPlanexOES, GL_GET_CLIP_PLANEX_OES }
+entry! { glGetCoverageModulationTableNV, GL_GET_COVERAGE_MODULATION_TABLE_NV }
+exported! { glGetDebugMessageLog, GL_GET_DEBUG_MESSAGE_LOG }
+entry! { glGetDebugMessageLogKHR, GL_GET_DEBUG_MESSAGE_LOG_KHR }
+entry! { glGetDriverControlStringQCOM, GL_GET_DRIVER_CONTROL_STRING_QCOM }
+entry! { glGetDriverControlsQCOM, GL_GET_DRIVER_CONTROLS_QCOM }
+exported! { glGetError, GL_GET_ERROR }
+entry! { glGetFenceivNV, GL_GET_FENCEIV_NV }
+entry! { glGetFirstPerfQueryIdINTEL, GL_GET_FIRST_PERF_QUERY_ID_INTEL }
+exported! { glGetFixedv, GL_GET_FIXEDV }
+entry! { glGetFixedvOES, GL_GET_FIXEDV_OES }
+entry! { glGetFloati_vNV, GL_GET_FLOATI_V_NV }
+entry! { glGetFloati_vOES, GL_GET_FLOATI_V_OES }
+exported! { glGetFloatv, GL_GET_FLOATV }
+entry! { glGetFragDataIndexEXT, GL_GET_FRAG_DATA_INDEX_EXT }
+exported! { glGetFragDataLocation, GL_GET_FRAG_DATA_LOCATION }
+entry! { glGetFragmentShadingRatesEXT, GL_GET_FRAGMENT_SHADING_RATES_EXT }
+exported! { glGetFramebufferAttachmentParameteriv, GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV }
+entry! { glGetFramebufferAttachmentParameterivOES, GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES }
+exported! { glGetFramebufferParameteriv, GL_GET_FRAMEBUFFER_PARAMETERIV }
+entry! { glGetFramebufferParameterivMESA, GL_GET_FRAMEBUFFER_PARAMETERIV_MESA }
+entry! { glGetFramebufferPixelLocalStorageSizeEXT, GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT }
+exported! { glGetGraphicsResetStatus, GL_GET_GRAPHICS_RESET_STATUS }
+entry! { glGetGraphicsResetStatusEXT, GL_GET_GRAPHICS_RESET_STATUS_EXT }
+entry! { glGetGraphicsResetStatusKHR, GL_GET_GRAPHICS_RESET_STATUS_KHR }
+entry! { glGetImageHandleNV, GL_GET_IMAGE_HANDLE_NV }
+exported! { glGetInteger64i_v, GL_GET_INTEGER64I_V }
+exported! { glGetInteger64v, GL_GET_INTEGER64V }
+entry! { glGetInteger64vAPPLE, GL_GET_INTEGER64V_APPLE }
+entry! { glGetInteger64vEXT, GL_GET_INTEGER64V_EXT }
+exported! { glGetIntegeri_v, GL_GET_INTEGERI_V }
+entry! { glGetIntegeri_vEXT, GL_GET_INTEGERI_V_EXT }
+exported! { glGetIntegerv, GL_GET_INTEGERV }
+entry! { glGetInternalformatSampleivNV, GL_GET_INTERNALFORMAT_SAMPLEIV_NV }
+exported! { glGetInternalformativ, GL_GET_INTERNALFORMATIV }
+exported! { glGetLightfv, GL_GET_LIGHTFV }
+exported! { glGetLightxv, GL_GET_LIGHTXV }
+entry! { glGetLightxvOES, GL_GET_LIGHTXV_OES }
+exported! { glGetMaterialfv, GL_GET_MATERIALFV }
+exported! { glGetMaterialxv, GL_GET_MATERIALXV }
+entry! { glGetMaterialxvOES, GL_GET_MATERIALXV_OES }
+entry! { glGetMemoryObjectDetachedResourcesuivNV, GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV }
+entry! { glGetMemoryObjectParameterivEXT, GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT }
+exported! { glGetMultisamplefv, GL_GET_MULTISAMPLEFV }
+entry! { glGetNextPerfQueryIdINTEL, GL_GET_NEXT_PERF_QUERY_ID_INTEL }
+exported! { glGetObjectLabel, GL_GET_OBJECT_LABEL }
+entry! { glGetObjectLabelEXT, GL_GET_OBJECT_LABEL_EXT }
+entry! { glGetObjectLabelKHR, GL_GET_OBJECT_LABEL_KHR }
+exported! { glGetObjectPtrLabel, GL_GET_OBJECT_PTR_LABEL }
+entry! { glGetObjectPtrLabelKHR, GL_GET_OBJECT_PTR_LABEL_KHR }
+entry! { glGetPathCommandsNV, GL_GET_PATH_COMMANDS_NV }
+entry! { glGetPathCoordsNV, GL_GET_PATH_COORDS_NV }
+entry! { glGetPathDashArrayNV, GL_GET_PATH_DASH_ARRAY_NV }
+entry! { glGetPathLengthNV, GL_GET_PATH_LENGTH_NV }
+entry! { glGetPathMetricRangeNV, GL_GET_PATH_METRIC_RANGE_NV }
+entry! { glGetPathMetricsNV, GL_GET_PATH_METRICS_NV }
+entry! { glGetPathParameterfvNV, GL_GET_PATH_PARAMETERFV_NV }
+entry! { glGetPathParameterivNV, GL_GET_PATH_PARAMETERIV_NV }
+entry! { glGetPathSpacingNV, GL_GET_PATH_SPACING_NV }
+entry! { glGetPerfCounterInfoINTEL, GL_GET_PERF_COUNTER_INFO_INTEL }
+entry! { glGetPerfMonitorCounterDataAMD, GL_GET_PERF_MONITOR_COUNTER_DATA_AMD }
+entry! { glGetPerfMonitorCounterInfoAMD, GL_GET_PERF_MONITOR_COUNTER_INFO_AMD }
+entry! { glGetPerfMonitorCounterStringAMD, GL_GET_PERF_MONITOR_COUNTER_STRING_AMD }
+entry! { glGetPerfMonitorCountersAMD, GL_GET_PERF_MONITOR_COUNTERS_AMD }
+entry! { glGetPerfMonitorGroupStringAMD, GL_GET_PERF_MONITOR_GROUP_STRING_AMD }
+entry! { glGetPerfMonitorGroupsAMD, GL_GET_PERF_MONITOR_GROUPS_AMD }
+entry! { glGetPerfQueryDataINTEL, GL_GET_PERF_QUERY_DATA_INTEL }
+entry! { glGetPerfQueryIdByNameINTEL, GL_GET_PERF_QUERY_ID_BY_NAME_INTEL }
+entry! { glGetPerfQueryInfoINTEL, GL_GET_PERF_QUERY_INFO_INTEL }
+exported! { glGetPointerv, GL_GET_POINTERV }
+entry! { glGetPointervKHR, GL_GET_POINTERV_KHR }
+exported! { glGetProgramBinary, GL_GET_PROGRAM_BINARY }
+entry! { glGetProgramBinaryOES, GL_GET_PROGRAM_BINARY_OES }
+exported! { glGetProgramInfoLog, GL_GET_PROGRAM_INFO_LOG }
+exported! { glGetProgramInterfaceiv, GL_GET_PROGRAM_INTERFACEIV }
+exported! { glGetProgramPipelineInfoLog, GL_GET_PROGRAM_PIPELINE_INFO_LOG }
+entry! { glGetProgramPipelineInfoLogEXT, GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT }
+exported! { glGetProgramPipelineiv, GL_GET_PROGRAM_PIPELINEIV }
+entry! { glGetProgramPipelineivEXT, GL_GET_PROGRAM_PIPELINEIV_EXT }
+exported! { glGetProgramResourceIndex, GL_GET_PROGRAM_RESOURCE_INDEX }
+exported! { glGetProgramResourceLocation, GL_GET_PROGRAM_RESOURCE_LOCATION }
+entry! { glGetProgramResourceLocationIndexEXT, GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT }
+exported! { glGetProgramResourceName, GL_GET_PROGRAM_RESOURCE_NAME }
+entry! { glGetProgramResourcefvNV, GL_GET_PROGRAM_RESOURCEFV_NV }
+exported! { glGetProgramResourceiv, GL_GET_PROGRAM_RESOURCEIV }
+exported! { glGetProgramiv, GL_GET_PROGRAMIV }
+entry! { glGetQueryObjecti64vEXT, GL_GET_QUERY_OBJECTI64V_EXT }
+entry! { glGetQueryObjectivEXT, GL_GET_QUERY_OBJECTIV_EXT }
+entry! { glGetQueryObjectui64vEXT, GL_GET_QUERY_OBJECTUI64V_EXT }
+exported! { glGetQueryObjectuiv, GL_GET_QUERY_OBJECTUIV }
+entry! { glGetQueryObjectuivEXT, GL_GET_QUERY_OBJECTUIV_EXT }
+exported! { glGetQueryiv, GL_GET_QUERYIV }
+entry! { glGetQueryivEXT, GL_GET_QUERYIV_EXT }
+exported! { glGetRenderbufferParameteriv, GL_GET_RENDERBUFFER_PARAMETERIV }
+entry! { glGetRenderbufferParameterivOES, GL_GET_RENDERBUFFER_PARAMETERIV_OES }
+exported! { glGetSamplerParameterIiv, GL_GET_SAMPLER_PARAMETER_IIV }
+entry! { glGetSamplerParameterIivEXT, GL_GET_SAMPLER_PARAMETER_IIV_EXT }
+entry! { glGetSamplerParameterIivOES, GL_GET_SAMPLER_PARAMETER_IIV_OES }
+exported! { glGetSamplerParameterIuiv, GL_GET_SAMPLER_PARAMETER_IUIV }
+entry! { glGetSamplerParameterIuivEXT, GL_GET_SAMPLER_PARAMETER_IUIV_EXT }
+entry! { glGetSamplerParameterIuivOES, GL_GET_SAMPLER_PARAMETER_IUIV_OES }
+exported! { glGetSamplerParameterfv, GL_GET_SAMPLER_PARAMETERFV }
+exported! { glGetSamplerParameteriv, GL_GET_SAMPLER_PARAMETERIV }
+entry! { glGetSemaphoreParameterivNV, GL_GET_SEMAPHORE_PARAMETERIV_NV }
+entry! { glGetSemaphoreParameterui64vEXT, GL_GET_SEMAPHORE_PARAMETERUI64V_EXT }
+exported! { glGetShaderInfoLog, GL_GET_SHADER_INFO_LOG }
+exported! { glGetShaderPrecisionFormat, GL_GET_SHADER_PRECISION_FORMAT }
+exported! { glGetShaderSource, GL_GET_SHADER_SOURCE }
+exported! { glGetShaderiv, GL_GET_SHADERIV }
+entry! { glGetShadingRateImagePaletteNV, GL_GET_SHADING_RATE_IMAGE_PALETTE_NV }
+entry! { glGetShadingRateSampleLocationivNV, GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV }
+exported! { glGetString, GL_GET_STRING }
+exported! { glGetStringi, GL_GET_STRINGI }
+exported! { glGetSynciv, GL_GET_SYNCIV }
+entry! { glGetSyncivAPPLE, GL_GET_SYNCIV_APPLE }
+exported! { glGetTexEnvfv, GL_GET_TEX_ENVFV }
+exported! { glGetTexEnviv, GL_GET_TEX_ENVIV }
+exported! { glGetTexEnvxv, GL_GET_TEX_ENVXV }
+entry! { glGetTexEnvxvOES, GL_GET_TEX_ENVXV_OES }
+entry! { glGetTexGenfvOES, GL_GET_TEX_GENFV_OES }
+entry! { glGetTexGenivOES, GL_GET_TEX_GENIV_OES }
+entry! { glGetTexGenxvOES, GL_GET_TEX_GENXV_OES }
+exported! { glGetTexLevelParameterfv, GL_GET_TEX_LEVEL_PARAMETERFV }
+exported! { glGetTexLevelParameteriv, GL_GET_TEX_LEVEL_PARAMETERIV }
+exported! { glGetTexParameterIiv, GL_GET_TEX_PARAMETER_IIV }
+entry! { glGetTexParameterIivEXT, GL_GET_TEX_PARAMETER_IIV_EXT }
+entry! { glGetTexParameterIivOES, GL_GET_TEX_PARAMETER_IIV_OES }
+exported! { glGetTexParameterIuiv, GL_GET_TEX_PARAMETER_IUIV }
+entry! { glGetTexParameterIuivEXT, GL_GET_TEX_PARAMETER_IUIV_EXT }
+entry! { glGetTexParameterIuivOES, GL_GET_TEX_PARAMETER_IUIV_OES }
+exported! { glGetTexParameterfv, GL_GET_TEX_PARAMETERFV }
+exported! { glGetTexParameteriv, GL_GET_TEX_PARAMETERIV }
+exported! { glGetTexParameterxv, GL_GET_TEX_PARAMETERXV }
+entry! { glGetTexParameterxvOES, GL_GET_TEX_PARAMETERXV_OES }
+entry! { glGetTextureHandleIMG, GL_GET_TEXTURE_HANDLE_IMG }
+entry! { glGetTextureHandleNV, GL_GET_TEXTURE_HANDLE_NV }
+entry! { glGetTextureSamplerHandleIMG, GL_GET_TEXTURE_SAMPLER_HANDLE_IMG }
+entry! { glGetTextureSamplerHandleNV, GL_GET_TEXTURE_SAMPLER_HANDLE_NV }
+exported! { glGetTransformFeedbackVarying, GL_GET_TRANSFORM_FEEDBACK_VARYING }
+entry! { glGetTranslatedShaderSourceANGLE, GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE }
+exported! { glGetUniformBlockIndex, GL_GET_UNIFORM_BLOCK_INDEX }
+exported! { glGetUniformIndices, GL_GET_UNIFORM_INDICES }
+exported! { glGetUniformLocation, GL_GET_UNIFORM_LOCATION }
+exported! { glGetUniformfv, GL_GET_UNIFORMFV }
+entry! { glGetUniformi64vNV, GL_GET_UNIFORMI64V_NV }
+exported! { glGetUniformiv, GL_GET_UNIFORMIV }
+exported! { glGetUniformuiv, GL_GET_UNIFORMUIV }
+entry! { glGetUnsignedBytei_vEXT, GL_GET_UNSIGNED_BYTEI_V_EXT }
+entry! { glGetUnsignedBytevEXT, GL_GET_UNSIGNED_BYTEV_EXT }
+exported! { glGetVertexAttribIiv, GL_GET_VERTEX_ATTRIB_IIV }
+exported! { glGetVertexAttribIuiv, GL_GET_VERTEX_ATTRIB_IUIV }
+exported! { glGetVertexAttribPointerv, GL_GET_VERTEX_ATTRIB_POINTERV }
+exported! { glGetVertexAttribfv, GL_GET_VERTEX_ATTRIBFV }
+exported! { glGetVertexAttribiv, GL_GET_VERTEX_ATTRIBIV }
+entry! { glGetVkProcAddrNV, GL_GET_VK_PROC_ADDR_NV }
+exported! { glGetnUniformfv, GL_GETN_UNIFORMFV }
+entry! { glGetnUniformfvEXT, GL_GETN_UNIFORMFV_EXT }
+entry! { glGetnUniformfvKHR, GL_GETN_UNIFORMFV_KHR }
+exported! { glGetnUniformiv, GL_GETN_UNIFORMIV }
+entry! { glGetnUniformivEXT, GL_GETN_UNIFORMIV_EXT }
+entry! { glGetnUniformivKHR, GL_GETN_UNIFORMIV_KHR }
+exported! { glGetnUniformuiv, GL_GETN_UNIFORMUIV }
+entry! { glGetnUniformuivKHR, GL_GETN_UNIFORMUIV_KHR }
+exported! { glHint, GL_HINT }
+entry! { glImportMemoryFdEXT, GL_IMPORT_MEMORY_FD_EXT }
+entry! { glImportMemoryWin32HandleEXT, GL_IMPORT_MEMORY_WIN32HANDLE_EXT }
+entry! { glImportMemoryWin32NameEXT, GL_IMPORT_MEMORY_WIN32NAME_EXT }
+entry! { glImportSemaphoreFdEXT, GL_IMPORT_SEMAPHORE_FD_EXT }
+entry! { glImportSemaphoreWin32HandleEXT, GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT }
+entry! { glImportSemaphoreWin32NameEXT, GL_IMPORT_SEMAPHORE_WIN32NAME_EXT }
+entry! { glInsertEventMarkerEXT, GL_INSERT_EVENT_MARKER_EXT }
+entry! { glInterpolatePathsNV, GL_INTERPOLATE_PATHS_NV }
+exported! { glInvalidateFramebuffer, GL_INVALIDATE_FRAMEBUFFER }
+exported! { glInvalidateSubFramebuffer, GL_INVALIDATE_SUB_FRAMEBUFFER }
+exported! { glIsBuffer, GL_IS_BUFFER }
+exported! { glIsEnabled, GL_IS_ENABLED }
+exported! { glIsEnabledi, GL_IS_ENABLEDI }
+entry! { glIsEnablediEXT, GL_IS_ENABLEDI_EXT }
+entry! { glIsEnablediNV, GL_IS_ENABLEDI_NV }
+entry! { glIsEnablediOES, GL_IS_ENABLEDI_OES }
+entry! { glIsFenceNV, GL_IS_FENCE_NV }
+exported! { glIsFramebuffer, GL_IS_FRAMEBUFFER }
+entry! { glIsFramebufferOES, GL_IS_FRAMEBUFFER_OES }
+entry! { glIsImageHandleResidentNV, GL_IS_IMAGE_HANDLE_RESIDENT_NV }
+entry! { glIsMemoryObjectEXT, GL_IS_MEMORY_OBJECT_EXT }
+entry! { glIsPathNV, GL_IS_PATH_NV }
+entry! { glIsPointInFillPathNV, GL_IS_POINT_IN_FILL_PATH_NV }
+entry! { glIsPointInStrokePathNV, GL_IS_POINT_IN_STROKE_PATH_NV }
+exported! { glIsProgram, GL_IS_PROGRAM }
+exported! { glIsProgramPipeline, GL_IS_PROGRAM_PIPELINE }
+entry! { glIsProgramPipelineEXT, GL_IS_PROGRAM_PIPELINE_EXT }
+exported! { glIsQuery, GL_IS_QUERY }
+entry! { glIsQueryEXT, GL_IS_QUERY_EXT }
+exported! { glIsRenderbuffer, GL_IS_RENDERBUFFER }
+entry! { glIsRenderbufferOES, GL_IS_RENDERBUFFER_OES }
+exported! { glIsSampler, GL_IS_SAMPLER }
+entry! { glIsSemaphoreEXT, GL_IS_SEMAPHORE_EXT }
+exported! { glIsShader, GL_IS_SHADER }
+exported! { glIsSync, GL_IS_SYNC }
+entry! { glIsSyncAPPLE, GL_IS_SYNC_APPLE }
+exported! { glIsTexture, GL_IS_TEXTURE }
+entry! { glIsTextureHandleResidentNV, GL_IS_TEXTURE_HANDLE_RESIDENT_NV }
+exported! { glIsTransformFeedback, GL_IS_TRANSFORM_FEEDBACK }
+exported! { glIsVertexArray, GL_IS_VERTEX_ARRAY }
+entry! { glIsVertexArrayOES, GL_IS_VERTEX_ARRAY_OES }
+entry! { glLabelObjectEXT, GL_LABEL_OBJECT_EXT }
+exported! { glLightModelf, GL_LIGHT_MODELF }
+exported! { glLightModelfv, GL_LIGHT_MODELFV }
+exported! { glLightModelx, GL_LIGHT_MODELX }
+entry! { glLightModelxOES, GL_LIGHT_MODELX_OES }
+exported! { glLightModelxv, GL_LIGHT_MODELXV }
+entry! { glLightModelxvOES, GL_LIGHT_MODELXV_OES }
+exported! { glLightf, GL_LIGHTF }
+exported! { glLightfv, GL_LIGHTFV }
+exported! { glLightx, GL_LIGHTX }
+entry! { glLightxOES, GL_LIGHTX_OES }
+exported! { glLightxv, GL_LIGHTXV }
+entry! { glLightxvOES, GL_LIGHTXV_OES }
+exported! { glLineWidth, GL_LINE_WIDTH }
+exported! { glLineWidthx, GL_LINE_WIDTHX }
+entry! { glLineWidthxOES, GL_LINE_WIDTHX_OES }
+exported! { glLinkProgram, GL_LINK_PROGRAM }
+exported! { glLoadIdentity, GL_LOAD_IDENTITY }
+exported! { glLoadMatrixf, GL_LOAD_MATRIXF }
+exported! { glLoadMatrixx, GL_LOAD_MATRIXX }
+entry! { glLoadMatrixxOES, GL_LOAD_MATRIXX_OES }
+entry! { glLoadPaletteFromModelViewMatrixOES, GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES }
+exported! { glLogicOp, GL_LOGIC_OP }
+entry! { glMakeImageHandleNonResidentNV, GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV }
+entry! { glMakeImageHandleResidentNV, GL_MAKE_IMAGE_HANDLE_RESIDENT_NV }
+entry! { glMakeTextureHandleNonResidentNV, GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV }
+entry! { glMakeTextureHandleResidentNV, GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV }
+entry! { glMapBufferOES, GL_MAP_BUFFER_OES }
+exported! { glMapBufferRange, GL_MAP_BUFFER_RANGE }
+entry! { glMapBufferRangeEXT, GL_MAP_BUFFER_RANGE_EXT }
+exported! { glMaterialf, GL_MATERIALF }
+exported! { glMaterialfv, GL_MATERIALFV }
+exported! { glMaterialx, GL_MATERIALX }
+entry! { glMaterialxOES, GL_MATERIALX_OES }
+exported! { glMaterialxv, GL_MATERIALXV }
+entry! { glMaterialxvOES, GL_MATERIALXV_OES }
+entry! { glMatrixFrustumEXT, GL_MATRIX_FRUSTUM_EXT }
+entry! { glMatrixIndexPointerOES, GL_MATRIX_INDEX_POINTER_OES }
+entry! { glMatrixLoad3x2fNV, GL_MATRIX_LOAD3X2F_NV }
+entry! { glMatrixLoad3x3fNV, GL_MATRIX_LOAD3X3F_NV }
+entry! { glMatrixLoadIdentityEXT, GL_MATRIX_LOAD_IDENTITY_EXT }
+entry! { glMatrixLoadTranspose3x3fNV, GL_MATRIX_LOAD_TRANSPOSE3X3F_NV }
+entry! { glMatrixLoadTransposedEXT, GL_MATRIX_LOAD_TRANSPOSED_EXT }
+entry! { glMatrixLoadTransposefEXT, GL_MATRIX_LOAD_TRANSPOSEF_EXT }
+entry! { glMatrixLoaddEXT, GL_MATRIX_LOADD_EXT }
+entry! { glMatrixLoadfEXT, GL_MATRIX_LOADF_EXT }
+exported! { glMatrixMode, GL_MATRIX_MODE }
+entry! { glMatrixMult3x2fNV, GL_MATRIX_MULT3X2F_NV }
+entry! { glMatrixMult3x3fNV, GL_MATRIX_MULT3X3F_NV }
+entry! { glMatrixMultTranspose3x3fNV, GL_MATRIX_MULT_TRANSPOSE3X3F_NV }
+entry! { glMatrixMultTransposedEXT, GL_MATRIX_MULT_TRANSPOSED_EXT }
+entry! { glMatrixMultTransposefEXT, GL_MATRIX_MULT_TRANSPOSEF_EXT }
+entry! { glMatrixMultdEXT, GL_MATRIX_MULTD_EXT }
+entry! { glMatrixMultfEXT, GL_MATRIX_MULTF_EXT }
+entry! { glMatrixOrthoEXT, GL_MATRIX_ORTHO_EXT }
+entry! { glMatrixPopEXT, GL_MATRIX_POP_EXT }
+entry! { glMatrixPushEXT, GL_MATRIX_PUSH_EXT }
+entry! { glMatrixRotatedEXT, GL_MATRIX_ROTATED_EXT }
+entry! { glMatrixRotatefEXT, GL_MATRIX_ROTATEF_EXT }
+entry! { glMatrixScaledEXT, GL_MATRIX_SCALED_EXT }
+entry! { glMatrixScalefEXT, GL_MATRIX_SCALEF_EXT }
+entry! { glMatrixTranslatedEXT, GL_MATRIX_TRANSLATED_EXT }
+entry! { glMatrixTranslatefEXT, GL_MATRIX_TRANSLATEF_EXT }
+entry! { glMaxActiveShaderCoresARM, GL_MAX_ACTIVE_SHADER_CORES_ARM }
+entry! { glMaxShaderCompilerThreadsKHR, GL_MAX_SHADER_COMPILER_THREADS_KHR }
+exported! { glMemoryBarrier, GL_MEMORY_BARRIER }
+exported! { glMemoryBarrierByRegion, GL_MEMORY_BARRIER_BY_REGION }
+entry! { glMemoryObjectParameterivEXT, GL_MEMORY_OBJECT_PARAMETERIV_EXT }
+exported! { glMinSampleShading, GL_MIN_SAMPLE_SHADING }
+entry! { glMinSampleShadingOES, GL_MIN_SAMPLE_SHADING_OES }
+exported! { glMultMatrixf, GL_MULT_MATRIXF }
+exported! { glMultMatrixx, GL_MULT_MATRIXX }
+entry! { glMultMatrixxOES, GL_MULT_MATRIXX_OES }
+entry! { glMultiDrawArraysEXT, GL_MULTI_DRAW_ARRAYS_EXT }
+entry! { glMultiDrawArraysIndirectEXT, GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT }
+entry! { glMultiDrawElementsBaseVertexEXT, GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT }
+entry! { glMultiDrawElementsEXT, GL_MULTI_DRAW_ELEMENTS_EXT }
+entry! { glMultiDrawElementsIndirectEXT, GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT }
+entry! { glMultiDrawMeshTasksIndirectCountNV, GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV }
+entry! { glMultiDrawMeshTasksIndirectNV, GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV }
+exported! { glMultiTexCoord4f, GL_MULTI_TEX_COORD4F }
+exported! { glMultiTexCoord4x, GL_MULTI_TEX_COORD4X }
+entry! { glMultiTexCoord4xOES, GL_MULTI_TEX_COORD4X_OES }
+entry! { glNamedBufferAttachMemoryNV, GL_NAMED_BUFFER_ATTACH_MEMORY_NV }
+entry! { glNamedBufferPageCommitmentMemNV, GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV }
+entry! { glNamedBufferStorageExternalEXT, GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT }
+entry! { glNamedBufferStorageMemEXT, GL_NAMED_BUFFER_STORAGE_MEM_EXT }
+entry! { glNamedFramebufferSampleLocationsfvNV, GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV }
+entry! { glNamedFramebufferTextureMultiviewOVR, GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR }
+entry! { glNamedRenderbufferStorageMultisampleAdvancedAMD, GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD }
+exported! { glNormal3f, GL_NORMAL3F }
+exported! { glNormal3x, GL_NORMAL3X }
+entry! { glNormal3xOES, GL_NORMAL3X_OES }
+exported! { glNormalPointer, GL_NORMAL_POINTER }
+exported! { glObjectLabel, GL_OBJECT_LABEL }
+entry! { glObjectLabelKHR, GL_OBJECT_LABEL_KHR }
+exported! { glObjectPtrLabel, GL_OBJECT_PTR_LABEL }
+entry! { glObjectPtrLabelKHR, GL_OBJECT_PTR_LABEL_KHR }
+exported! { glOrthof, GL_ORTHOF }
+entry! { glOrthofOES, GL_ORTHOF_OES }
+exported! { glOrthox, GL_ORTHOX }
+entry! { glOrthoxOES, GL_ORTHOX_OES }
+exported! { glPatchParameteri, GL_PATCH_PARAMETERI }
+entry! { glPatchParameteriEXT, GL_PATCH_PARAMETERI_EXT }
+entry! { glPatchParameteriOES, GL_PATCH_PARAMETERI_OES }
+entry! { glPathCommandsNV, GL_PATH_COMMANDS_NV }
+entry! { glPathCoordsNV, GL_PATH_COORDS_NV }
+entry! { glPathCoverDepthFuncNV, GL_PATH_COVER_DEPTH_FUNC_NV }
+entry! { glPathDashArrayNV, GL_PATH_DASH_ARRAY_NV }
+entry! { glPathGlyphIndexArrayNV, GL_PATH_GLYPH_INDEX_ARRAY_NV }
+entry! { glPathGlyphIndexRangeNV, GL_PATH_GLYPH_INDEX_RANGE_NV }
+entry! { glPathGlyphRangeNV, GL_PATH_GLYPH_RANGE_NV }
+entry! { glPathGlyphsNV, GL_PATH_GLYPHS_NV }
+entry! { glPathMemoryGlyphIndexArrayNV, GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV }
+entry! { glPathParameterfNV, GL_PATH_PARAMETERF_NV }
+entry! { glPathParameterfvNV, GL_PATH_PARAMETERFV_NV }
+entry! { glPathParameteriNV, GL_PATH_PARAMETERI_NV }
+entry! { glPathParameterivNV, GL_PATH_PARAMETERIV_NV }
+entry! { glPathStencilDepthOffsetNV, GL_PATH_STENCIL_DEPTH_OFFSET_NV }
+entry! { glPathStencilFuncNV, GL_PATH_STENCIL_FUNC_NV }
+entry! { glPathStringNV, GL_PATH_STRING_NV }
+entry! { glPathSubCommandsNV, GL_PATH_SUB_COMMANDS_NV }
+entry! { glPathSubCoordsNV, GL_PATH_SUB_COORDS_NV }
+exported! { glPauseTransformFeedback, GL_PAUSE_TRANSFORM_FEEDBACK }
+exported! { glPixelStorei, GL_PIXEL_STOREI }
+entry! { glPointAlongPathNV, GL_POINT_ALONG_PATH_NV }
+exported! { glPointParameterf, GL_POINT_PARAMETERF }
+exported! { glPointParameterfv, GL_POINT_PARAMETERFV }
+exported! { glPointParameterx, GL_POINT_PARAMETERX }
+entry! { glPointParameterxOES, GL_POINT_PARAMETERX_OES }
+exported! { glPointParameterxv, GL_POINT_PARAMETERXV }
+entry! { glPointParameterxvOES, GL_POINT_PARAMETERXV_OES }
+exported! { glPointSize, GL_POINT_SIZE }
+exported! { glPointSizePointerOES, GL_POINT_SIZE_POINTER_OES }
+exported! { glPointSizex, GL_POINT_SIZEX }
+entry! { glPointSizexOES, GL_POINT_SIZEX_OES }
+entry! { glPolygonModeNV, GL_POLYGON_MODE_NV }
+exported! { glPolygonOffset, GL_POLYGON_OFFSET }
+entry! { glPolygonOffsetClampEXT, GL_POLYGON_OFFSET_CLAMP_EXT }
+exported! { glPolygonOffsetx, GL_POLYGON_OFFSETX }
+entry! { glPolygonOffsetxOES, GL_POLYGON_OFFSETX_OES }
+exported! { glPopDebugGroup, GL_POP_DEBUG_GROUP }
+entry! { glPopDebugGroupKHR, GL_POP_DEBUG_GROUP_KHR }
+entry! { glPopGroupMarkerEXT, GL_POP_GROUP_MARKER_EXT }
+exported! { glPopMatrix, GL_POP_MATRIX }
+exported! { glPrimitiveBoundingBox, GL_PRIMITIVE_BOUNDING_BOX }
+entry! { glPrimitiveBoundingBoxEXT, GL_PRIMITIVE_BOUNDING_BOX_EXT }
+entry! { glPrimitiveBoundingBoxOES, GL_PRIMITIVE_BOUNDING_BOX_OES }
+exported! { glProgramBinary, GL_PROGRAM_BINARY }
+entry! { glProgramBinaryOES, GL_PROGRAM_BINARY_OES }
+exported! { glProgramParameteri, GL_PROGRAM_PARAMETERI }
+entry! { glProgramParameteriEXT, GL_PROGRAM_PARAMETERI_EXT }
+entry! { glProgramPathFragmentInputGenNV, GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV }
+exported! { glProgramUniform1f, GL_PROGRAM_UNIFORM1F }
+entry! { glProgramUniform1fEXT, GL_PROGRAM_UNIFORM1F_EXT }
+exported! { glProgramUniform1fv, GL_PROGRAM_UNIFORM1FV }
+entry! { glProgramUniform1fvEXT, GL_PROGRAM_UNIFORM1FV_EXT }
+exported! { glProgramUniform1i, GL_PROGRAM_UNIFORM1I }
+entry! { glProgramUniform1i64NV, GL_PROGRAM_UNIFORM1I64_NV }
+entry! { glProgramUniform1i64vNV, GL_PROGRAM_UNIFORM1I64V_NV }
+entry! { glProgramUniform1iEXT, GL_PROGRAM_UNIFORM1I_EXT }
+exported! { glProgramUniform1iv, GL_PROGRAM_UNIFORM1IV }
+entry! { glProgramUniform1ivEXT, GL_PROGRAM_UNIFORM1IV_EXT }
+exported! { glProgramUniform1ui, GL_PROGRAM_UNIFORM1UI }
+entry! { glProgramUniform1ui64NV, GL_PROGRAM_UNIFORM1UI64_NV }
+entry! { glProgramUniform1ui64vNV, GL_PROGRAM_UNIFORM1UI64V_NV }
+entry! { glProgramUniform1uiEXT, GL_PROGRAM_UNIFORM1UI_EXT }
+exported! { glProgramUniform1uiv, GL_PROGRAM_UNIFORM1UIV }
+entry! { glProgramUniform1uivEXT, GL_PROGRAM_UNIFORM1UIV_EXT }
+exported! { glProgramUniform2f, GL_PROGRAM_UNIFORM2F }
+entry! { glProgramUniform2fEXT, GL_PROGRAM_UNIFORM2F_EXT }
+exported! { glProgramUniform2fv, GL_PROGRAM_UNIFORM2FV }
+entry! { glProgramUniform2fvEXT, GL_PROGRAM_UNIFORM2FV_EXT }
+exported! { glProgramUniform2i, GL_PROGRAM_UNIFORM2I }
+entry! { glProgramUniform2i64NV, GL_PROGRAM_UNIFORM2I64_NV }
+entry! { glProgramUniform2i64vNV, GL_PROGRAM_UNIFORM2I64V_NV }
+entry! { glProgramUniform2iEXT, GL_PROGRAM_UNIFORM2I_EXT }
+exported! { glProgramUniform2iv, GL_PROGRAM_UNIFORM2IV }
+entry! { glProgramUniform2ivEXT, GL_PROGRAM_UNIFORM2IV_EXT }
+exported! { glProgramUniform2ui, GL_PROGRAM_UNIFORM2UI }
+entry! { glProgramUniform2ui64NV, GL_PROGRAM_UNIFORM2UI64_NV }
+entry! { glProgramUniform2ui64vNV, GL_PROGRAM_UNIFORM2UI64V_NV }
+entry! { glProgramUniform2uiEXT, GL_PROGRAM_UNIFORM2UI_EXT }
+exported! { glProgramUniform2uiv, GL_PROGRAM_UNIFORM2UIV }
+entry! { glProgramUniform2uivEXT, GL_PROGRAM_UNIFORM2UIV_EXT }
+exported! { glProgramUniform3f, GL_PROGRAM_UNIFORM3F }
+entry! { glProgramUniform3fEXT, GL_PROGRAM_UNIFORM3F_EXT }
+exported! { glProgramUniform3fv, GL_PROGRAM_UNIFORM3FV }
+entry! { glProgramUniform3fvEXT, GL_PROGRAM_UNIFORM3FV_EXT }
+exported! { glProgramUniform3i, GL_PROGRAM_UNIFORM3I }
+entry! { glProgramUniform3i64NV, GL_PROGRAM_UNIFORM3I64_NV }
+entry! { glProgramUniform3i64vNV, GL_PROGRAM_UNIFORM3I64V_NV }
+entry! { glProgramUniform3iEXT, GL_PROGRAM_UNIFORM3I_EXT }
+exported! { glProgramUniform3iv, GL_PROGRAM_UNIFORM3IV }
+entry! { glProgramUniform3ivEXT, GL_PROGRAM_UNIFORM3IV_EXT }
+exported! { glProgramUniform3ui, GL_PROGRAM_UNIFORM3UI }
+entry! { glProgramUniform3ui64NV, GL_PROGRAM_UNIFORM3UI64_NV }
+entry! { glProgramUniform3ui64vNV, GL_PROGRAM_UNIFORM3UI64V_NV }
+entry! { glProgramUniform3uiEXT, GL_PROGRAM_UNIFORM3UI_EXT }
+exported! { glProgramUniform3uiv, GL_PROGRAM_UNIFORM3UIV }
+entry! { glProgramUniform3uivEXT, GL_PROGRAM_UNIFORM3UIV_EXT }
+exported! { glProgramUniform4f, GL_PROGRAM_UNIFORM4F }
+entry! { glProgramUniform4fEXT, GL_PROGRAM_UNIFORM4F_EXT }
+exported! { glProgramUniform4fv, GL_PROGRAM_UNIFORM4FV }
+entry! { glProgramUniform4fvEXT, GL_PROGRAM_UNIFORM4FV_EXT }
+exported! { glProgramUniform4i, GL_PROGRAM_UNIFORM4I }
+entry! { glProgramUniform4i64NV, GL_PROGRAM_UNIFORM4I64_NV }
+entry! { glProgramUniform4i64vNV, GL_PROGRAM_UNIFORM4I64V_NV }
+entry! { glProgramUniform4iEXT, GL_PROGRAM_UNIFORM4I_EXT }
+exported! { glProgramUniform4iv, GL_PROGRAM_UNIFORM4IV }
+entry! { glProgramUniform4ivEXT, GL_PROGRAM_UNIFORM4IV_EXT }
+exported! { glProgramUniform4ui, GL_PROGRAM_UNIFORM4UI }
+entry! { glProgramUniform4ui64NV, GL_PROGRAM_UNIFORM4UI64_NV }
+entry! { glProgramUniform4ui64vNV, GL_PROGRAM_UNIFORM4UI64V_NV }
+entry! { glProgramUniform4uiEXT, GL_PROGRAM_UNIFORM4UI_EXT }
+exported! { glProgramUniform4uiv, GL_PROGRAM_UNIFORM4UIV }
+entry! { glProgramUniform4uivEXT, GL_PROGRAM_UNIFORM4UIV_EXT }
+entry! { glProgramUniformHandleui64IMG, GL_PROGRAM_UNIFORM_HANDLEUI64_IMG }
+entry! { glProgramUniformHandleui64NV, GL_PROGRAM_UNIFORM_HANDLEUI64_NV }
+entry! { glProgramUniformHandleui64vIMG, GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG }
+entry! { glProgramUniformHandleui64vNV, GL_PROGRAM_UNIFORM_HANDLEUI64V_NV }
+exported! { glProgramUniformMatrix2fv, GL_PROGRAM_UNIFORM_MATRIX2FV }
+entry! { glProgramUniformMatrix2fvEXT, GL_PROGRAM_UNIFORM_MATRIX2FV_EXT }
+exported! { glProgramUniformMatrix2x3fv, GL_PROGRAM_UNIFORM_MATRIX2X3FV }
+entry! { glProgramUniformMatrix2x3fvEXT, GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT }
+exported! { glProgramUniformMatrix2x4fv, GL_PROGRAM_UNIFORM_MATRIX2X4FV }
+entry! { glProgramUniformMatrix2x4fvEXT, GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT }
+exported! { glProgramUniformMatrix3fv, GL_PROGRAM_UNIFORM_MATRIX3FV }
+entry! { glProgramUniformMatrix3fvEXT, GL_PROGRAM_UNIFORM_MATRIX3FV_EXT }
+exported! { glProgramUniformMatrix3x2fv, GL_PROGRAM_UNIFORM_MATRIX3X2FV }
+entry! { glProgramUniformMatrix3x2fvEXT, GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT }
+exported! { glProgramUniformMatrix3x4fv, GL_PROGRAM_UNIFORM_MATRIX3X4FV }
+entry! { glProgramUniformMatrix3x4fvEXT, GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT }
+exported! { glProgramUniformMatrix4fv, GL_PROGRAM_UNIFORM_MATRIX4FV }
+entry! { glProgramUniformMatrix4fvEXT, GL_PROGRAM_UNIFORM_MATRIX4FV_EXT }
+exported! { glProgramUniformMatrix4x2fv, GL_PROGRAM_UNIFORM_MATRIX4X2FV }
+entry! { glProgramUniformMatrix4x2fvEXT, GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT }
+exported! { glProgramUniformMatrix4x3fv, GL_PROGRAM_UNIFORM_MATRIX4X3FV }
+entry! { glProgramUniformMatrix4x3fvEXT, GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT }
+exported! { glPushDebugGroup, GL_PUSH_DEBUG_GROUP }
+entry! { glPushDebugGroupKHR, GL_PUSH_DEBUG_GROUP_KHR }
+entry! { glPushGroupMarkerEXT, GL_PUSH_GROUP_MARKER_EXT }
+exported! { glPushMatrix, GL_PUSH_MATRIX }
+entry! { glQueryCounterEXT, GL_QUERY_COUNTER_EXT }
+entry! { glQueryMatrixxOES, GL_QUERY_MATRIXX_OES }
+entry! { glRasterSamplesEXT, GL_RASTER_SAMPLES_EXT }
+exported! { glReadBuffer, GL_READ_BUFFER }
+entry! { glReadBufferIndexedEXT, GL_READ_BUFFER_INDEXED_EXT }
+entry! { glReadBufferNV, GL_READ_BUFFER_NV }
+exported! { glReadPixels, GL_READ_PIXELS }
+exported! { glReadnPixels, GL_READN_PIXELS }
+entry! { glReadnPixelsEXT, GL_READN_PIXELS_EXT }
+entry! { glReadnPixelsKHR, GL_READN_PIXELS_KHR }
+entry! { glReleaseKeyedMutexWin32EXT, GL_RELEASE_KEYED_MUTEX_WIN32_EXT }
+exported! { glReleaseShaderCompiler, GL_RELEASE_SHADER_COMPILER }
+exported! { glRenderbufferStorage, GL_RENDERBUFFER_STORAGE }
+exported! { glRenderbufferStorageMultisample, GL_RENDERBUFFER_STORAGE_MULTISAMPLE }
+entry! { glRenderbufferStorageMultisampleANGLE, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE }
+entry! { glRenderbufferStorageMultisampleAPPLE, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE }
+entry! { glRenderbufferStorageMultisampleAdvancedAMD, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD }
+entry! { glRenderbufferStorageMultisampleEXT, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT }
+entry! { glRenderbufferStorageMultisampleIMG, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG }
+entry! { glRenderbufferStorageMultisampleNV, GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV }
+entry! { glRenderbufferStorageOES, GL_RENDERBUFFER_STORAGE_OES }
+entry! { glResetMemoryObjectParameterNV, GL_RESET_MEMORY_OBJECT_PARAMETER_NV }
+entry! { glResolveDepthValuesNV, GL_RESOLVE_DEPTH_VALUES_NV }
+entry! { glResolveMultisampleFramebufferAPPLE, GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE }
+exported! { glResumeTransformFeedback, GL_RESUME_TRANSFORM_FEEDBACK }
+exported! { glRotatef, GL_ROTATEF }
+exported! { glRotatex, GL_ROTATEX }
+entry! { glRotatexOES, GL_ROTATEX_OES }
+exported! { glSampleCoverage, GL_SAMPLE_COVERAGE }
+exported! { glSampleCoveragex, GL_SAMPLE_COVERAGEX }
+entry! { glSampleCoveragexOES, GL_SAMPLE_COVERAGEX_OES }
+exported! { glSampleMaski, GL_SAMPLE_MASKI }
+exported! { glSamplerParameterIiv, GL_SAMPLER_PARAMETER_IIV }
+entry! { glSamplerParameterIivEXT, GL_SAMPLER_PARAMETER_IIV_EXT }
+entry! { glSamplerParameterIivOES, GL_SAMPLER_PARAMETER_IIV_OES }
+exported! { glSamplerParameterIuiv, GL_SAMPLER_PARAMETER_IUIV }
+entry! { glSamplerParameterIuivEXT, GL_SAMPLER_PARAMETER_IUIV_EXT }
+entry! { glSamplerParameterIuivOES, GL_SAMPLER_PARAMETER_IUIV_OES }
+exported! { glSamplerParameterf, GL_SAMPLER_PARAMETERF }
+exported! { glSamplerParameterfv, GL_SAMPLER_PARAMETERFV }
+exported! { glSamplerParameteri, GL_SAMPLER_PARAMETERI }
+exported! { glSamplerParameteriv, GL_SAMPLER_PARAMETERIV }
+exported! { glScalef, GL_SCALEF }
+exported! { glScalex, GL_SCALEX }
+entry! { glScalexOES, GL_SCALEX_OES }
+exported! { glScissor, GL_SCISSOR }
+entry! { glScissorArrayvNV, GL_SCISSOR_ARRAYV_NV }
+entry! { glScissorArrayvOES, GL_SCISSOR_ARRAYV_OES }
+entry! { glScissorExclusiveArrayvNV, GL_SCISSOR_EXCLUSIVE_ARRAYV_NV }
+entry! { glScissorExclusiveNV, GL_SCISSOR_EXCLUSIVE_NV }
+entry! { glScissorIndexedNV, GL_SCISSOR_INDEXED_NV }
+entry! { glScissorIndexedOES, GL_SCISSOR_INDEXED_OES }
+entry! { glScissorIndexedvNV, GL_SCISSOR_INDEXEDV_NV }
+entry! { glScissorIndexedvOES, GL_SCISSOR_INDEXEDV_OES }
+entry! { glSelectPerfMonitorCountersAMD, GL_SELECT_PERF_MONITOR_COUNTERS_AMD }
+entry! { glSemaphoreParameterivNV, GL_SEMAPHORE_PARAMETERIV_NV }
+entry! { glSemaphoreParameterui64vEXT, GL_SEMAPHORE_PARAMETERUI64V_EXT }
+entry! { glSetFenceNV, GL_SET_FENCE_NV }
+exported! { glShadeModel, GL_SHADE_MODEL }
+exported! { glShaderBinary, GL_SHADER_BINARY }
+exported! { glShaderSource, GL_SHADER_SOURCE }
+entry! { glShadingRateCombinerOpsEXT, GL_SHADING_RATE_COMBINER_OPS_EXT }
+entry! { glShadingRateEXT, GL_SHADING_RATE_EXT }
+entry! { glShadingRateImageBarrierNV, GL_SHADING_RATE_IMAGE_BARRIER_NV }
+entry! { glShadingRateImagePaletteNV, GL_SHADING_RATE_IMAGE_PALETTE_NV }
+entry! { glShadingRateQCOM, GL_SHADING_RATE_QCOM }
+entry! { glShadingRateSampleOrderCustomNV, GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV }
+entry! { glShadingRateSampleOrderNV, GL_SHADING_RATE_SAMPLE_ORDER_NV }
+entry! { glSignalSemaphoreEXT, GL_SIGNAL_SEMAPHORE_EXT }
+entry! { glSignalVkFenceNV, GL_SIGNAL_VK_FENCE_NV }
+entry! { glSignalVkSemaphoreNV, GL_SIGNAL_VK_SEMAPHORE_NV }
+entry! { glStartTilingQCOM, GL_START_TILING_QCOM }
+entry! { glStencilFillPathInstancedNV, GL_STENCIL_FILL_PATH_INSTANCED_NV }
+entry! { glStencilFillPathNV, GL_STENCIL_FILL_PATH_NV }
+exported! { glStencilFunc, GL_STENCIL_FUNC }
+exported! { glStencilFuncSeparate, GL_STENCIL_FUNC_SEPARATE }
+exported! { glStencilMask, GL_STENCIL_MASK }
+exported! { glStencilMaskSeparate, GL_STENCIL_MASK_SEPARATE }
+exported! { glStencilOp, GL_STENCIL_OP }
+exported! { glStencilOpSeparate, GL_STENCIL_OP_SEPARATE }
+entry! { glStencilStrokePathInstancedNV, GL_STENCIL_STROKE_PATH_INSTANCED_NV }
+entry! { glStencilStrokePathNV, GL_STENCIL_STROKE_PATH_NV }
+entry! { glStencilThenCoverFillPathInstancedNV, GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV }
+entry! { glStencilThenCoverFillPathNV, GL_STENCIL_THEN_COVER_FILL_PATH_NV }
+entry! { glStencilThenCoverStrokePathInstancedNV, GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV }
+entry! { glStencilThenCoverStrokePathNV, GL_STENCIL_THEN_COVER_STROKE_PATH_NV }
+entry! { glSubpixelPrecisionBiasNV, GL_SUBPIXEL_PRECISION_BIAS_NV }
+entry! { glTestFenceNV, GL_TEST_FENCE_NV }
+entry! { glTexAttachMemoryNV, GL_TEX_ATTACH_MEMORY_NV }
+exported! { glTexBuffer, GL_TEX_BUFFER }
+entry! { glTexBufferEXT, GL_TEX_BUFFER_EXT }
+entry! { glTexBufferOES, GL_TEX_BUFFER_OES }
+exported! { glTexBufferRange, GL_TEX_BUFFER_RANGE }
+entry! { glTexBufferRangeEXT, GL_TEX_BUFFER_RANGE_EXT }
+entry! { glTexBufferRangeOES, GL_TEX_BUFFER_RANGE_OES }
+exported! { glTexCoordPointer, GL_TEX_COORD_POINTER }
+exported! { glTexEnvf, GL_TEX_ENVF }
+exported! { glTexEnvfv, GL_TEX_ENVFV }
+exported! { glTexEnvi, GL_TEX_ENVI }
+exported! { glTexEnviv, GL_TEX_ENVIV }
+exported! { glTexEnvx, GL_TEX_ENVX }
+entry! { glTexEnvxOES, GL_TEX_ENVX_OES }
+exported! { glTexEnvxv, GL_TEX_ENVXV }
+entry! { glTexEnvxvOES, GL_TEX_ENVXV_OES }
+entry! { glTexEstimateMotionQCOM, GL_TEX_ESTIMATE_MOTION_QCOM }
+entry! { glTexEstimateMotionRegionsQCOM, GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM }
+entry! { glTexGenfOES, GL_TEX_GENF_OES }
+entry! { glTexGenfvOES, GL_TEX_GENFV_OES }
+entry! { glTexGeniOES, GL_TEX_GENI_OES }
+entry! { glTexGenivOES, GL_TEX_GENIV_OES }
+entry! { glTexGenxOES, GL_TEX_GENX_OES }
+entry! { glTexGenxvOES, GL_TEX_GENXV_OES }
+exported! { glTexImage2D, GL_TEX_IMAGE2D }
+exported! { glTexImage3D, GL_TEX_IMAGE3D }
+entry! { glTexImage3DOES, GL_TEX_IMAGE3D_OES }
+entry! { glTexPageCommitmentEXT, GL_TEX_PAGE_COMMITMENT_EXT }
+entry! { glTexPageCommitmentMemNV, GL_TEX_PAGE_COMMITMENT_MEM_NV }
+exported! { glTexParameterIiv, GL_TEX_PARAMETER_IIV }
+entry! { glTexParameterIivEXT, GL_TEX_PARAMETER_IIV_EXT }
+entry! { glTexParameterIivOES, GL_TEX_PARAMETER_IIV_OES }
+exported! { glTexParameterIuiv, GL_TEX_PARAMETER_IUIV }
+entry! { glTexParameterIuivEXT, GL_TEX_PARAMETER_IUIV_EXT }
+entry! { glTexParameterIuivOES, GL_TEX_PARAMETER_IUIV_OES }
+exported! { glTexParameterf, GL_TEX_PARAMETERF }
+exported! { glTexParameterfv, GL_TEX_PARAMETERFV }
+exported! { glTexParameteri, GL_TEX_PARAMETERI }
+exported! { glTexParameteriv, GL_TEX_PARAMETERIV }
+exported! { glTexParameterx, GL_TEX_PARAMETERX }
+entry! { glTexParameterxOES, GL_TEX_PARAMETERX_OES }
+exported! { glTexParameterxv, GL_TEX_PARAMETERXV }
+entry! { glTexParameterxvOES, GL_TEX_PARAMETERXV_OES }
+entry! { glTexStorage1DEXT, GL_TEX_STORAGE1D_EXT }
+exported! { glTexStorage2D, GL_TEX_STORAGE2D }
+entry! { glTexStorage2DEXT, GL_TEX_STORAGE2D_EXT }
+exported! { glTexStorage2DMultisample, GL_TEX_STORAGE2D_MULTISAMPLE }
+exported! { glTexStorage3D, GL_TEX_STORAGE3D }
+entry! { glTexStorage3DEXT, GL_TEX_STORAGE3D_EXT }
+exported! { glTexStorage3DMultisample, GL_TEX_STORAGE3D_MULTISAMPLE }
+entry! { glTexStorage3DMultisampleOES, GL_TEX_STORAGE3D_MULTISAMPLE_OES }
+entry! { glTexStorageAttribs2DEXT, GL_TEX_STORAGE_ATTRIBS2D_EXT }
+entry! { glTexStorageAttribs3DEXT, GL_TEX_STORAGE_ATTRIBS3D_EXT }
+entry! { glTexStorageMem2DEXT, GL_TEX_STORAGE_MEM2D_EXT }
+entry! { glTexStorageMem2DMultisampleEXT, GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT }
+entry! { glTexStorageMem3DEXT, GL_TEX_STORAGE_MEM3D_EXT }
+entry! { glTexStorageMem3DMultisampleEXT, GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT }
+exported! { glTexSubImage2D, GL_TEX_SUB_IMAGE2D }
+exported! { glTexSubImage3D, GL_TEX_SUB_IMAGE3D }
+entry! { glTexSubImage3DOES, GL_TEX_SUB_IMAGE3D_OES }
+entry! { glTextureAttachMemoryNV, GL_TEXTURE_ATTACH_MEMORY_NV }
+entry! { glTextureFoveationParametersQCOM, GL_TEXTURE_FOVEATION_PARAMETERS_QCOM }
+entry! { glTexturePageCommitmentMemNV, GL_TEXTURE_PAGE_COMMITMENT_MEM_NV }
+entry! { glTextureStorage1DEXT, GL_TEXTURE_STORAGE1D_EXT }
+entry! { glTextureStorage2DEXT, GL_TEXTURE_STORAGE2D_EXT }
+entry! { glTextureStorage3DEXT, GL_TEXTURE_STORAGE3D_EXT }
+entry! { glTextureStorageMem2DEXT, GL_TEXTURE_STORAGE_MEM2D_EXT }
+entry! { glTextureStorageMem2DMultisampleEXT, GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT }
+entry! { glTextureStorageMem3DEXT, GL_TEXTURE_STORAGE_MEM3D_EXT }
+entry! { glTextureStorageMem3DMultisampleEXT, GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT }
+entry! { glTextureViewEXT, GL_TEXTURE_VIEW_EXT }
+entry! { glTextureViewOES, GL_TEXTURE_VIEW_OES }
+exported! { glTransformFeedbackVaryings, GL_TRANSFORM_FEEDBACK_VARYINGS }
+entry! { glTransformPathNV, GL_TRANSFORM_PATH_NV }
+exported! { glTranslatef, GL_TRANSLATEF }
+exported! { glTranslatex, GL_TRANSLATEX }
+entry! { glTranslatexOES, GL_TRANSLATEX_OES }
+exported! { glUniform1f, GL_UNIFORM1F }
+exported! { glUniform1fv, GL_UNIFORM1FV }
+exported! { glUniform1i, GL_UNIFORM1I }
+entry! { glUniform1i64NV, GL_UNIFORM1I64_NV }
+entry! { glUniform1i64vNV, GL_UNIFORM1I64V_NV }
+exported! { glUniform1iv, GL_UNIFORM1IV }
+exported! { glUniform1ui, GL_UNIFORM1UI }
+entry! { glUniform1ui64NV, GL_UNIFORM1UI64_NV }
+entry! { glUniform1ui64vNV, GL_UNIFORM1UI64V_NV }
+exported! { glUniform1uiv, GL_UNIFORM1UIV }
+exported! { glUniform2f, GL_UNIFORM2F }
+exported! { glUniform2fv, GL_UNIFORM2FV }
+exported! { glUniform2i, GL_UNIFORM2I }
+entry! { glUniform2i64NV, GL_UNIFORM2I64_NV }
+entry! { glUniform2i64vNV, GL_UNIFORM2I64V_NV }
+exported! { glUniform2iv, GL_UNIFORM2IV }
+exported! { glUniform2ui, GL_UNIFORM2UI }
+entry! { glUniform2ui64NV, GL_UNIFORM2UI64_NV }
+entry! { glUniform2ui64vNV, GL_UNIFORM2UI64V_NV }
+exported! { glUniform2uiv, GL_UNIFORM2UIV }
+exported! { glUniform3f, GL_UNIFORM3F }
+exported! { glUniform3fv, GL_UNIFORM3FV }
+exported! { glUniform3i, GL_UNIFORM3I }
+entry! { glUniform3i64NV, GL_UNIFORM3I64_NV }
+entry! { glUniform3i64vNV, GL_UNIFORM3I64V_NV }
+exported! { glUniform3iv, GL_UNIFORM3IV }
+exported! { glUniform3ui, GL_UNIFORM3UI }
+entry! { glUniform3ui64NV, GL_UNIFORM3UI64_NV }
+entry! { glUniform3ui64vNV, GL_UNIFORM3UI64V_NV }
+exported! { glUniform3uiv, GL_UNIFORM3UIV }
+exported! { glUniform4f, GL_UNIFORM4F }
+exported! { glUniform4fv, GL_UNIFORM4FV }
+exported! { glUniform4i, GL_UNIFORM4I }
+entry! { glUniform4i64NV, GL_UNIFORM4I64_NV }
+entry! { glUniform4i64vNV, GL_UNIFORM4I64V_NV }
+exported! { glUniform4iv, GL_UNIFORM4IV }
+exported! { glUniform4ui, GL_UNIFORM4UI }
+entry! { glUniform4ui64NV, GL_UNIFORM4UI64_NV }
+entry! { glUniform4ui64vNV, GL_UNIFORM4UI64V_NV }
+exported! { glUniform4uiv, GL_UNIFORM4UIV }
+exported! { glUniformBlockBinding, GL_UNIFORM_BLOCK_BINDING }
+entry! { glUniformHandleui64IMG, GL_UNIFORM_HANDLEUI64_IMG }
+entry! { glUniformHandleui64NV, GL_UNIFORM_HANDLEUI64_NV }
+entry! { glUniformHandleui64vIMG, GL_UNIFORM_HANDLEUI64V_IMG }
+entry! { glUniformHandleui64vNV, GL_UNIFORM_HANDLEUI64V_NV }
+exported! { glUniformMatrix2fv, GL_UNIFORM_MATRIX2FV }
+exported! { glUniformMatrix2x3fv, GL_UNIFORM_MATRIX2X3FV }
+entry! { glUniformMatrix2x3fvNV, GL_UNIFORM_MATRIX2X3FV_NV }
+exported! { glUniformMatrix2x4fv, GL_UNIFORM_MATRIX2X4FV }
+entry! { glUniformMatrix2x4fvNV, GL_UNIFORM_MATRIX2X4FV_NV }
+exported! { glUniformMatrix3fv, GL_UNIFORM_MATRIX3FV }
+exported! { glUniformMatrix3x2fv, GL_UNIFORM_MATRIX3X2FV }
+entry! { glUniformMatrix3x2fvNV, GL_UNIFORM_MATRIX3X2FV_NV }
+exported! { glUniformMatrix3x4fv, GL_UNIFORM_MATRIX3X4FV }
+entry! { glUniformMatrix3x4fvNV, GL_UNIFORM_MATRIX3X4FV_NV }
+exported! { glUniformMatrix4fv, GL_UNIFORM_MATRIX4FV }
+exported! { glUniformMatrix4x2fv, GL_UNIFORM_MATRIX4X2FV }
+entry! { glUniformMatrix4x2fvNV, GL_UNIFORM_MATRIX4X2FV_NV }
+exported! { glUniformMatrix4x3fv, GL_UNIFORM_MATRIX4X3FV }
+entry! { glUniformMatrix4x3fvNV, GL_UNIFORM_MATRIX4X3FV_NV }
+exported! { glUnmapBuffer, GL_UNMAP_BUFFER }
+entry! { glUnmapBufferOES, GL_UNMAP_BUFFER_OES }
+exported! { glUseProgram, GL_USE_PROGRAM }
+exported! { glUseProgramStages, GL_USE_PROGRAM_STAGES }
+entry! { glUseProgramStagesEXT, GL_USE_PROGRAM_STAGES_EXT }
+exported! { glValidateProgram, GL_VALIDATE_PROGRAM }
+exported! { glValidateProgramPipeline, GL_VALIDATE_PROGRAM_PIPELINE }
+entry! { glValidateProgramPipelineEXT, GL_VALIDATE_PROGRAM_PIPELINE_EXT }
+exported! { glVertexAttrib1f, GL_VERTEX_ATTRIB1F }
+exported! { glVertexAttrib1fv, GL_VERTEX_ATTRIB1FV }
+exported! { glVertexAttrib2f, GL_VERTEX_ATTRIB2F }
+exported! { glVertexAttrib2fv, GL_VERTEX_ATTRIB2FV }
+exported! { glVertexAttrib3f, GL_VERTEX_ATTRIB3F }
+exported! { glVertexAttrib3fv, GL_VERTEX_ATTRIB3FV }
+exported! { glVertexAttrib4f, GL_VERTEX_ATTRIB4F }
+exported! { glVertexAttrib4fv, GL_VERTEX_ATTRIB4FV }
+exported! { glVertexAttribBinding, GL_VERTEX_ATTRIB_BINDING }
+exported! { glVertexAttribDivisor, GL_VERTEX_ATTRIB_DIVISOR }
+entry! { glVertexAttribDivisorANGLE, GL_VERTEX_ATTRIB_DIVISOR_ANGLE }
+entry! { glVertexAttribDivisorEXT, GL_VERTEX_ATTRIB_DIVISOR_EXT }
+entry! { glVertexAttribDivisorNV, GL_VERTEX_ATTRIB_DIVISOR_NV }
+exported! { glVertexAttribFormat, GL_VERTEX_ATTRIB_FORMAT }
+exported! { glVertexAttribI4i, GL_VERTEX_ATTRIB_I4I }
+exported! { glVertexAttribI4iv, GL_VERTEX_ATTRIB_I4IV }
+exported! { glVertexAttribI4ui, GL_VERTEX_ATTRIB_I4UI }
+exported! { glVertexAttribI4uiv, GL_VERTEX_ATTRIB_I4UIV }
+exported! { glVertexAttribIFormat, GL_VERTEX_ATTRIB_I_FORMAT }
+exported! { glVertexAttribIPointer, GL_VERTEX_ATTRIB_I_POINTER }
+exported! { glVertexAttribPointer, GL_VERTEX_ATTRIB_POINTER }
+exported! { glVertexBindingDivisor, GL_VERTEX_BINDING_DIVISOR }
+exported! { glVertexPointer, GL_VERTEX_POINTER }
+exported! { glViewport, GL_VIEWPORT }
+entry! { glViewportArrayvNV, GL_VIEWPORT_ARRAYV_NV }
+entry! { glViewportArrayvOES, GL_VIEWPORT_ARRAYV_OES }
+entry! { glViewportIndexedfNV, GL_VIEWPORT_INDEXEDF_NV }
+entry! { glViewportIndexedfOES, GL_VIEWPORT_INDEXEDF_OES }
+entry! { glViewportIndexedfvNV, GL_VIEWPORT_INDEXEDFV_NV }
+entry! { glViewportIndexedfvOES, GL_VIEWPORT_INDEXEDFV_OES }
+entry! { glViewportPositionWScaleNV, GL_VIEWPORT_POSITION_W_SCALE_NV }
+entry! { glViewportSwizzleNV, GL_VIEWPORT_SWIZZLE_NV }
+entry! { glWaitSemaphoreEXT, GL_WAIT_SEMAPHORE_EXT }
+exported! { glWaitSync, GL_WAIT_SYNC }
+entry! { glWaitSyncAPPLE, GL_WAIT_SYNC_APPLE }
+entry! { glWaitVkSemaphoreNV, GL_WAIT_VK_SEMAPHORE_NV }
+entry! { glWeightPathsNV, GL_WEIGHT_PATHS_NV }
+entry! { glWeightPointerOES, GL_WEIGHT_POINTER_OES }
+entry! { glWindowRectanglesEXT, GL_WINDOW_RECTANGLES_EXT }
+entry! { zeCommandListAppendBarrier, ZE_COMMAND_LIST_APPEND_BARRIER }
+entry! { zeCommandListAppendEventReset, ZE_COMMAND_LIST_APPEND_EVENT_RESET }
+entry! { zeCommandListAppendGraphExt, ZE_COMMAND_LIST_APPEND_GRAPH_EXT }
+entry! { zeCommandListAppendHostFunction, ZE_COMMAND_LIST_APPEND_HOST_FUNCTION }
+entry! { zeCommandListAppendImageCopy, ZE_COMMAND_LIST_APPEND_IMAGE_COPY }
+entry! { zeCommandListAppendImageCopyFromMemory, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY }
+entry! { zeCommandListAppendImageCopyFromMemoryExt, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT }
+entry! { zeCommandListAppendImageCopyRegion, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION }
+entry! { zeCommandListAppendImageCopyToMemory, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY }
+entry! { zeCommandListAppendImageCopyToMemoryExt, ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT }
+entry! { zeCommandListAppendLaunchCooperativeKernel, ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL }
+entry! { zeCommandListAppendLaunchKernel, ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL }
+entry! { zeCommandListAppendLaunchKernelIndirect, ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT }
+entry! { zeCommandListAppendLaunchKernelWithArguments, ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS }
+entry! { zeCommandListAppendLaunchKernelWithParameters, ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS }
+entry! { zeCommandListAppendLaunchMultipleKernelsIndirect, ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT }
+entry! { zeCommandListAppendMemAdvise, ZE_COMMAND_LIST_APPEND_MEM_ADVISE }
+entry! { zeCommandListAppendMemoryCopy, ZE_COMMAND_LIST_APPEND_MEMORY_COPY }
+entry! { zeCommandListAppendMemoryCopyFromContext, ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT }
+entry! { zeCommandListAppendMemoryCopyRegion, ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION }
+entry! { zeCommandListAppendMemoryCopyWithParameters, ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS }
+entry! { zeCommandListAppendMemoryFill, ZE_COMMAND_LIST_APPEND_MEMORY_FILL }
+entry! { zeCommandListAppendMemoryFillWithParameters, ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS }
+entry! { zeCommandListAppendMemoryPrefetch, ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH }
+entry! { zeCommandListAppendMemoryRangesBarrier, ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER }
+entry! { zeCommandListAppendQueryKernelTimestamps, ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS }
+entry! { zeCommandListAppendSignalEvent, ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT }
+entry! { zeCommandListAppendSignalExternalSemaphoreExt, ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT }
+entry! { zeCommandListAppendWaitExternalSemaphoreExt, ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT }
+entry! { zeCommandListAppendWaitOnEvents, ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS }
+entry! { zeCommandListAppendWriteGlobalTimestamp, ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP }
+entry! { zeCommandListBeginCaptureIntoGraphExt, ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT }
+entry! { zeCommandListBeginGraphCaptureExt, ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT }
+entry! { zeCommandListClose, ZE_COMMAND_LIST_CLOSE }
+entry! { zeCommandListCreate, ZE_COMMAND_LIST_CREATE }
+entry! { zeCommandListCreateCloneExp, ZE_COMMAND_LIST_CREATE_CLONE_EXP }
+entry! { zeCommandListCreateImmediate, ZE_COMMAND_LIST_CREATE_IMMEDIATE }
+entry! { zeCommandListDestroy, ZE_COMMAND_LIST_DESTROY }
+entry! { zeCommandListEndGraphCaptureExt, ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT }
+entry! { zeCommandListGetContextHandle, ZE_COMMAND_LIST_GET_CONTEXT_HANDLE }
+entry! { zeCommandListGetDeviceHandle, ZE_COMMAND_LIST_GET_DEVICE_HANDLE }
+entry! { zeCommandListGetFlags, ZE_COMMAND_LIST_GET_FLAGS }
+entry! { zeCommandListGetGraphExt, ZE_COMMAND_LIST_GET_GRAPH_EXT }
+entry! { zeCommandListGetNextCommandIdExp, ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP }
+entry! { zeCommandListGetNextCommandIdWithKernelsExp, ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP }
+entry! { zeCommandListGetOrdinal, ZE_COMMAND_LIST_GET_ORDINAL }
+entry! { zeCommandListHostSynchronize, ZE_COMMAND_LIST_HOST_SYNCHRONIZE }
+entry! { zeCommandListImmediateAppendCommandListsExp, ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP }
+entry! { zeCommandListImmediateAppendCommandListsWithParameters, ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS }
+entry! { zeCommandListImmediateGetFlags, ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS }
+entry! { zeCommandListImmediateGetIndex, ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX }
+entry! { zeCommandListImmediateGetMode, ZE_COMMAND_LIST_IMMEDIATE_GET_MODE }
+entry! { zeCommandListImmediateGetPriority, ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY }
+entry! { zeCommandListIsGraphCaptureEnabledExt, ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT }
+entry! { zeCommandListIsImmediate, ZE_COMMAND_LIST_IS_IMMEDIATE }
+entry! { zeCommandListIsMutableExp, ZE_COMMAND_LIST_IS_MUTABLE_EXP }
+entry! { zeCommandListReset, ZE_COMMAND_LIST_RESET }
+entry! { zeCommandListUpdateMutableCommandKernelsExp, ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP }
+entry! { zeCommandListUpdateMutableCommandSignalEventExp, ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP }
+entry! { zeCommandListUpdateMutableCommandWaitEventsExp, ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP }
+entry! { zeCommandListUpdateMutableCommandsExp, ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP }
+entry! { zeCommandQueueCreate, ZE_COMMAND_QUEUE_CREATE }
+entry! { zeCommandQueueDestroy, ZE_COMMAND_QUEUE_DESTROY }
+entry! { zeCommandQueueExecuteCommandLists, ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS }
+entry! { zeCommandQueueGetFlags, ZE_COMMAND_QUEUE_GET_FLAGS }
+entry! { zeCommandQueueGetIndex, ZE_COMMAND_QUEUE_GET_INDEX }
+entry! { zeCommandQueueGetMode, ZE_COMMAND_QUEUE_GET_MODE }
+entry! { zeCommandQueueGetOrdinal, ZE_COMMAND_QUEUE_GET_ORDINAL }
+entry! { zeCommandQueueGetPriority, ZE_COMMAND_QUEUE_GET_PRIORITY }
+entry! { zeCommandQueueSynchronize, ZE_COMMAND_QUEUE_SYNCHRONIZE }
+entry! { zeContextCreate, ZE_CONTEXT_CREATE }
+entry! { zeContextCreateEx, ZE_CONTEXT_CREATE_EX }
+entry! { zeContextDestroy, ZE_CONTEXT_DESTROY }
+entry! { zeContextEvictImage, ZE_CONTEXT_EVICT_IMAGE }
+entry! { zeContextEvictMemory, ZE_CONTEXT_EVICT_MEMORY }
+entry! { zeContextGetStatus, ZE_CONTEXT_GET_STATUS }
+entry! { zeContextMakeImageResident, ZE_CONTEXT_MAKE_IMAGE_RESIDENT }
+entry! { zeContextMakeMemoryResident, ZE_CONTEXT_MAKE_MEMORY_RESIDENT }
+entry! { zeContextSystemBarrier, ZE_CONTEXT_SYSTEM_BARRIER }
+entry! { zeDeviceCanAccessPeer, ZE_DEVICE_CAN_ACCESS_PEER }
+entry! { zeDeviceGet, ZE_DEVICE_GET }
+entry! { zeDeviceGetAggregatedCopyOffloadIncrementValue, ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE }
+entry! { zeDeviceGetCacheProperties, ZE_DEVICE_GET_CACHE_PROPERTIES }
+entry! { zeDeviceGetCommandQueueGroupProperties, ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES }
+entry! { zeDeviceGetComputeProperties, ZE_DEVICE_GET_COMPUTE_PROPERTIES }
+entry! { zeDeviceGetCounterBasedEventMaxValue, ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE }
+entry! { zeDeviceGetExternalMemoryProperties, ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES }
+entry! { zeDeviceGetFabricVertexExp, ZE_DEVICE_GET_FABRIC_VERTEX_EXP }
+entry! { zeDeviceGetGlobalTimestamps, ZE_DEVICE_GET_GLOBAL_TIMESTAMPS }
+entry! { zeDeviceGetImageProperties, ZE_DEVICE_GET_IMAGE_PROPERTIES }
+entry! { zeDeviceGetMemoryAccessProperties, ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES }
+entry! { zeDeviceGetMemoryProperties, ZE_DEVICE_GET_MEMORY_PROPERTIES }
+entry! { zeDeviceGetModuleProperties, ZE_DEVICE_GET_MODULE_PROPERTIES }
+entry! { zeDeviceGetP2PProperties, ZE_DEVICE_GET_P2P_PROPERTIES }
+entry! { zeDeviceGetProperties, ZE_DEVICE_GET_PROPERTIES }
+entry! { zeDeviceGetRootDevice, ZE_DEVICE_GET_ROOT_DEVICE }
+entry! { zeDeviceGetRuntimeRequirements, ZE_DEVICE_GET_RUNTIME_REQUIREMENTS }
+entry! { zeDeviceGetRuntimeRequirementsKey, ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY }
+entry! { zeDeviceGetStatus, ZE_DEVICE_GET_STATUS }
+entry! { zeDeviceGetSubDevices, ZE_DEVICE_GET_SUB_DEVICES }
+entry! { zeDeviceGetVectorWidthPropertiesExt, ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT }
+entry! { zeDeviceImportExternalSemaphoreExt, ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT }
+entry! { zeDevicePciGetPropertiesExt, ZE_DEVICE_PCI_GET_PROPERTIES_EXT }
+entry! { zeDeviceReleaseExternalSemaphoreExt, ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT }
+entry! { zeDeviceReserveCacheExt, ZE_DEVICE_RESERVE_CACHE_EXT }
+entry! { zeDeviceSetCacheAdviceExt, ZE_DEVICE_SET_CACHE_ADVICE_EXT }
+entry! { zeDeviceSynchronize, ZE_DEVICE_SYNCHRONIZE }
+entry! { zeDeviceValidateRuntimeRequirements, ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS }
+entry! { zeDriverGet, ZE_DRIVER_GET }
+entry! { zeDriverGetApiVersion, ZE_DRIVER_GET_API_VERSION }
+entry! { zeDriverGetDefaultContext, ZE_DRIVER_GET_DEFAULT_CONTEXT }
+entry! { zeDriverGetExtensionFunctionAddress, ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS }
+entry! { zeDriverGetExtensionProperties, ZE_DRIVER_GET_EXTENSION_PROPERTIES }
+entry! { zeDriverGetIpcProperties, ZE_DRIVER_GET_IPC_PROPERTIES }
+entry! { zeDriverGetLastErrorDescription, ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION }
+entry! { zeDriverGetProperties, ZE_DRIVER_GET_PROPERTIES }
+entry! { zeDriverRTASFormatCompatibilityCheckExp, ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP }
+entry! { zeDriverRTASFormatCompatibilityCheckExt, ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT }
+entry! { zeEventCounterBasedCloseIpcHandle, ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE }
+entry! { zeEventCounterBasedCreate, ZE_EVENT_COUNTER_BASED_CREATE }
+entry! { zeEventCounterBasedGetDeviceAddress, ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS }
+entry! { zeEventCounterBasedGetIpcHandle, ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE }
+entry! { zeEventCounterBasedOpenIpcHandle, ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE }
+entry! { zeEventCreate, ZE_EVENT_CREATE }
+entry! { zeEventDestroy, ZE_EVENT_DESTROY }
+entry! { zeEventGetCounterBasedFlags, ZE_EVENT_GET_COUNTER_BASED_FLAGS }
+entry! { zeEventGetEventPool, ZE_EVENT_GET_EVENT_POOL }
+entry! { zeEventGetSignalScope, ZE_EVENT_GET_SIGNAL_SCOPE }
+entry! { zeEventGetWaitScope, ZE_EVENT_GET_WAIT_SCOPE }
+entry! { zeEventHostReset, ZE_EVENT_HOST_RESET }
+entry! { zeEventHostSignal, ZE_EVENT_HOST_SIGNAL }
+entry! { zeEventHostSynchronize, ZE_EVENT_HOST_SYNCHRONIZE }
+entry! { zeEventPoolCloseIpcHandle, ZE_EVENT_POOL_CLOSE_IPC_HANDLE }
+entry! { zeEventPoolCreate, ZE_EVENT_POOL_CREATE }
+entry! { zeEventPoolDestroy, ZE_EVENT_POOL_DESTROY }
+entry! { zeEventPoolGetContextHandle, ZE_EVENT_POOL_GET_CONTEXT_HANDLE }
+entry! { zeEventPoolGetFlags, ZE_EVENT_POOL_GET_FLAGS }
+entry! { zeEventPoolGetIpcHandle, ZE_EVENT_POOL_GET_IPC_HANDLE }
+entry! { zeEventPoolOpenIpcHandle, ZE_EVENT_POOL_OPEN_IPC_HANDLE }
+entry! { zeEventPoolPutIpcHandle, ZE_EVENT_POOL_PUT_IPC_HANDLE }
+entry! { zeEventQueryKernelTimestamp, ZE_EVENT_QUERY_KERNEL_TIMESTAMP }
+entry! { zeEventQueryKernelTimestampsExt, ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT }
+entry! { zeEventQueryStatus, ZE_EVENT_QUERY_STATUS }
+entry! { zeEventQueryTimestampsExp, ZE_EVENT_QUERY_TIMESTAMPS_EXP }
+entry! { zeExecutableGraphDestroyExt, ZE_EXECUTABLE_GRAPH_DESTROY_EXT }
+entry! { zeExecutableGraphGetSourceGraphExt, ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT }
+entry! { zeFabricEdgeGetExp, ZE_FABRIC_EDGE_GET_EXP }
+entry! { zeFabricEdgeGetPropertiesExp, ZE_FABRIC_EDGE_GET_PROPERTIES_EXP }
+entry! { zeFabricEdgeGetVerticesExp, ZE_FABRIC_EDGE_GET_VERTICES_EXP }
+entry! { zeFabricVertexGetDeviceExp, ZE_FABRIC_VERTEX_GET_DEVICE_EXP }
+entry! { zeFabricVertexGetExp, ZE_FABRIC_VERTEX_GET_EXP }
+entry! { zeFabricVertexGetPropertiesExp, ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP }
+entry! { zeFabricVertexGetSubVerticesExp, ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP }
+entry! { zeFenceCreate, ZE_FENCE_CREATE }
+entry! { zeFenceDestroy, ZE_FENCE_DESTROY }
+entry! { zeFenceHostSynchronize, ZE_FENCE_HOST_SYNCHRONIZE }
+entry! { zeFenceQueryStatus, ZE_FENCE_QUERY_STATUS }
+entry! { zeFenceReset, ZE_FENCE_RESET }
+entry! { zeGraphCreateExt, ZE_GRAPH_CREATE_EXT }
+entry! { zeGraphDestroyExt, ZE_GRAPH_DESTROY_EXT }
+entry! { zeGraphDumpContentsExt, ZE_GRAPH_DUMP_CONTENTS_EXT }
+entry! { zeGraphGetPrimaryCommandListExt, ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT }
+entry! { zeGraphInstantiateExt, ZE_GRAPH_INSTANTIATE_EXT }
+entry! { zeGraphIsEmptyExt, ZE_GRAPH_IS_EMPTY_EXT }
+entry! { zeGraphSetDestructionCallbackExt, ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT }
+entry! { zeImageCreate, ZE_IMAGE_CREATE }
+entry! { zeImageDestroy, ZE_IMAGE_DESTROY }
+entry! { zeImageGetAllocPropertiesExt, ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT }
+entry! { zeImageGetDeviceOffsetExp, ZE_IMAGE_GET_DEVICE_OFFSET_EXP }
+entry! { zeImageGetMemoryPropertiesExp, ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP }
+entry! { zeImageGetProperties, ZE_IMAGE_GET_PROPERTIES }
+entry! { zeImageViewCreateExp, ZE_IMAGE_VIEW_CREATE_EXP }
+entry! { zeImageViewCreateExt, ZE_IMAGE_VIEW_CREATE_EXT }
+entry! { zeInit, ZE_INIT }
+entry! { zeInitDrivers, ZE_INIT_DRIVERS }
+entry! { zeKernelCreate, ZE_KERNEL_CREATE }
+entry! { zeKernelDestroy, ZE_KERNEL_DESTROY }
+entry! { zeKernelGetAllocationPropertiesExp, ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP }
+entry! { zeKernelGetBinaryExp, ZE_KERNEL_GET_BINARY_EXP }
+entry! { zeKernelGetIndirectAccess, ZE_KERNEL_GET_INDIRECT_ACCESS }
+entry! { zeKernelGetName, ZE_KERNEL_GET_NAME }
+entry! { zeKernelGetProperties, ZE_KERNEL_GET_PROPERTIES }
+entry! { zeKernelGetSourceAttributes, ZE_KERNEL_GET_SOURCE_ATTRIBUTES }
+entry! { zeKernelSchedulingHintExp, ZE_KERNEL_SCHEDULING_HINT_EXP }
+entry! { zeKernelSetArgumentValue, ZE_KERNEL_SET_ARGUMENT_VALUE }
+entry! { zeKernelSetCacheConfig, ZE_KERNEL_SET_CACHE_CONFIG }
+entry! { zeKernelSetGlobalOffsetExp, ZE_KERNEL_SET_GLOBAL_OFFSET_EXP }
+entry! { zeKernelSetGroupSize, ZE_KERNEL_SET_GROUP_SIZE }
+entry! { zeKernelSetIndirectAccess, ZE_KERNEL_SET_INDIRECT_ACCESS }
+entry! { zeKernelSuggestGroupSize, ZE_KERNEL_SUGGEST_GROUP_SIZE }
+entry! { zeKernelSuggestMaxCooperativeGroupCount, ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT }
+entry! { zeMemAllocDevice, ZE_MEM_ALLOC_DEVICE }
+entry! { zeMemAllocHost, ZE_MEM_ALLOC_HOST }
+entry! { zeMemAllocShared, ZE_MEM_ALLOC_SHARED }
+entry! { zeMemCloseIpcHandle, ZE_MEM_CLOSE_IPC_HANDLE }
+entry! { zeMemFree, ZE_MEM_FREE }
+entry! { zeMemFreeExt, ZE_MEM_FREE_EXT }
+entry! { zeMemGetAddressRange, ZE_MEM_GET_ADDRESS_RANGE }
+entry! { zeMemGetAllocProperties, ZE_MEM_GET_ALLOC_PROPERTIES }
+entry! { zeMemGetAtomicAccessAttributeExp, ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP }
+entry! { zeMemGetFileDescriptorFromIpcHandleExp, ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP }
+entry! { zeMemGetIpcHandle, ZE_MEM_GET_IPC_HANDLE }
+entry! { zeMemGetIpcHandleFromFileDescriptorExp, ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP }
+entry! { zeMemGetIpcHandleWithProperties, ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES }
+entry! { zeMemGetPitchFor2dImage, ZE_MEM_GET_PITCH_FOR2D_IMAGE }
+entry! { zeMemOpenIpcHandle, ZE_MEM_OPEN_IPC_HANDLE }
+entry! { zeMemPutIpcHandle, ZE_MEM_PUT_IPC_HANDLE }
+entry! { zeMemSetAtomicAccessAttributeExp, ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP }
+entry! { zeModuleBuildLogDestroy, ZE_MODULE_BUILD_LOG_DESTROY }
+entry! { zeModuleBuildLogGetString, ZE_MODULE_BUILD_LOG_GET_STRING }
+entry! { zeModuleCreate, ZE_MODULE_CREATE }
+entry! { zeModuleDestroy, ZE_MODULE_DESTROY }
+entry! { zeModuleDynamicLink, ZE_MODULE_DYNAMIC_LINK }
+entry! { zeModuleGetFunctionPointer, ZE_MODULE_GET_FUNCTION_POINTER }
+entry! { zeModuleGetGlobalPointer, ZE_MODULE_GET_GLOBAL_POINTER }
+entry! { zeModuleGetKernelNames, ZE_MODULE_GET_KERNEL_NAMES }
+entry! { zeModuleGetNativeBinary, ZE_MODULE_GET_NATIVE_BINARY }
+entry! { zeModuleGetProperties, ZE_MODULE_GET_PROPERTIES }
+entry! { zeModuleInspectLinkageExt, ZE_MODULE_INSPECT_LINKAGE_EXT }
+entry! { zePhysicalMemCreate, ZE_PHYSICAL_MEM_CREATE }
+entry! { zePhysicalMemDestroy, ZE_PHYSICAL_MEM_DESTROY }
+entry! { zePhysicalMemGetProperties, ZE_PHYSICAL_MEM_GET_PROPERTIES }
+entry! { zeRTASBuilderBuildExp, ZE_RTAS_BUILDER_BUILD_EXP }
+entry! { zeRTASBuilderBuildExt, ZE_RTAS_BUILDER_BUILD_EXT }
+entry! { zeRTASBuilderCommandListAppendCopyExt, ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT }
+entry! { zeRTASBuilderCreateExp, ZE_RTAS_BUILDER_CREATE_EXP }
+entry! { zeRTASBuilderCreateExt, ZE_RTAS_BUILDER_CREATE_EXT }
+entry! { zeRTASBuilderDestroyExp, ZE_RTAS_BUILDER_DESTROY_EXP }
+entry! { zeRTASBuilderDestroyExt, ZE_RTAS_BUILDER_DESTROY_EXT }
+entry! { zeRTASBuilderGetBuildPropertiesExp, ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP }
+entry! { zeRTASBuilderGetBuildPropertiesExt, ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT }
+entry! { zeRTASParallelOperationCreateExp, ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP }
+entry! { zeRTASParallelOperationCreateExt, ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT }
+entry! { zeRTASParallelOperationDestroyExp, ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP }
+entry! { zeRTASParallelOperationDestroyExt, ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT }
+entry! { zeRTASParallelOperationGetPropertiesExp, ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP }
+entry! { zeRTASParallelOperationGetPropertiesExt, ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT }
+entry! { zeRTASParallelOperationJoinExp, ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP }
+entry! { zeRTASParallelOperationJoinExt, ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT }
+entry! { zeSamplerCreate, ZE_SAMPLER_CREATE }
+entry! { zeSamplerDestroy, ZE_SAMPLER_DESTROY }
+entry! { zeVirtualMemFree, ZE_VIRTUAL_MEM_FREE }
+entry! { zeVirtualMemGetAccessAttribute, ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE }
+entry! { zeVirtualMemMap, ZE_VIRTUAL_MEM_MAP }
+entry! { zeVirtualMemQueryPageSize, ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE }
+entry! { zeVirtualMemReserve, ZE_VIRTUAL_MEM_RESERVE }
+entry! { zeVirtualMemSetAccessAttribute, ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE }
+entry! { zeVirtualMemUnmap, ZE_VIRTUAL_MEM_UNMAP }
+entry! { zerGetDefaultContext, ZER_GET_DEFAULT_CONTEXT }
+entry! { zerGetLastErrorDescription, ZER_GET_LAST_ERROR_DESCRIPTION }
+entry! { zerTranslateDeviceHandleToIdentifier, ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER }
+entry! { zerTranslateIdentifierToDeviceHandle, ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE }

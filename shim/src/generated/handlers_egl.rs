@@ -2,4721 +2,852 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
-use super::trackers;
+use super::sizes;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::hooks;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
-
-pub unsafe extern "C" fn eglBindAPI(api: u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(EGL_BIND_API) };
-    let Some(scope) = hooks::enter() else { return driver()(api) };
-    let call = Call::begin(EGL_BIND_API);
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(EFFECT | LEAVES, 4)?;
-        call.put_word(0, api);
-        Some(call.publish())
-    });
-    let result = driver()(api);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglBindAPI::leave(tracked, readable, observer, api, result)
-    });
-    if let Some(call) = call {
-        call.leave(EGL_BIND_API, 0, result, &mut []);
-    }
-    hooks::eglBindAPI(&scope, api, result)
-}
-
-pub unsafe extern "C" fn eglBindTexImage(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    buffer: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
-        driver!(EGL_BIND_TEX_IMAGE)
-    };
-    let Some(mut call) = Call::begin(EGL_BIND_TEX_IMAGE) else {
-        return driver()(dpy, surface, buffer);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglBindTexImage::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            buffer,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put_word(16, buffer);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, surface, buffer);
-    if let Some(call) = call {
-        call.leave_result(EGL_BIND_TEX_IMAGE, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglBindWaylandDisplayWL(dpy: *mut c_void, display: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_BIND_WAYLAND_DISPLAY_WL)
-    };
-    let Some(call) = Call::begin(EGL_BIND_WAYLAND_DISPLAY_WL) else {
-        return driver()(dpy, display);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, display) };
-    call.put(0, dpy);
-    call.put(8, display);
-    let call = call.publish();
-    let result = driver()(dpy, display);
-    call.leave_result(EGL_BIND_WAYLAND_DISPLAY_WL, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglChooseConfig(
-    dpy: *mut c_void,
-    attrib_list: *const i32,
-    configs: *mut *mut c_void,
-    config_size: i32,
-    num_config: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const i32 , * mut * mut c_void , i32 , * mut i32) -> u32 { driver ! (EGL_CHOOSE_CONFIG) } ;
-    let Some(call) = Call::begin(EGL_CHOOSE_CONFIG) else {
-        return driver()(dpy, attrib_list, configs, config_size, num_config);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(dpy, attrib_list, configs, config_size, num_config);
-    };
-    call.put(0, dpy);
-    call.put(8, attrib_list);
-    call.put(16, configs);
-    call.put_word(24, config_size);
-    call.put(32, num_config);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver()(dpy, attrib_list, configs, config_size, num_config);
-    call.returned();
-    let mut writes = [
-        if num_config.is_null() {
-            observe::array(configs, config_size as i64, 8)
-        } else {
-            observe::counted_array(configs, num_config, config_size as i64, 8)
-        },
-        observe::array(num_config, 1, 4),
-    ];
-    call.leave(EGL_CHOOSE_CONFIG, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglClientSignalSyncEXT(
-    dpy: *mut c_void,
-    sync: *mut c_void,
-    attrib_list: *const isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
-        driver!(EGL_CLIENT_SIGNAL_SYNC_EXT)
-    };
-    let Some(call) = Call::begin(EGL_CLIENT_SIGNAL_SYNC_EXT) else {
-        return driver()(dpy, sync, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver()(dpy, sync, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(dpy, sync, attrib_list);
-    call.leave_result(EGL_CLIENT_SIGNAL_SYNC_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglClientWaitSync(
-    dpy: *mut c_void,
-    sync: *mut c_void,
-    flags: i32,
-    timeout: u64,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 {
-        driver!(EGL_CLIENT_WAIT_SYNC)
-    };
-    let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC) else {
-        return driver()(dpy, sync, flags, timeout);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglClientWaitSync::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            sync as u64,
-            flags,
-            timeout,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.put_word(16, flags);
-        call.put(24, timeout);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(EGL_CLIENT_WAIT_SYNC, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglClientWaitSyncKHR(
-    dpy: *mut c_void,
-    sync: *mut c_void,
-    flags: i32,
-    timeout: u64,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, u64) -> i32 {
-        driver!(EGL_CLIENT_WAIT_SYNC_KHR)
-    };
-    let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_KHR) else {
-        return driver()(dpy, sync, flags, timeout);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglClientWaitSyncKHR::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            sync as u64,
-            flags,
-            timeout,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.put_word(16, flags);
-        call.put(24, timeout);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(EGL_CLIENT_WAIT_SYNC_KHR, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglClientWaitSyncNV(sync: *mut c_void, flags: i32, timeout: u64) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, u64) -> i32 {
-        driver!(EGL_CLIENT_WAIT_SYNC_NV)
-    };
-    let Some(mut call) = Call::begin(EGL_CLIENT_WAIT_SYNC_NV) else {
-        return driver()(sync, flags, timeout);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglClientWaitSyncNV::enter(
-            tracked,
-            readable,
-            observer,
-            sync as u64,
-            flags,
-            timeout,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, sync);
-        call.put_word(8, flags);
-        call.put(16, timeout);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(EGL_CLIENT_WAIT_SYNC_NV, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorBindTexWindowEXT(external_win_id: i32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(i32) -> u32 { driver!(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT) };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT) else {
-        return driver()(external_win_id);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(external_win_id) };
-    call.put_word(0, external_win_id);
-    let call = call.publish();
-    let result = driver()(external_win_id);
-    call.leave_result(EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorSetContextAttributesEXT(
-    external_ref_id: i32,
-    context_attributes: *const i32,
-    num_entries: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(i32, *const i32, i32) -> u32 {
-        driver!(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT)
-    };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT) else {
-        return driver()(external_ref_id, context_attributes, num_entries);
-    };
-    let mut reads = [observe::array(context_attributes, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
-        return driver()(external_ref_id, context_attributes, num_entries);
-    };
-    call.put_word(0, external_ref_id);
-    call.put(8, context_attributes);
-    call.put_word(16, num_entries);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(external_ref_id, context_attributes, num_entries);
-    call.leave_result(EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorSetContextListEXT(
-    external_ref_ids: *const i32,
-    num_entries: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*const i32, i32) -> u32 {
-        driver!(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT)
-    };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT) else {
-        return driver()(external_ref_ids, num_entries);
-    };
-    let mut reads = [observe::array(external_ref_ids, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 12, &mut reads) else {
-        return driver()(external_ref_ids, num_entries);
-    };
-    call.put(0, external_ref_ids);
-    call.put_word(8, num_entries);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(external_ref_ids, num_entries);
-    call.leave_result(EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorSetSizeEXT(
-    external_win_id: i32,
-    width: i32,
-    height: i32,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, i32) -> u32 { driver!(EGL_COMPOSITOR_SET_SIZE_EXT) };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_SIZE_EXT) else {
-        return driver()(external_win_id, width, height);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else {
-        return driver()(external_win_id, width, height);
-    };
-    call.put(0, external_win_id);
-    call.put(4, width);
-    call.put_word(8, height);
-    let call = call.publish();
-    let result = driver()(external_win_id, width, height);
-    call.leave_result(EGL_COMPOSITOR_SET_SIZE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorSetWindowAttributesEXT(
-    external_win_id: i32,
-    window_attributes: *const i32,
-    num_entries: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(i32, *const i32, i32) -> u32 {
-        driver!(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT)
-    };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT) else {
-        return driver()(external_win_id, window_attributes, num_entries);
-    };
-    let mut reads = [observe::array(window_attributes, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
-        return driver()(external_win_id, window_attributes, num_entries);
-    };
-    call.put_word(0, external_win_id);
-    call.put(8, window_attributes);
-    call.put_word(16, num_entries);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(external_win_id, window_attributes, num_entries);
-    call.leave_result(EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorSetWindowListEXT(
-    external_ref_id: i32,
-    external_win_ids: *const i32,
-    num_entries: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(i32, *const i32, i32) -> u32 {
-        driver!(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT)
-    };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT) else {
-        return driver()(external_ref_id, external_win_ids, num_entries);
-    };
-    let mut reads = [observe::array(external_win_ids, num_entries as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads) else {
-        return driver()(external_ref_id, external_win_ids, num_entries);
-    };
-    call.put_word(0, external_ref_id);
-    call.put(8, external_win_ids);
-    call.put_word(16, num_entries);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(external_ref_id, external_win_ids, num_entries);
-    call.leave_result(EGL_COMPOSITOR_SET_WINDOW_LIST_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCompositorSwapPolicyEXT(external_win_id: i32, policy: i32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32) -> u32 { driver!(EGL_COMPOSITOR_SWAP_POLICY_EXT) };
-    let Some(call) = Call::begin(EGL_COMPOSITOR_SWAP_POLICY_EXT) else {
-        return driver()(external_win_id, policy);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else {
-        return driver()(external_win_id, policy);
-    };
-    call.put(0, external_win_id);
-    call.put(4, policy);
-    let call = call.publish();
-    let result = driver()(external_win_id, policy);
-    call.leave_result(EGL_COMPOSITOR_SWAP_POLICY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCopyBuffers(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    target: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_COPY_BUFFERS)
-    };
-    let Some(mut call) = Call::begin(EGL_COPY_BUFFERS) else {
-        return driver()(dpy, surface, target);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCopyBuffers::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            target as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put(16, target);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, surface, target);
-    if let Some(call) = call {
-        call.leave_result(EGL_COPY_BUFFERS, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateContext(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    share_context: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_CONTEXT) } ;
-    let Some(scope) = hooks::enter() else {
-        return driver()(dpy, config, share_context, attrib_list);
-    };
-    let call = Call::begin(EGL_CREATE_CONTEXT);
-    let mut call = call.and_then(|call| {
-        let mut reads = [observe::attributes_i32(attrib_list)];
-        let call = call.reserve_observing(LEAVES, 32, &mut reads)?;
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, share_context);
-        call.put(24, attrib_list);
-        Some(call.publish_observing(32, &reads))
-    });
-    let result = driver()(dpy, config, share_context, attrib_list);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglCreateContext::leave(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            config as u64,
-            share_context as u64,
-            attrib_list as u64,
-            result as u64,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(EGL_CREATE_CONTEXT, EFFECT, result, &mut []);
-    }
-    hooks::eglCreateContext(&scope, dpy, config, share_context, attrib_list, result)
-}
-
-pub unsafe extern "C" fn eglCreateDRMImageMESA(
-    dpy: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void {
-        driver!(EGL_CREATE_DRM_IMAGE_MESA)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_DRM_IMAGE_MESA) else {
-        return trackers::eglCreateDRMImageMESA(dpy, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, attrib_list);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(dpy, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateDRMImageMESA::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_DRM_IMAGE_MESA, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateDRMImageMESA::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateFenceSyncNV(
-    dpy: *mut c_void,
-    condition: u32,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void {
-        driver!(EGL_CREATE_FENCE_SYNC_NV)
-    };
-    let Some(mut call) = Call::begin(EGL_CREATE_FENCE_SYNC_NV) else {
-        return trackers::eglCreateFenceSyncNV(dpy, condition, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreateFenceSyncNV::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            condition,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put_word(8, condition);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, condition, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateFenceSyncNV::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                condition,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_FENCE_SYNC_NV, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateFenceSyncNV::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                condition,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateImage(
-    dpy: *mut c_void,
-    ctx: *mut c_void,
-    target: u32,
-    buffer: *mut c_void,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_IMAGE) } ;
-    let Some(mut call) = Call::begin(EGL_CREATE_IMAGE) else {
-        return trackers::eglCreateImage(dpy, ctx, target, buffer, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreateImage::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            ctx as u64,
-            target,
-            buffer as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, ctx);
-        call.put_word(16, target);
-        call.put(24, buffer);
-        call.put(32, attrib_list);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(dpy, ctx, target, buffer, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateImage::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                ctx as u64,
-                target,
-                buffer as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_IMAGE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateImage::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                ctx as u64,
-                target,
-                buffer as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateImageKHR(
-    dpy: *mut c_void,
-    ctx: *mut c_void,
-    target: u32,
-    buffer: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_IMAGE_KHR) } ;
-    let Some(mut call) = Call::begin(EGL_CREATE_IMAGE_KHR) else {
-        return trackers::eglCreateImageKHR(dpy, ctx, target, buffer, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreateImageKHR::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            ctx as u64,
-            target,
-            buffer as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, ctx);
-        call.put_word(16, target);
-        call.put(24, buffer);
-        call.put(32, attrib_list);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(dpy, ctx, target, buffer, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateImageKHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                ctx as u64,
-                target,
-                buffer as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_IMAGE_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateImageKHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                ctx as u64,
-                target,
-                buffer as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateNativeClientBufferANDROID(
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*const i32) -> *mut c_void {
-        driver!(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID) else {
-        return driver()(attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 8, &mut reads) else {
-        return driver()(attrib_list);
-    };
-    call.put(0, attrib_list);
-    let call = call.publish_observing(8, &reads);
-    let result = driver()(attrib_list);
-    call.leave_result(EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePbufferFromClientBuffer(
-    dpy: *mut c_void,
-    buftype: u32,
-    buffer: *mut c_void,
-    config: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) } ;
-    let Some(call) = Call::begin(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER) else {
-        return trackers::eglCreatePbufferFromClientBuffer(
-            dpy,
-            buftype,
-            buffer,
-            config,
-            attrib_list,
-        );
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put_word(8, buftype);
-        call.put(16, buffer);
-        call.put(24, config);
-        call.put(32, attrib_list);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(dpy, buftype, buffer, config, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePbufferFromClientBuffer::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                buftype,
-                buffer as u64,
-                config as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePbufferFromClientBuffer::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                buftype,
-                buffer as u64,
-                config as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePbufferSurface(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> *mut c_void {
-        driver!(EGL_CREATE_PBUFFER_SURFACE)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_PBUFFER_SURFACE) else {
-        return trackers::eglCreatePbufferSurface(dpy, config, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, config, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePbufferSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PBUFFER_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePbufferSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePixmapSurface(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    pixmap: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PIXMAP_SURFACE) } ;
-    let Some(call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE) else {
-        return trackers::eglCreatePixmapSurface(dpy, config, pixmap, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, pixmap);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, pixmap, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePixmapSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                pixmap as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PIXMAP_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePixmapSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                pixmap as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePixmapSurfaceHI(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    pixmap: *mut c_void,
-) -> *mut c_void {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> *mut c_void {
-            driver!(EGL_CREATE_PIXMAP_SURFACE_HI)
-        };
-    let Some(mut call) = Call::begin(EGL_CREATE_PIXMAP_SURFACE_HI) else {
-        return trackers::eglCreatePixmapSurfaceHI(dpy, config, pixmap);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreatePixmapSurfaceHI::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            config as u64,
-            pixmap as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, pixmap);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, config, pixmap);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePixmapSurfaceHI::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                pixmap as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PIXMAP_SURFACE_HI, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePixmapSurfaceHI::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                pixmap as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePlatformPixmapSurface(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    native_pixmap: *mut c_void,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_PIXMAP_SURFACE) } ;
-    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE) else {
-        return trackers::eglCreatePlatformPixmapSurface(dpy, config, native_pixmap, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreatePlatformPixmapSurface::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            config as u64,
-            native_pixmap as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, native_pixmap);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, native_pixmap, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePlatformPixmapSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_pixmap as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePlatformPixmapSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_pixmap as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePlatformPixmapSurfaceEXT(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    native_pixmap: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) } ;
-    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT) else {
-        return trackers::eglCreatePlatformPixmapSurfaceEXT(
-            dpy,
-            config,
-            native_pixmap,
-            attrib_list,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreatePlatformPixmapSurfaceEXT::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            config as u64,
-            native_pixmap as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, native_pixmap);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, native_pixmap, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePlatformPixmapSurfaceEXT::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_pixmap as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePlatformPixmapSurfaceEXT::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_pixmap as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePlatformWindowSurface(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    native_window: *mut c_void,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const isize) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_WINDOW_SURFACE) } ;
-    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE) else {
-        return trackers::eglCreatePlatformWindowSurface(dpy, config, native_window, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreatePlatformWindowSurface::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            config as u64,
-            native_window as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, native_window);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, native_window, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePlatformWindowSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_window as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePlatformWindowSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_window as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreatePlatformWindowSurfaceEXT(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    native_window: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) } ;
-    let Some(mut call) = Call::begin(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT) else {
-        return trackers::eglCreatePlatformWindowSurfaceEXT(
-            dpy,
-            config,
-            native_window,
-            attrib_list,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreatePlatformWindowSurfaceEXT::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            config as u64,
-            native_window as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, native_window);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, native_window, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreatePlatformWindowSurfaceEXT::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_window as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreatePlatformWindowSurfaceEXT::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                native_window as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateStreamAttribKHR(
-    dpy: *mut c_void,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const isize) -> *mut c_void {
-        driver!(EGL_CREATE_STREAM_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_ATTRIB_KHR) else {
-        return driver()(dpy, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver()(dpy, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(dpy, attrib_list);
-    call.leave_result(EGL_CREATE_STREAM_ATTRIB_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCreateStreamFromFileDescriptorKHR(
-    dpy: *mut c_void,
-    file_descriptor: i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> *mut c_void {
-        driver!(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR) else {
-        return driver()(dpy, file_descriptor);
-    };
-    let Some(call) = call.reserve(LEAVES, 12) else { return driver()(dpy, file_descriptor) };
-    call.put(0, dpy);
-    call.put_word(8, file_descriptor);
-    let call = call.publish();
-    let result = driver()(dpy, file_descriptor);
-    call.leave_result(EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCreateStreamKHR(
-    dpy: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const i32) -> *mut c_void {
-        driver!(EGL_CREATE_STREAM_KHR)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_KHR) else { return driver()(dpy, attrib_list) };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 16, &mut reads) else {
-        return driver()(dpy, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(dpy, attrib_list);
-    call.leave_result(EGL_CREATE_STREAM_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCreateStreamProducerSurfaceKHR(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    stream: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) } ;
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR) else {
-        return trackers::eglCreateStreamProducerSurfaceKHR(dpy, config, stream, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, stream);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, stream, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateStreamProducerSurfaceKHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                stream as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateStreamProducerSurfaceKHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                stream as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateStreamSyncNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    r#type: u32,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *const i32) -> *mut c_void {
-            driver!(EGL_CREATE_STREAM_SYNC_NV)
-        };
-    let Some(call) = Call::begin(EGL_CREATE_STREAM_SYNC_NV) else {
-        return trackers::eglCreateStreamSyncNV(dpy, stream, r#type, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, stream);
-        call.put_word(16, r#type);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, stream, r#type, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateStreamSyncNV::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                stream as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_STREAM_SYNC_NV, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateStreamSyncNV::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                stream as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateSync(
-    dpy: *mut c_void,
-    r#type: u32,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void {
-        driver!(EGL_CREATE_SYNC)
-    };
-    let Some(mut call) = Call::begin(EGL_CREATE_SYNC) else {
-        return trackers::eglCreateSync(dpy, r#type, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreateSync::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            r#type,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put_word(8, r#type);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, r#type, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateSync::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_SYNC, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateSync::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateSync64KHR(
-    dpy: *mut c_void,
-    r#type: u32,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const isize) -> *mut c_void {
-        driver!(EGL_CREATE_SYNC64_KHR)
-    };
-    let Some(mut call) = Call::begin(EGL_CREATE_SYNC64_KHR) else {
-        return trackers::eglCreateSync64KHR(dpy, r#type, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreateSync64KHR::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            r#type,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put_word(8, r#type);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, r#type, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateSync64KHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_SYNC64_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateSync64KHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateSyncKHR(
-    dpy: *mut c_void,
-    r#type: u32,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *const i32) -> *mut c_void {
-        driver!(EGL_CREATE_SYNC_KHR)
-    };
-    let Some(mut call) = Call::begin(EGL_CREATE_SYNC_KHR) else {
-        return trackers::eglCreateSyncKHR(dpy, r#type, attrib_list);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglCreateSyncKHR::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            r#type,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put_word(8, r#type);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, r#type, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateSyncKHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_SYNC_KHR, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateSyncKHR::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                r#type,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglCreateWaylandBufferFromImageWL(
-    dpy: *mut c_void,
-    image: *mut c_void,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> *mut c_void {
-        driver!(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL)
-    };
-    let Some(call) = Call::begin(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL) else {
-        return driver()(dpy, image);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(dpy, image) };
-    call.put(0, dpy);
-    call.put(8, image);
-    let call = call.publish();
-    let result = driver()(dpy, image);
-    call.leave_result(EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglCreateWindowSurface(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    win: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const i32) -> * mut c_void { driver ! (EGL_CREATE_WINDOW_SURFACE) } ;
-    let Some(call) = Call::begin(EGL_CREATE_WINDOW_SURFACE) else {
-        return trackers::eglCreateWindowSurface(dpy, config, win, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, config);
-        call.put(16, win);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, config, win, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglCreateWindowSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                win as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_CREATE_WINDOW_SURFACE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglCreateWindowSurface::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                config as u64,
-                win as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDebugMessageControlKHR(
-    callback: *mut c_void,
-    attrib_list: *const isize,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const isize) -> i32 {
-        driver!(EGL_DEBUG_MESSAGE_CONTROL_KHR)
-    };
-    let Some(call) = Call::begin(EGL_DEBUG_MESSAGE_CONTROL_KHR) else {
-        return driver()(callback, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(callback, attrib_list);
-    };
-    call.put(0, callback);
-    call.put(8, attrib_list);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(callback, attrib_list);
-    call.leave_result(EGL_DEBUG_MESSAGE_CONTROL_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_DESTROY_CONTEXT)
-    };
-    let Some(scope) = hooks::enter() else { return driver()(dpy, ctx) };
-    let mut call = Call::begin(EGL_DESTROY_CONTEXT);
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglDestroyContext::enter(tracked, readable, observer, dpy as u64, ctx as u64)
-    });
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(EFFECT | LEAVES, 16)?;
-        call.put(0, dpy);
-        call.put(8, ctx);
-        Some(call.publish())
-    });
-    let result = driver()(dpy, ctx);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglDestroyContext::leave(
-            tracked, readable, observer, dpy as u64, ctx as u64, result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(EGL_DESTROY_CONTEXT, 0, result, &mut []);
-    }
-    hooks::eglDestroyContext(&scope, dpy, ctx, result)
-}
-
-pub unsafe extern "C" fn eglDestroyDisplayEXT(dpy: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_DESTROY_DISPLAY_EXT) };
-    let Some(mut call) = Call::begin(EGL_DESTROY_DISPLAY_EXT) else {
-        return trackers::eglDestroyDisplayEXT(dpy);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroyDisplayEXT::enter(tracked, readable, observer, dpy as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
-        call.put(0, dpy);
-        call.publish()
-    });
-    let result = driver()(dpy);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_DISPLAY_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_DESTROY_IMAGE) };
-    let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE) else {
-        return trackers::eglDestroyImage(dpy, image);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroyImage::enter(tracked, readable, observer, dpy as u64, image as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, dpy);
-        call.put(8, image);
-        call.publish()
-    });
-    let result = driver()(dpy, image);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_IMAGE, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_DESTROY_IMAGE_KHR)
-    };
-    let Some(mut call) = Call::begin(EGL_DESTROY_IMAGE_KHR) else {
-        return trackers::eglDestroyImageKHR(dpy, image);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroyImageKHR::enter(tracked, readable, observer, dpy as u64, image as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, dpy);
-        call.put(8, image);
-        call.publish()
-    });
-    let result = driver()(dpy, image);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_IMAGE_KHR, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_DESTROY_STREAM_KHR)
-    };
-    let Some(call) = Call::begin(EGL_DESTROY_STREAM_KHR) else { return driver()(dpy, stream) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_DESTROY_STREAM_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_DESTROY_SURFACE)
-    };
-    let Some(mut call) = Call::begin(EGL_DESTROY_SURFACE) else {
-        return trackers::eglDestroySurface(dpy, surface);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroySurface::enter(tracked, readable, observer, dpy as u64, surface as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.publish()
-    });
-    let result = driver()(dpy, surface);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_SURFACE, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_DESTROY_SYNC) };
-    let Some(mut call) = Call::begin(EGL_DESTROY_SYNC) else {
-        return trackers::eglDestroySync(dpy, sync);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroySync::enter(tracked, readable, observer, dpy as u64, sync as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.publish()
-    });
-    let result = driver()(dpy, sync);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_SYNC, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_DESTROY_SYNC_KHR)
-    };
-    let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_KHR) else {
-        return trackers::eglDestroySyncKHR(dpy, sync);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroySyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.publish()
-    });
-    let result = driver()(dpy, sync);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_SYNC_KHR, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDestroySyncNV(sync: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_DESTROY_SYNC_NV) };
-    let Some(mut call) = Call::begin(EGL_DESTROY_SYNC_NV) else {
-        return trackers::eglDestroySyncNV(sync);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDestroySyncNV::enter(tracked, readable, observer, sync as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
-        call.put(0, sync);
-        call.publish()
-    });
-    let result = driver()(sync);
-    if let Some(call) = call {
-        call.leave_result(EGL_DESTROY_SYNC_NV, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglDupNativeFenceFDANDROID(dpy: *mut c_void, sync: *mut c_void) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 {
-        driver!(EGL_DUP_NATIVE_FENCE_FD_ANDROID)
-    };
-    let Some(mut call) = Call::begin(EGL_DUP_NATIVE_FENCE_FD_ANDROID) else {
-        return driver()(dpy, sync);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglDupNativeFenceFDANDROID::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            sync as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(dpy, sync);
-    if let Some(call) = call {
-        call.leave_result(EGL_DUP_NATIVE_FENCE_FD_ANDROID, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglExportDMABUFImageMESA(
-    dpy: *mut c_void,
-    image: *mut c_void,
-    fds: *mut i32,
-    strides: *mut i32,
-    offsets: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut i32) -> u32 { driver ! (EGL_EXPORT_DMABUF_IMAGE_MESA) } ;
-    let Some(mut call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_MESA) else {
-        return driver()(dpy, image, fds, strides, offsets);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglExportDMABUFImageMESA::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            image as u64,
-            fds as u64,
-            strides as u64,
-            offsets as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, image);
-        call.put(16, fds);
-        call.put(24, strides);
-        call.put(32, offsets);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(dpy, image, fds, strides, offsets);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglExportDMABUFImageMESA::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                image as u64,
-                fds as u64,
-                strides as u64,
-                offsets as u64,
-                result,
-            )
-        });
-        call.leave(EGL_EXPORT_DMABUF_IMAGE_MESA, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglExportDMABUFImageQueryMESA(
-    dpy: *mut c_void,
-    image: *mut c_void,
-    fourcc: *mut i32,
-    num_planes: *mut i32,
-    modifiers: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut u64) -> u32 { driver ! (EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) } ;
-    let Some(call) = Call::begin(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA) else {
-        return trackers::eglExportDMABUFImageQueryMESA(dpy, image, fourcc, num_planes, modifiers);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 40).map(|call| {
-        call.put(0, dpy);
-        call.put(8, image);
-        call.put(16, fourcc);
-        call.put(24, num_planes);
-        call.put(32, modifiers);
-        call.publish()
-    });
-    let result = driver()(dpy, image, fourcc, num_planes, modifiers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglExportDMABUFImageQueryMESA::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                image as u64,
-                fourcc as u64,
-                num_planes as u64,
-                modifiers as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(fourcc, 1, 4), observe::array(num_planes, 1, 4)];
-        call.leave(EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA, 0, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglExportDMABUFImageQueryMESA::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                image as u64,
-                fourcc as u64,
-                num_planes as u64,
-                modifiers as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglExportDRMImageMESA(
-    dpy: *mut c_void,
-    image: *mut c_void,
-    name: *mut i32,
-    handle: *mut i32,
-    stride: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut i32 , * mut i32 , * mut i32) -> u32 { driver ! (EGL_EXPORT_DRM_IMAGE_MESA) } ;
-    let Some(mut call) = Call::begin(EGL_EXPORT_DRM_IMAGE_MESA) else {
-        return driver()(dpy, image, name, handle, stride);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglExportDRMImageMESA::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            image as u64,
-            name as u64,
-            handle as u64,
-            stride as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, image);
-        call.put(16, name);
-        call.put(24, handle);
-        call.put(32, stride);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(dpy, image, name, handle, stride);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [
-            observe::array(name, 1, 4),
-            observe::array(handle, 1, 4),
-            observe::array(stride, 1, 4),
-        ];
-        call.leave(EGL_EXPORT_DRM_IMAGE_MESA, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglFenceNV(sync: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_FENCE_NV) };
-    let Some(mut call) = Call::begin(EGL_FENCE_NV) else { return driver()(sync) };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglFenceNV::enter(tracked, readable, observer, sync as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads).map(|call| {
-        call.put(0, sync);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(sync);
-    if let Some(call) = call {
-        call.leave_result(EGL_FENCE_NV, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglGetCompositorTimingANDROID(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    numTimestamps: i32,
-    names: *const i32,
-    values: *mut i64,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32, *mut i64) -> u32 {
-            driver!(EGL_GET_COMPOSITOR_TIMING_ANDROID)
-        };
-    let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_ANDROID) else {
-        return driver()(dpy, surface, numTimestamps, names, values);
-    };
-    let mut reads = [observe::array(names, numTimestamps as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(dpy, surface, numTimestamps, names, values);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put_word(16, numTimestamps);
-    call.put(24, names);
-    call.put(32, values);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver()(dpy, surface, numTimestamps, names, values);
-    call.returned();
-    let mut writes = [observe::array(values, numTimestamps as i64, 8)];
-    call.leave(EGL_GET_COMPOSITOR_TIMING_ANDROID, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetCompositorTimingSupportedANDROID(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    name: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
-        driver!(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID) else {
-        return driver()(dpy, surface, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, surface, name) };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put_word(16, name);
-    let call = call.publish();
-    let result = driver()(dpy, surface, name);
-    call.leave_result(EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetConfigAttrib(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    attribute: i32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_GET_CONFIG_ATTRIB)
-    };
-    let Some(call) = Call::begin(EGL_GET_CONFIG_ATTRIB) else {
-        return driver()(dpy, config, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, config, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, config, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_GET_CONFIG_ATTRIB, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetConfigs(
-    dpy: *mut c_void,
-    configs: *mut *mut c_void,
-    config_size: i32,
-    num_config: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_GET_CONFIGS)
-    };
-    let Some(call) = Call::begin(EGL_GET_CONFIGS) else {
-        return driver()(dpy, configs, config_size, num_config);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, configs, config_size, num_config);
-    };
-    call.put(0, dpy);
-    call.put(8, configs);
-    call.put_word(16, config_size);
-    call.put(24, num_config);
-    let mut call = call.publish();
-    let result = driver()(dpy, configs, config_size, num_config);
-    call.returned();
-    let mut writes = [
-        if num_config.is_null() {
-            observe::array(configs, config_size as i64, 8)
-        } else {
-            observe::counted_array(configs, num_config, config_size as i64, 8)
-        },
-        observe::array(num_config, 1, 4),
-    ];
-    call.leave(EGL_GET_CONFIGS, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetCurrentContext() -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn() -> *mut c_void { driver!(EGL_GET_CURRENT_CONTEXT) };
-    let Some(call) = Call::begin(EGL_GET_CURRENT_CONTEXT) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(EGL_GET_CURRENT_CONTEXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetCurrentDisplay() -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn() -> *mut c_void { driver!(EGL_GET_CURRENT_DISPLAY) };
-    let Some(call) = Call::begin(EGL_GET_CURRENT_DISPLAY) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(EGL_GET_CURRENT_DISPLAY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetCurrentSurface(readdraw: i32) -> *mut c_void {
-    let driver =
-        || -> unsafe extern "C" fn(i32) -> *mut c_void { driver!(EGL_GET_CURRENT_SURFACE) };
-    let Some(call) = Call::begin(EGL_GET_CURRENT_SURFACE) else { return driver()(readdraw) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(readdraw) };
-    call.put_word(0, readdraw);
-    let call = call.publish();
-    let result = driver()(readdraw);
-    call.leave_result(EGL_GET_CURRENT_SURFACE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetDisplay(display_id: *mut c_void) -> *mut c_void {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> *mut c_void { driver!(EGL_GET_DISPLAY) };
-    let Some(call) = Call::begin(EGL_GET_DISPLAY) else {
-        return trackers::eglGetDisplay(display_id);
-    };
-    let call = call.reserve(LEAVES, 8).map(|call| {
-        call.put(0, display_id);
-        call.publish()
-    });
-    let result = driver()(display_id);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglGetDisplay::leave(
-                tracked,
-                readable,
-                observer,
-                display_id as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_GET_DISPLAY, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglGetDisplay::leave(
-                tracked,
-                readable,
-                observer,
-                display_id as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_char {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> *mut c_char {
-        driver!(EGL_GET_DISPLAY_DRIVER_CONFIG)
-    };
-    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_CONFIG) else { return driver()(dpy) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(dpy) };
-    call.put(0, dpy);
-    let mut call = call.publish();
-    let result = driver()(dpy);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(EGL_GET_DISPLAY_DRIVER_CONFIG, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_char {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> *const c_char {
-        driver!(EGL_GET_DISPLAY_DRIVER_NAME)
-    };
-    let Some(call) = Call::begin(EGL_GET_DISPLAY_DRIVER_NAME) else { return driver()(dpy) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(dpy) };
-    call.put(0, dpy);
-    let mut call = call.publish();
-    let result = driver()(dpy);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(EGL_GET_DISPLAY_DRIVER_NAME, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetError() -> i32 {
-    let driver = || -> unsafe extern "C" fn() -> i32 { driver!(EGL_GET_ERROR) };
-    let Some(call) = Call::begin(EGL_GET_ERROR) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(EGL_GET_ERROR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetFrameTimestampSupportedANDROID(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    timestamp: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
-        driver!(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID) else {
-        return driver()(dpy, surface, timestamp);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver()(dpy, surface, timestamp);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put_word(16, timestamp);
-    let call = call.publish();
-    let result = driver()(dpy, surface, timestamp);
-    call.leave_result(EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetFrameTimestampsANDROID(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    frameId: u64,
-    numTimestamps: i32,
-    timestamps: *const i32,
-    values: *mut i64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u64 , i32 , * const i32 , * mut i64) -> u32 { driver ! (EGL_GET_FRAME_TIMESTAMPS_ANDROID) } ;
-    let Some(call) = Call::begin(EGL_GET_FRAME_TIMESTAMPS_ANDROID) else {
-        return driver()(dpy, surface, frameId, numTimestamps, timestamps, values);
-    };
-    let mut reads = [observe::array(timestamps, numTimestamps as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver()(dpy, surface, frameId, numTimestamps, timestamps, values);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, frameId);
-    call.put_word(24, numTimestamps);
-    call.put(32, timestamps);
-    call.put(40, values);
-    let mut call = call.publish_observing(48, &reads);
-    let result = driver()(dpy, surface, frameId, numTimestamps, timestamps, values);
-    call.returned();
-    let mut writes = [observe::array(values, numTimestamps as i64, 8)];
-    call.leave(EGL_GET_FRAME_TIMESTAMPS_ANDROID, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetMscRateANGLE(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    numerator: *mut i32,
-    denominator: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, *mut i32) -> u32 {
-        driver!(EGL_GET_MSC_RATE_ANGLE)
-    };
-    let Some(call) = Call::begin(EGL_GET_MSC_RATE_ANGLE) else {
-        return driver()(dpy, surface, numerator, denominator);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, surface, numerator, denominator);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, numerator);
-    call.put(24, denominator);
-    let mut call = call.publish();
-    let result = driver()(dpy, surface, numerator, denominator);
-    call.returned();
-    let mut writes = [observe::array(numerator, 1, 4), observe::array(denominator, 1, 4)];
-    call.leave(EGL_GET_MSC_RATE_ANGLE, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetNativeClientBufferANDROID(buffer: *const c_void) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*const c_void) -> *mut c_void {
-        driver!(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID) else {
-        return driver()(buffer);
-    };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(buffer) };
-    call.put(0, buffer);
-    let call = call.publish();
-    let result = driver()(buffer);
-    call.leave_result(EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetNextFrameIdANDROID(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    frameId: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u64) -> u32 {
-        driver!(EGL_GET_NEXT_FRAME_ID_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_GET_NEXT_FRAME_ID_ANDROID) else {
-        return driver()(dpy, surface, frameId);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(dpy, surface, frameId);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, frameId);
-    let mut call = call.publish();
-    let result = driver()(dpy, surface, frameId);
-    call.returned();
-    let mut writes = [observe::array(frameId, 1, 8)];
-    call.leave(EGL_GET_NEXT_FRAME_ID_ANDROID, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetOutputLayersEXT(
-    dpy: *mut c_void,
-    attrib_list: *const isize,
-    layers: *mut *mut c_void,
-    max_layers: i32,
-    num_layers: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const isize , * mut * mut c_void , i32 , * mut i32) -> u32 { driver ! (EGL_GET_OUTPUT_LAYERS_EXT) } ;
-    let Some(call) = Call::begin(EGL_GET_OUTPUT_LAYERS_EXT) else {
-        return driver()(dpy, attrib_list, layers, max_layers, num_layers);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(dpy, attrib_list, layers, max_layers, num_layers);
-    };
-    call.put(0, dpy);
-    call.put(8, attrib_list);
-    call.put(16, layers);
-    call.put_word(24, max_layers);
-    call.put(32, num_layers);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver()(dpy, attrib_list, layers, max_layers, num_layers);
-    call.returned();
-    let mut writes = [
-        if num_layers.is_null() {
-            observe::array(layers, max_layers as i64, 8)
-        } else {
-            observe::counted_array(layers, num_layers, max_layers as i64, 8)
-        },
-        observe::array(num_layers, 1, 4),
-    ];
-    call.leave(EGL_GET_OUTPUT_LAYERS_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetOutputPortsEXT(
-    dpy: *mut c_void,
-    attrib_list: *const isize,
-    ports: *mut *mut c_void,
-    max_ports: i32,
-    num_ports: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const isize , * mut * mut c_void , i32 , * mut i32) -> u32 { driver ! (EGL_GET_OUTPUT_PORTS_EXT) } ;
-    let Some(call) = Call::begin(EGL_GET_OUTPUT_PORTS_EXT) else {
-        return driver()(dpy, attrib_list, ports, max_ports, num_ports);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(dpy, attrib_list, ports, max_ports, num_ports);
-    };
-    call.put(0, dpy);
-    call.put(8, attrib_list);
-    call.put(16, ports);
-    call.put_word(24, max_ports);
-    call.put(32, num_ports);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver()(dpy, attrib_list, ports, max_ports, num_ports);
-    call.returned();
-    let mut writes = [
-        if num_ports.is_null() {
-            observe::array(ports, max_ports as i64, 8)
-        } else {
-            observe::counted_array(ports, num_ports, max_ports as i64, 8)
-        },
-        observe::array(num_ports, 1, 4),
-    ];
-    call.leave(EGL_GET_OUTPUT_PORTS_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetPlatformDisplay(
-    platform: u32,
-    native_display: *mut c_void,
-    attrib_list: *const isize,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const isize) -> *mut c_void {
-        driver!(EGL_GET_PLATFORM_DISPLAY)
-    };
-    let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY) else {
-        return trackers::eglGetPlatformDisplay(platform, native_display, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put_word(0, platform);
-        call.put(8, native_display);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(platform, native_display, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglGetPlatformDisplay::leave(
-                tracked,
-                readable,
-                observer,
-                platform,
-                native_display as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_GET_PLATFORM_DISPLAY, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglGetPlatformDisplay::leave(
-                tracked,
-                readable,
-                observer,
-                platform,
-                native_display as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglGetPlatformDisplayEXT(
-    platform: u32,
-    native_display: *mut c_void,
-    attrib_list: *const i32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) -> *mut c_void {
-        driver!(EGL_GET_PLATFORM_DISPLAY_EXT)
-    };
-    let Some(call) = Call::begin(EGL_GET_PLATFORM_DISPLAY_EXT) else {
-        return trackers::eglGetPlatformDisplayEXT(platform, native_display, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put_word(0, platform);
-        call.put(8, native_display);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(platform, native_display, attrib_list);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglGetPlatformDisplayEXT::leave(
-                tracked,
-                readable,
-                observer,
-                platform,
-                native_display as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-        call.leave(EGL_GET_PLATFORM_DISPLAY_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglGetPlatformDisplayEXT::leave(
-                tracked,
-                readable,
-                observer,
-                platform,
-                native_display as u64,
-                attrib_list as u64,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglGetProcAddress(procname: *const c_char) -> *mut c_void {
-    let driver =
-        || -> unsafe extern "C" fn(*const c_char) -> *mut c_void { driver!(EGL_GET_PROC_ADDRESS) };
-    let Some(scope) = hooks::enter() else { return driver()(procname) };
-    let call = Call::begin(EGL_GET_PROC_ADDRESS);
-    let mut call = call.and_then(|call| {
-        let mut reads = [observe::c_string(procname)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads)?;
-        call.put(0, procname);
-        Some(call.publish_observing(8, &reads))
-    });
-    let result = driver()(procname);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    if let Some(call) = call {
-        call.leave(EGL_GET_PROC_ADDRESS, 0, result, &mut []);
-    }
-    hooks::eglGetProcAddress(&scope, procname, result)
-}
-
-pub unsafe extern "C" fn eglGetStreamFileDescriptorKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> i32 {
-        driver!(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR)
-    };
-    let Some(call) = Call::begin(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR) else {
-        return driver()(dpy, stream);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_GET_STREAM_FILE_DESCRIPTOR_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetSyncAttrib(
-    dpy: *mut c_void,
-    sync: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_GET_SYNC_ATTRIB)
-    };
-    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB) else {
-        return driver()(dpy, sync, attribute, value);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver()(dpy, sync, attribute, value) };
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, sync, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_GET_SYNC_ATTRIB, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetSyncAttribKHR(
-    dpy: *mut c_void,
-    sync: *mut c_void,
-    attribute: i32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_GET_SYNC_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_KHR) else {
-        return driver()(dpy, sync, attribute, value);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver()(dpy, sync, attribute, value) };
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, sync, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_GET_SYNC_ATTRIB_KHR, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetSyncAttribNV(
-    sync: *mut c_void,
-    attribute: i32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_GET_SYNC_ATTRIB_NV)
-    };
-    let Some(call) = Call::begin(EGL_GET_SYNC_ATTRIB_NV) else {
-        return driver()(sync, attribute, value);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(sync, attribute, value) };
-    call.put(0, sync);
-    call.put_word(8, attribute);
-    call.put(16, value);
-    let mut call = call.publish();
-    let result = driver()(sync, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_GET_SYNC_ATTRIB_NV, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglGetSystemTimeFrequencyNV() -> u64 {
-    let driver = || -> unsafe extern "C" fn() -> u64 { driver!(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) };
-    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_FREQUENCY_NV) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(EGL_GET_SYSTEM_TIME_FREQUENCY_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglGetSystemTimeNV() -> u64 {
-    let driver = || -> unsafe extern "C" fn() -> u64 { driver!(EGL_GET_SYSTEM_TIME_NV) };
-    let Some(call) = Call::begin(EGL_GET_SYSTEM_TIME_NV) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(EGL_GET_SYSTEM_TIME_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglInitialize(dpy: *mut c_void, major: *mut i32, minor: *mut i32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut i32, *mut i32) -> u32 {
-        driver!(EGL_INITIALIZE)
-    };
-    let Some(scope) = hooks::enter() else { return driver()(dpy, major, minor) };
-    let call = Call::begin(EGL_INITIALIZE);
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(LEAVES, 24)?;
-        call.put(0, dpy);
-        call.put(8, major);
-        call.put(16, minor);
-        Some(call.publish())
-    });
-    let result = driver()(dpy, major, minor);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglInitialize::leave(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            major as u64,
-            minor as u64,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        let mut writes = [observe::array(major, 1, 4), observe::array(minor, 1, 4)];
-        call.leave(EGL_INITIALIZE, EFFECT, result, &mut writes);
-    }
-    hooks::eglInitialize(&scope, dpy, major, minor, result)
-}
-
-pub unsafe extern "C" fn eglLabelObjectKHR(
-    display: *mut c_void,
-    objectType: u32,
-    object: *mut c_void,
-    label: *mut c_void,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *mut c_void, *mut c_void) -> i32 {
-        driver!(EGL_LABEL_OBJECT_KHR)
-    };
-    let Some(call) = Call::begin(EGL_LABEL_OBJECT_KHR) else {
-        return driver()(display, objectType, object, label);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(display, objectType, object, label);
-    };
-    call.put(0, display);
-    call.put_word(8, objectType);
-    call.put(16, object);
-    call.put(24, label);
-    let call = call.publish();
-    let result = driver()(display, objectType, object, label);
-    call.leave_result(EGL_LABEL_OBJECT_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglLockSurfaceKHR(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    attrib_list: *const i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32) -> u32 {
-        driver!(EGL_LOCK_SURFACE_KHR)
-    };
-    let Some(call) = Call::begin(EGL_LOCK_SURFACE_KHR) else {
-        return driver()(dpy, surface, attrib_list);
-    };
-    let mut reads = [observe::attributes_i32(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(dpy, surface, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(dpy, surface, attrib_list);
-    call.leave_result(EGL_LOCK_SURFACE_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglMakeCurrent(
-    dpy: *mut c_void,
-    draw: *mut c_void,
-    read: *mut c_void,
-    ctx: *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 {
-            driver!(EGL_MAKE_CURRENT)
-        };
-    let Some(scope) = hooks::enter() else { return driver()(dpy, draw, read, ctx) };
-    let mut call = Call::begin(EGL_MAKE_CURRENT);
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglMakeCurrent::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            draw as u64,
-            read as u64,
-            ctx as u64,
-        )
-    });
-    let mut call = call.and_then(|call| {
-        let mut reads = [];
-        let call = call.reserve_observing(
-            hooks::eglMakeCurrent_enter_flags(dpy, draw, read, ctx) | LEAVES,
-            32,
-            &mut reads,
-        )?;
-        call.put(0, dpy);
-        call.put(8, draw);
-        call.put(16, read);
-        call.put(24, ctx);
-        Some(call.publish_observing(32, &reads))
-    });
-    let result = driver()(dpy, draw, read, ctx);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglMakeCurrent::leave(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            draw as u64,
-            read as u64,
-            ctx as u64,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(
-            EGL_MAKE_CURRENT,
-            hooks::eglMakeCurrent_leave_flags(dpy, draw, read, ctx, result),
-            result,
-            &mut [],
-        );
-    }
-    hooks::eglMakeCurrent(&scope, dpy, draw, read, ctx, result)
-}
-
-pub unsafe extern "C" fn eglOutputLayerAttribEXT(
-    dpy: *mut c_void,
-    layer: *mut c_void,
-    attribute: i32,
-    value: isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 {
-        driver!(EGL_OUTPUT_LAYER_ATTRIB_EXT)
-    };
-    let Some(call) = Call::begin(EGL_OUTPUT_LAYER_ATTRIB_EXT) else {
-        return driver()(dpy, layer, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, layer, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, layer);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let call = call.publish();
-    let result = driver()(dpy, layer, attribute, value);
-    call.leave_result(EGL_OUTPUT_LAYER_ATTRIB_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglOutputPortAttribEXT(
-    dpy: *mut c_void,
-    port: *mut c_void,
-    attribute: i32,
-    value: isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, isize) -> u32 {
-        driver!(EGL_OUTPUT_PORT_ATTRIB_EXT)
-    };
-    let Some(call) = Call::begin(EGL_OUTPUT_PORT_ATTRIB_EXT) else {
-        return driver()(dpy, port, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, port, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, port);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let call = call.publish();
-    let result = driver()(dpy, port, attribute, value);
-    call.leave_result(EGL_OUTPUT_PORT_ATTRIB_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglPostSubBufferNV(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32, i32, i32) -> u32 {
-        driver!(EGL_POST_SUB_BUFFER_NV)
-    };
-    let Some(mut call) = Call::begin(EGL_POST_SUB_BUFFER_NV) else {
-        return driver()(dpy, surface, x, y, width, height);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglPostSubBufferNV::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            x,
-            y,
-            width,
-            height,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put(16, x);
-        call.put(20, y);
-        call.put(24, width);
-        call.put(28, height);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, surface, x, y, width, height);
-    if let Some(call) = call {
-        call.leave_result(EGL_POST_SUB_BUFFER_NV, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglPresentationTimeANDROID(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    time: i64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i64) -> u32 {
-        driver!(EGL_PRESENTATION_TIME_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_PRESENTATION_TIME_ANDROID) else {
-        return driver()(dpy, surface, time);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, surface, time) };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, time);
-    let call = call.publish();
-    let result = driver()(dpy, surface, time);
-    call.leave_result(EGL_PRESENTATION_TIME_ANDROID, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryAPI() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_QUERY_API) };
-    let Some(call) = Call::begin(EGL_QUERY_API) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(EGL_QUERY_API, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryContext(
-    dpy: *mut c_void,
-    ctx: *mut c_void,
-    attribute: i32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_QUERY_CONTEXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_CONTEXT) else {
-        return driver()(dpy, ctx, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, ctx, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, ctx);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, ctx, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_CONTEXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDebugKHR(attribute: i32, value: *mut isize) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *mut isize) -> u32 { driver!(EGL_QUERY_DEBUG_KHR) };
-    let Some(call) = Call::begin(EGL_QUERY_DEBUG_KHR) else { return driver()(attribute, value) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(attribute, value) };
-    call.put_word(0, attribute);
-    call.put(8, value);
-    let mut call = call.publish();
-    let result = driver()(attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DEBUG_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDeviceAttribEXT(
-    device: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_DEVICE_ATTRIB_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DEVICE_ATTRIB_EXT) else {
-        return driver()(device, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(device, attribute, value);
-    };
-    call.put(0, device);
-    call.put_word(8, attribute);
-    call.put(16, value);
-    let mut call = call.publish();
-    let result = driver()(device, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DEVICE_ATTRIB_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDeviceBinaryEXT(
-    device: *mut c_void,
-    name: i32,
-    max_size: i32,
-    value: *mut c_void,
-    size: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, i32, *mut c_void, *mut i32) -> u32 {
-        driver!(EGL_QUERY_DEVICE_BINARY_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DEVICE_BINARY_EXT) else {
-        return driver()(device, name, max_size, value, size);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(device, name, max_size, value, size);
-    };
-    call.put(0, device);
-    call.put(8, name);
-    call.put(12, max_size);
-    call.put(16, value);
-    call.put(24, size);
-    let mut call = call.publish();
-    let result = driver()(device, name, max_size, value, size);
-    call.returned();
-    let mut writes = [
-        if size.is_null() {
-            observe::array(value, max_size as i64, 1)
-        } else {
-            observe::counted_array(value, size, max_size as i64, 1)
-        },
-        observe::array(size, 1, 4),
-    ];
-    call.leave(EGL_QUERY_DEVICE_BINARY_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDeviceStringEXT(device: *mut c_void, name: i32) -> *const c_char {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> *const c_char {
-        driver!(EGL_QUERY_DEVICE_STRING_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DEVICE_STRING_EXT) else {
-        return driver()(device, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(device, name) };
-    call.put(0, device);
-    call.put_word(8, name);
-    let mut call = call.publish();
-    let result = driver()(device, name);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_DEVICE_STRING_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDevicesEXT(
-    max_devices: i32,
-    devices: *mut *mut c_void,
-    num_devices: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(i32, *mut *mut c_void, *mut i32) -> u32 {
-        driver!(EGL_QUERY_DEVICES_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DEVICES_EXT) else {
-        return driver()(max_devices, devices, num_devices);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(max_devices, devices, num_devices);
-    };
-    call.put_word(0, max_devices);
-    call.put(8, devices);
-    call.put(16, num_devices);
-    let mut call = call.publish();
-    let result = driver()(max_devices, devices, num_devices);
-    call.returned();
-    let mut writes = [
-        if num_devices.is_null() {
-            observe::array(devices, max_devices as i64, 8)
-        } else {
-            observe::counted_array(devices, num_devices, max_devices as i64, 8)
-        },
-        observe::array(num_devices, 1, 4),
-    ];
-    call.leave(EGL_QUERY_DEVICES_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDisplayAttribEXT(
-    dpy: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_DISPLAY_ATTRIB_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_EXT) else {
-        return driver()(dpy, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(dpy, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put_word(8, attribute);
-    call.put(16, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DISPLAY_ATTRIB_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDisplayAttribKHR(
-    dpy: *mut c_void,
-    name: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_DISPLAY_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_KHR) else {
-        return driver()(dpy, name, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, name, value) };
-    call.put(0, dpy);
-    call.put_word(8, name);
-    call.put(16, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, name, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DISPLAY_ATTRIB_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDisplayAttribNV(
-    dpy: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_DISPLAY_ATTRIB_NV)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DISPLAY_ATTRIB_NV) else {
-        return driver()(dpy, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(dpy, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put_word(8, attribute);
-    call.put(16, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_DISPLAY_ATTRIB_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDmaBufFormatsEXT(
-    dpy: *mut c_void,
-    max_formats: i32,
-    formats: *mut i32,
-    num_formats: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32, *mut i32, *mut i32) -> u32 {
-        driver!(EGL_QUERY_DMA_BUF_FORMATS_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_DMA_BUF_FORMATS_EXT) else {
-        return driver()(dpy, max_formats, formats, num_formats);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, max_formats, formats, num_formats);
-    };
-    call.put(0, dpy);
-    call.put_word(8, max_formats);
-    call.put(16, formats);
-    call.put(24, num_formats);
-    let mut call = call.publish();
-    let result = driver()(dpy, max_formats, formats, num_formats);
-    call.returned();
-    let mut writes = [
-        if num_formats.is_null() {
-            observe::array(formats, max_formats as i64, 4)
-        } else {
-            observe::counted_array(formats, num_formats, max_formats as i64, 4)
-        },
-        observe::array(num_formats, 1, 4),
-    ];
-    call.leave(EGL_QUERY_DMA_BUF_FORMATS_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryDmaBufModifiersEXT(
-    dpy: *mut c_void,
-    format: i32,
-    max_modifiers: i32,
-    modifiers: *mut u64,
-    external_only: *mut u32,
-    num_modifiers: *mut i32,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, i32, i32, *mut u64, *mut u32, *mut i32) -> u32 {
-            driver!(EGL_QUERY_DMA_BUF_MODIFIERS_EXT)
-        };
-    let Some(call) = Call::begin(EGL_QUERY_DMA_BUF_MODIFIERS_EXT) else {
-        return driver()(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver()(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
-    };
-    call.put(0, dpy);
-    call.put(8, format);
-    call.put(12, max_modifiers);
-    call.put(16, modifiers);
-    call.put(24, external_only);
-    call.put(32, num_modifiers);
-    let mut call = call.publish();
-    let result = driver()(dpy, format, max_modifiers, modifiers, external_only, num_modifiers);
-    call.returned();
-    let mut writes = [
-        if num_modifiers.is_null() {
-            observe::array(modifiers, max_modifiers as i64, 8)
-        } else {
-            observe::counted_array(modifiers, num_modifiers, max_modifiers as i64, 8)
-        },
-        if num_modifiers.is_null() {
-            observe::array(external_only, max_modifiers as i64, 4)
-        } else {
-            observe::counted_array(external_only, num_modifiers, max_modifiers as i64, 4)
-        },
-        observe::array(num_modifiers, 1, 4),
-    ];
-    call.leave(EGL_QUERY_DMA_BUF_MODIFIERS_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryNativeDisplayNV(
-    dpy: *mut c_void,
-    display_id: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(EGL_QUERY_NATIVE_DISPLAY_NV)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_NATIVE_DISPLAY_NV) else {
-        return driver()(dpy, display_id);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, display_id) };
-    call.put(0, dpy);
-    call.put(8, display_id);
-    let mut call = call.publish();
-    let result = driver()(dpy, display_id);
-    call.returned();
-    let mut writes = [observe::array(display_id, 1, 8)];
-    call.leave(EGL_QUERY_NATIVE_DISPLAY_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryNativePixmapNV(
-    dpy: *mut c_void,
-    surf: *mut c_void,
-    pixmap: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 {
-        driver!(EGL_QUERY_NATIVE_PIXMAP_NV)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_NATIVE_PIXMAP_NV) else {
-        return driver()(dpy, surf, pixmap);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, surf, pixmap) };
-    call.put(0, dpy);
-    call.put(8, surf);
-    call.put(16, pixmap);
-    let mut call = call.publish();
-    let result = driver()(dpy, surf, pixmap);
-    call.returned();
-    let mut writes = [observe::array(pixmap, 1, 8)];
-    call.leave(EGL_QUERY_NATIVE_PIXMAP_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryNativeWindowNV(
-    dpy: *mut c_void,
-    surf: *mut c_void,
-    window: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut *mut c_void) -> u32 {
-        driver!(EGL_QUERY_NATIVE_WINDOW_NV)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_NATIVE_WINDOW_NV) else {
-        return driver()(dpy, surf, window);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, surf, window) };
-    call.put(0, dpy);
-    call.put(8, surf);
-    call.put(16, window);
-    let mut call = call.publish();
-    let result = driver()(dpy, surf, window);
-    call.returned();
-    let mut writes = [observe::array(window, 1, 8)];
-    call.leave(EGL_QUERY_NATIVE_WINDOW_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryOutputLayerAttribEXT(
-    dpy: *mut c_void,
-    layer: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT) else {
-        return driver()(dpy, layer, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, layer, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, layer);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, layer, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryOutputLayerStringEXT(
-    dpy: *mut c_void,
-    layer: *mut c_void,
-    name: i32,
-) -> *const c_char {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char {
-        driver!(EGL_QUERY_OUTPUT_LAYER_STRING_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_LAYER_STRING_EXT) else {
-        return driver()(dpy, layer, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, layer, name) };
-    call.put(0, dpy);
-    call.put(8, layer);
-    call.put_word(16, name);
-    let mut call = call.publish();
-    let result = driver()(dpy, layer, name);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_OUTPUT_LAYER_STRING_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryOutputPortAttribEXT(
-    dpy: *mut c_void,
-    port: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT) else {
-        return driver()(dpy, port, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, port, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, port);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, port, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryOutputPortStringEXT(
-    dpy: *mut c_void,
-    port: *mut c_void,
-    name: i32,
-) -> *const c_char {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> *const c_char {
-        driver!(EGL_QUERY_OUTPUT_PORT_STRING_EXT)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_OUTPUT_PORT_STRING_EXT) else {
-        return driver()(dpy, port, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, port, name) };
-    call.put(0, dpy);
-    call.put(8, port);
-    call.put_word(16, name);
-    let mut call = call.publish();
-    let result = driver()(dpy, port, name);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_OUTPUT_PORT_STRING_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryStreamAttribKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attribute: u32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_STREAM_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_STREAM_ATTRIB_KHR) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_STREAM_ATTRIB_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryStreamConsumerEventNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    timeout: u64,
-    event: *mut u32,
-    aux: *mut isize,
-) -> i32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u32, *mut isize) -> i32 {
-            driver!(EGL_QUERY_STREAM_CONSUMER_EVENT_NV)
-        };
-    let Some(call) = Call::begin(EGL_QUERY_STREAM_CONSUMER_EVENT_NV) else {
-        return driver()(dpy, stream, timeout, event, aux);
-    };
-    let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver()(dpy, stream, timeout, event, aux);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, timeout);
-    call.put(24, event);
-    call.put(32, aux);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, timeout, event, aux);
-    call.returned();
-    let mut writes = [observe::array(event, 1, 4), observe::array(aux, 1, 8)];
-    call.leave(EGL_QUERY_STREAM_CONSUMER_EVENT_NV, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryStreamKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attribute: u32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut i32) -> u32 {
-        driver!(EGL_QUERY_STREAM_KHR)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_STREAM_KHR) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_STREAM_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryStreamMetadataNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    name: u32,
-    n: i32,
-    offset: i32,
-    size: i32,
-    data: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , u32 , i32 , i32 , i32 , * mut c_void) -> u32 { driver ! (EGL_QUERY_STREAM_METADATA_NV) } ;
-    let Some(call) = Call::begin(EGL_QUERY_STREAM_METADATA_NV) else {
-        return driver()(dpy, stream, name, n, offset, size, data);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver()(dpy, stream, name, n, offset, size, data);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, name);
-    call.put(20, n);
-    call.put(24, offset);
-    call.put(28, size);
-    call.put(32, data);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, name, n, offset, size, data);
-    call.returned();
-    let mut writes = [observe::array(data, size as i64, 1)];
-    call.leave(EGL_QUERY_STREAM_METADATA_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryStreamTimeKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attribute: u32,
-    value: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 {
-        driver!(EGL_QUERY_STREAM_TIME_KHR)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_STREAM_TIME_KHR) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_STREAM_TIME_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryStreamu64KHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attribute: u32,
-    value: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut u64) -> u32 {
-        driver!(EGL_QUERY_STREAMU64_KHR)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_STREAMU64_KHR) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_STREAMU64_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryString(dpy: *mut c_void, name: i32) -> *const c_char {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, i32) -> *const c_char { driver!(EGL_QUERY_STRING) };
-    let Some(call) = Call::begin(EGL_QUERY_STRING) else { return driver()(dpy, name) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(dpy, name) };
-    call.put(0, dpy);
-    call.put_word(8, name);
-    let mut call = call.publish();
-    let result = driver()(dpy, name);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(EGL_QUERY_STRING, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQuerySupportedCompressionRatesEXT(
-    dpy: *mut c_void,
-    config: *mut c_void,
-    attrib_list: *const isize,
-    rates: *mut i32,
-    rate_size: i32,
-    num_rates: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const isize , * mut i32 , i32 , * mut i32) -> u32 { driver ! (EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT) } ;
-    let Some(call) = Call::begin(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT) else {
-        return driver()(dpy, config, attrib_list, rates, rate_size, num_rates);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver()(dpy, config, attrib_list, rates, rate_size, num_rates);
-    };
-    call.put(0, dpy);
-    call.put(8, config);
-    call.put(16, attrib_list);
-    call.put(24, rates);
-    call.put_word(32, rate_size);
-    call.put(40, num_rates);
-    let mut call = call.publish_observing(48, &reads);
-    let result = driver()(dpy, config, attrib_list, rates, rate_size, num_rates);
-    call.returned();
-    let mut writes = [
-        if num_rates.is_null() {
-            observe::array(rates, rate_size as i64, 4)
-        } else {
-            observe::counted_array(rates, num_rates, rate_size as i64, 4)
-        },
-        observe::array(num_rates, 1, 4),
-    ];
-    call.leave(EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQuerySurface(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    attribute: i32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_QUERY_SURFACE)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_SURFACE) else {
-        return driver()(dpy, surface, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, surface, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, surface, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_SURFACE, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQuerySurface64KHR(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    attribute: i32,
-    value: *mut isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut isize) -> u32 {
-        driver!(EGL_QUERY_SURFACE64_KHR)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_SURFACE64_KHR) else {
-        return driver()(dpy, surface, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, surface, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, surface, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_SURFACE64_KHR, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQuerySurfacePointerANGLE(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    attribute: i32,
-    value: *mut *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut *mut c_void) -> u32 {
-            driver!(EGL_QUERY_SURFACE_POINTER_ANGLE)
-        };
-    let Some(call) = Call::begin(EGL_QUERY_SURFACE_POINTER_ANGLE) else {
-        return driver()(dpy, surface, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, surface, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, surface, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 8)];
-    call.leave(EGL_QUERY_SURFACE_POINTER_ANGLE, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglQueryWaylandBufferWL(
-    dpy: *mut c_void,
-    buffer: *mut c_void,
-    attribute: i32,
-    value: *mut i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *mut i32) -> u32 {
-        driver!(EGL_QUERY_WAYLAND_BUFFER_WL)
-    };
-    let Some(call) = Call::begin(EGL_QUERY_WAYLAND_BUFFER_WL) else {
-        return driver()(dpy, buffer, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, buffer, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, buffer);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let mut call = call.publish();
-    let result = driver()(dpy, buffer, attribute, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(EGL_QUERY_WAYLAND_BUFFER_WL, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglReleaseTexImage(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    buffer: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 {
-        driver!(EGL_RELEASE_TEX_IMAGE)
-    };
-    let Some(mut call) = Call::begin(EGL_RELEASE_TEX_IMAGE) else {
-        return driver()(dpy, surface, buffer);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglReleaseTexImage::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            buffer,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 20, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put_word(16, buffer);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, surface, buffer);
-    if let Some(call) = call {
-        call.leave_result(EGL_RELEASE_TEX_IMAGE, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglReleaseThread() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_RELEASE_THREAD) };
-    let Some(scope) = hooks::enter() else { return driver()() };
-    let mut call = Call::begin(EGL_RELEASE_THREAD);
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglReleaseThread::enter(tracked, readable, observer)
-    });
-    let mut call = call.and_then(|call| {
-        let mut reads = [];
-        let call = call.reserve_observing(EFFECT | LEAVES, 0, &mut reads)?;
-        Some(call.publish_observing(0, &reads))
-    });
-    let result = driver()();
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglReleaseThread::leave(tracked, readable, observer, result)
-    });
-    if let Some(call) = call {
-        call.leave(EGL_RELEASE_THREAD, 0, result, &mut []);
-    }
-    hooks::eglReleaseThread(&scope, result)
-}
-
-pub unsafe extern "C" fn eglResetStreamNV(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_RESET_STREAM_NV)
-    };
-    let Some(call) = Call::begin(EGL_RESET_STREAM_NV) else { return driver()(dpy, stream) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_RESET_STREAM_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglSetBlobCacheFuncsANDROID(
-    dpy: *mut c_void,
-    set: *mut c_void,
-    get: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) {
-        driver!(EGL_SET_BLOB_CACHE_FUNCS_ANDROID)
-    };
-    let Some(call) = Call::begin(EGL_SET_BLOB_CACHE_FUNCS_ANDROID) else {
-        return driver()(dpy, set, get);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(dpy, set, get) };
-    call.put(0, dpy);
-    call.put(8, set);
-    call.put(16, get);
-    let call = call.publish();
-    driver()(dpy, set, get);
-    call.finish();
-}
-
-pub unsafe extern "C" fn eglSetDamageRegionKHR(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    rects: *mut i32,
-    n_rects: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut i32, i32) -> u32 {
-        driver!(EGL_SET_DAMAGE_REGION_KHR)
-    };
-    let Some(call) = Call::begin(EGL_SET_DAMAGE_REGION_KHR) else {
-        return driver()(dpy, surface, rects, n_rects);
-    };
-    let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads) else {
-        return driver()(dpy, surface, rects, n_rects);
-    };
-    call.put(0, dpy);
-    call.put(8, surface);
-    call.put(16, rects);
-    call.put_word(24, n_rects);
-    let call = call.publish_observing(32, &reads);
-    let result = driver()(dpy, surface, rects, n_rects);
-    call.leave_result(EGL_SET_DAMAGE_REGION_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglSetStreamAttribKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attribute: u32,
-    value: isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, isize) -> u32 {
-        driver!(EGL_SET_STREAM_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_SET_STREAM_ATTRIB_KHR) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put_word(16, attribute);
-    call.put(24, value);
-    let call = call.publish();
-    let result = driver()(dpy, stream, attribute, value);
-    call.leave_result(EGL_SET_STREAM_ATTRIB_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglSetStreamMetadataNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    n: i32,
-    offset: i32,
-    size: i32,
-    data: *const c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , i32 , i32 , i32 , * const c_void) -> u32 { driver ! (EGL_SET_STREAM_METADATA_NV) } ;
-    let Some(call) = Call::begin(EGL_SET_STREAM_METADATA_NV) else {
-        return driver()(dpy, stream, n, offset, size, data);
-    };
-    let mut reads = [observe::array(data, size as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(dpy, stream, n, offset, size, data);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, n);
-    call.put(20, offset);
-    call.put_word(24, size);
-    call.put(32, data);
-    let call = call.publish_observing(40, &reads);
-    let result = driver()(dpy, stream, n, offset, size, data);
-    call.leave_result(EGL_SET_STREAM_METADATA_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void, mode: u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32) -> u32 {
-        driver!(EGL_SIGNAL_SYNC_KHR)
-    };
-    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_KHR) else { return driver()(dpy, sync, mode) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else { return driver()(dpy, sync, mode) };
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put_word(16, mode);
-    let call = call.publish();
-    let result = driver()(dpy, sync, mode);
-    call.leave_result(EGL_SIGNAL_SYNC_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u32) -> u32 { driver!(EGL_SIGNAL_SYNC_NV) };
-    let Some(call) = Call::begin(EGL_SIGNAL_SYNC_NV) else { return driver()(sync, mode) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(sync, mode) };
-    call.put(0, sync);
-    call.put_word(8, mode);
-    let call = call.publish();
-    let result = driver()(sync, mode);
-    call.leave_result(EGL_SIGNAL_SYNC_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamAcquireImageNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    pImage: *mut *mut c_void,
-    sync: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut * mut c_void , * mut c_void) -> u32 { driver ! (EGL_STREAM_ACQUIRE_IMAGE_NV) } ;
-    let Some(call) = Call::begin(EGL_STREAM_ACQUIRE_IMAGE_NV) else {
-        return driver()(dpy, stream, pImage, sync);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else { return driver()(dpy, stream, pImage, sync) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, pImage);
-    call.put(24, sync);
-    let mut call = call.publish();
-    let result = driver()(dpy, stream, pImage, sync);
-    call.returned();
-    let mut writes = [observe::array(pImage, 1, 8)];
-    call.leave(EGL_STREAM_ACQUIRE_IMAGE_NV, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamAttribKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attribute: u32,
-    value: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, i32) -> u32 {
-        driver!(EGL_STREAM_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_ATTRIB_KHR) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(dpy, stream, attribute, value);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, attribute);
-    call.put(20, value);
-    let call = call.publish();
-    let result = driver()(dpy, stream, attribute, value);
-    call.leave_result(EGL_STREAM_ATTRIB_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerAcquireAttribKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attrib_list: *const isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR) else {
-        return driver()(dpy, stream, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(dpy, stream, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(dpy, stream, attrib_list);
-    call.leave_result(EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerAcquireKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_ACQUIRE_KHR)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_ACQUIRE_KHR) else {
-        return driver()(dpy, stream);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_STREAM_CONSUMER_ACQUIRE_KHR, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalAttribsNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attrib_list: *const isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV) else {
-        return driver()(dpy, stream, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver()(dpy, stream, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(dpy, stream, attrib_list);
-    call.leave_result(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerGLTextureExternalKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR) else {
-        return driver()(dpy, stream);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerOutputEXT(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    layer: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_OUTPUT_EXT)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_OUTPUT_EXT) else {
-        return driver()(dpy, stream, layer);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else { return driver()(dpy, stream, layer) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, layer);
-    let call = call.publish();
-    let result = driver()(dpy, stream, layer);
-    call.leave_result(EGL_STREAM_CONSUMER_OUTPUT_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerReleaseAttribKHR(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    attrib_list: *const isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR) else {
-        return driver()(dpy, stream, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver()(dpy, stream, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(dpy, stream, attrib_list);
-    call.leave_result(EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamConsumerReleaseKHR(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_STREAM_CONSUMER_RELEASE_KHR)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_CONSUMER_RELEASE_KHR) else {
-        return driver()(dpy, stream);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_STREAM_CONSUMER_RELEASE_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamFlushNV(dpy: *mut c_void, stream: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_STREAM_FLUSH_NV)
-    };
-    let Some(call) = Call::begin(EGL_STREAM_FLUSH_NV) else { return driver()(dpy, stream) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, stream) };
-    call.put(0, dpy);
-    call.put(8, stream);
-    let call = call.publish();
-    let result = driver()(dpy, stream);
-    call.leave_result(EGL_STREAM_FLUSH_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamImageConsumerConnectNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    num_modifiers: i32,
-    modifiers: *const u64,
-    attrib_list: *const isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , i32 , * const u64 , * const isize) -> u32 { driver ! (EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV) } ;
-    let Some(call) = Call::begin(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV) else {
-        return driver()(dpy, stream, num_modifiers, modifiers, attrib_list);
-    };
-    let mut reads = [
-        observe::array(modifiers, num_modifiers as i64, 8),
-        observe::attributes_isize(attrib_list),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(dpy, stream, num_modifiers, modifiers, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put_word(16, num_modifiers);
-    call.put(24, modifiers);
-    call.put(32, attrib_list);
-    let call = call.publish_observing(40, &reads);
-    let result = driver()(dpy, stream, num_modifiers, modifiers, attrib_list);
-    call.leave_result(EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglStreamReleaseImageNV(
-    dpy: *mut c_void,
-    stream: *mut c_void,
-    image: *mut c_void,
-    sync: *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *mut c_void) -> u32 {
-            driver!(EGL_STREAM_RELEASE_IMAGE_NV)
-        };
-    let Some(call) = Call::begin(EGL_STREAM_RELEASE_IMAGE_NV) else {
-        return driver()(dpy, stream, image, sync);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(dpy, stream, image, sync);
-    };
-    call.put(0, dpy);
-    call.put(8, stream);
-    call.put(16, image);
-    call.put(24, sync);
-    let call = call.publish();
-    let result = driver()(dpy, stream, image, sync);
-    call.leave_result(EGL_STREAM_RELEASE_IMAGE_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglSurfaceAttrib(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    attribute: i32,
-    value: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, i32) -> u32 {
-        driver!(EGL_SURFACE_ATTRIB)
-    };
-    let Some(call) = Call::begin(EGL_SURFACE_ATTRIB) else {
-        return trackers::eglSurfaceAttrib(dpy, surface, attribute, value);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put(16, attribute);
-        call.put(20, value);
-        call.publish()
-    });
-    let result = driver()(dpy, surface, attribute, value);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglSurfaceAttrib::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                surface as u64,
-                attribute,
-                value,
-                result,
-            )
-        });
-        call.leave(EGL_SURFACE_ATTRIB, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglSurfaceAttrib::leave(
-                tracked,
-                readable,
-                observer,
-                dpy as u64,
-                surface as u64,
-                attribute,
-                value,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(EGL_SWAP_BUFFERS) };
-    let Some(scope) = hooks::enter() else { return driver()(dpy, surface) };
-    let mut call = Call::begin(EGL_SWAP_BUFFERS);
-    if let Some(call) = &mut call {
-        hooks::eglSwapBuffers_before(call, dpy, surface);
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglSwapBuffers::enter(tracked, readable, observer, dpy as u64, surface as u64)
-    });
-    let mut call = call.and_then(|call| {
-        let mut reads = [];
-        let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads)?;
-        call.put(0, dpy);
-        call.put(8, surface);
-        Some(call.publish_observing(16, &reads))
-    });
-    let result = driver()(dpy, surface);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglSwapBuffers::leave(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(
-            EGL_SWAP_BUFFERS,
-            hooks::eglSwapBuffers_leave_flags(dpy, surface, result),
-            result,
-            &mut [],
-        );
-    }
-    hooks::eglSwapBuffers(&scope, dpy, surface, result)
-}
-
-pub unsafe extern "C" fn eglSwapBuffersRegion2NOK(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    numRects: i32,
-    rects: *const i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 {
-        driver!(EGL_SWAP_BUFFERS_REGION2_NOK)
-    };
-    let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION2_NOK) else {
-        return driver()(dpy, surface, numRects, rects);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglSwapBuffersRegion2NOK::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            numRects,
-            rects as u64,
-        )
-    });
-    let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put_word(16, numRects);
-        call.put(24, rects);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, surface, numRects, rects);
-    if let Some(call) = call {
-        call.leave_result(EGL_SWAP_BUFFERS_REGION2_NOK, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglSwapBuffersRegionNOK(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    numRects: i32,
-    rects: *const i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32, *const i32) -> u32 {
-        driver!(EGL_SWAP_BUFFERS_REGION_NOK)
-    };
-    let Some(mut call) = Call::begin(EGL_SWAP_BUFFERS_REGION_NOK) else {
-        return driver()(dpy, surface, numRects, rects);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglSwapBuffersRegionNOK::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            numRects,
-            rects as u64,
-        )
-    });
-    let mut reads = [observe::array(rects, (numRects as i64).saturating_mul(4), 4)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put_word(16, numRects);
-        call.put(24, rects);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(dpy, surface, numRects, rects);
-    if let Some(call) = call {
-        call.leave_result(EGL_SWAP_BUFFERS_REGION_NOK, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglSwapBuffersWithDamageEXT(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    rects: *const i32,
-    n_rects: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 {
-        driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT)
-    };
-    let Some(scope) = hooks::enter() else { return driver()(dpy, surface, rects, n_rects) };
-    let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT);
-    if let Some(call) = &mut call {
-        hooks::eglSwapBuffersWithDamageEXT_before(call, dpy, surface, rects, n_rects);
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglSwapBuffersWithDamageEXT::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            rects as u64,
-            n_rects,
-        )
-    });
-    let mut call = call.and_then(|call| {
-        let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put(16, rects);
-        call.put_word(24, n_rects);
-        Some(call.publish_observing(32, &reads))
-    });
-    let result = driver()(dpy, surface, rects, n_rects);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglSwapBuffersWithDamageEXT::leave(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            rects as u64,
-            n_rects,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(
-            EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
-            hooks::eglSwapBuffersWithDamageEXT_leave_flags(dpy, surface, rects, n_rects, result),
-            result,
-            &mut [],
-        );
-    }
-    hooks::eglSwapBuffersWithDamageEXT(&scope, dpy, surface, rects, n_rects, result)
-}
-
-pub unsafe extern "C" fn eglSwapBuffersWithDamageKHR(
-    dpy: *mut c_void,
-    surface: *mut c_void,
-    rects: *const i32,
-    n_rects: i32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const i32, i32) -> u32 {
-        driver!(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR)
-    };
-    let Some(scope) = hooks::enter() else { return driver()(dpy, surface, rects, n_rects) };
-    let mut call = Call::begin(EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR);
-    if let Some(call) = &mut call {
-        hooks::eglSwapBuffersWithDamageKHR_before(call, dpy, surface, rects, n_rects);
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglSwapBuffersWithDamageKHR::enter(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            rects as u64,
-            n_rects,
-        )
-    });
-    let mut call = call.and_then(|call| {
-        let mut reads = [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 28, &mut reads)?;
-        call.put(0, dpy);
-        call.put(8, surface);
-        call.put(16, rects);
-        call.put_word(24, n_rects);
-        Some(call.publish_observing(32, &reads))
-    });
-    let result = driver()(dpy, surface, rects, n_rects);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglSwapBuffersWithDamageKHR::leave(
-            tracked,
-            readable,
-            observer,
-            dpy as u64,
-            surface as u64,
-            rects as u64,
-            n_rects,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(
-            EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
-            hooks::eglSwapBuffersWithDamageKHR_leave_flags(dpy, surface, rects, n_rects, result),
-            result,
-            &mut [],
-        );
-    }
-    hooks::eglSwapBuffersWithDamageKHR(&scope, dpy, surface, rects, n_rects, result)
-}
-
-pub unsafe extern "C" fn eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, i32) -> u32 { driver!(EGL_SWAP_INTERVAL) };
-    let Some(call) = Call::begin(EGL_SWAP_INTERVAL) else {
-        return trackers::eglSwapInterval(dpy, interval);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 12).map(|call| {
-        call.put(0, dpy);
-        call.put_word(8, interval);
-        call.publish()
-    });
-    let result = driver()(dpy, interval);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::eglSwapInterval::leave(
-                tracked, readable, observer, dpy as u64, interval, result,
-            )
-        });
-        call.leave(EGL_SWAP_INTERVAL, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::eglSwapInterval::leave(
-                tracked, readable, observer, dpy as u64, interval, result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglTerminate(dpy: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(EGL_TERMINATE) };
-    let Some(scope) = hooks::enter() else { return driver()(dpy) };
-    let mut call = Call::begin(EGL_TERMINATE);
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::eglTerminate::enter(tracked, readable, observer, dpy as u64)
-    });
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(EFFECT | LEAVES, 8)?;
-        call.put(0, dpy);
-        Some(call.publish())
-    });
-    let result = driver()(dpy);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    if let Some(call) = call {
-        call.leave(EGL_TERMINATE, 0, result, &mut []);
-    }
-    hooks::eglTerminate(&scope, dpy, result)
-}
-
-pub unsafe extern "C" fn eglUnbindWaylandDisplayWL(dpy: *mut c_void, display: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_UNBIND_WAYLAND_DISPLAY_WL)
-    };
-    let Some(call) = Call::begin(EGL_UNBIND_WAYLAND_DISPLAY_WL) else {
-        return driver()(dpy, display);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, display) };
-    call.put(0, dpy);
-    call.put(8, display);
-    let call = call.publish();
-    let result = driver()(dpy, display);
-    call.leave_result(EGL_UNBIND_WAYLAND_DISPLAY_WL, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglUnlockSurfaceKHR(dpy: *mut c_void, surface: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(EGL_UNLOCK_SURFACE_KHR)
-    };
-    let Some(call) = Call::begin(EGL_UNLOCK_SURFACE_KHR) else { return driver()(dpy, surface) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(dpy, surface) };
-    call.put(0, dpy);
-    call.put(8, surface);
-    let call = call.publish();
-    let result = driver()(dpy, surface);
-    call.leave_result(EGL_UNLOCK_SURFACE_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglUnsignalSyncEXT(
-    dpy: *mut c_void,
-    sync: *mut c_void,
-    attrib_list: *const isize,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const isize) -> u32 {
-        driver!(EGL_UNSIGNAL_SYNC_EXT)
-    };
-    let Some(call) = Call::begin(EGL_UNSIGNAL_SYNC_EXT) else {
-        return driver()(dpy, sync, attrib_list);
-    };
-    let mut reads = [observe::attributes_isize(attrib_list)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver()(dpy, sync, attrib_list);
-    };
-    call.put(0, dpy);
-    call.put(8, sync);
-    call.put(16, attrib_list);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(dpy, sync, attrib_list);
-    call.leave_result(EGL_UNSIGNAL_SYNC_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn eglWaitClient() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_WAIT_CLIENT) };
-    let Some(mut call) = Call::begin(EGL_WAIT_CLIENT) else { return driver()() };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglWaitClient::enter(tracked, readable, observer)
-    });
-    let mut reads = [];
-    let call =
-        call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
-    let result = driver()();
-    if let Some(call) = call {
-        call.leave_result(EGL_WAIT_CLIENT, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglWaitGL() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(EGL_WAIT_GL) };
-    let Some(mut call) = Call::begin(EGL_WAIT_GL) else { return driver()() };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglWaitGL::enter(tracked, readable, observer)
-    });
-    let mut reads = [];
-    let call =
-        call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
-    let result = driver()();
-    if let Some(call) = call {
-        call.leave_result(EGL_WAIT_GL, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglWaitNative(engine: i32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(i32) -> u32 { driver!(EGL_WAIT_NATIVE) };
-    let Some(mut call) = Call::begin(EGL_WAIT_NATIVE) else { return driver()(engine) };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglWaitNative::enter(tracked, readable, observer, engine)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
-        call.put_word(0, engine);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(engine);
-    if let Some(call) = call {
-        call.leave_result(EGL_WAIT_NATIVE, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> u32 { driver!(EGL_WAIT_SYNC) };
-    let Some(mut call) = Call::begin(EGL_WAIT_SYNC) else { return driver()(dpy, sync, flags) };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglWaitSync::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.put_word(16, flags);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, sync, flags);
-    if let Some(call) = call {
-        call.leave_result(EGL_WAIT_SYNC, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> i32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, i32) -> i32 {
-        driver!(EGL_WAIT_SYNC_KHR)
-    };
-    let Some(mut call) = Call::begin(EGL_WAIT_SYNC_KHR) else { return driver()(dpy, sync, flags) };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::eglWaitSyncKHR::enter(tracked, readable, observer, dpy as u64, sync as u64, flags)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 20, &mut reads).map(|call| {
-        call.put(0, dpy);
-        call.put(8, sync);
-        call.put_word(16, flags);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(dpy, sync, flags);
-    if let Some(call) = call {
-        call.leave_result(EGL_WAIT_SYNC_KHR, EFFECT, result);
-    }
-    result
+use crate::{hooks, observe, tracking};
+
+hooked! {
+    EGL_BIND_API: eglBindAPI(api: u32) -> u32;
+    state [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    EGL_BIND_TEX_IMAGE: eglBindTexImage(dpy: *mut c_void, surface: *mut c_void,
+        buffer: i32) -> u32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+    EGL_BIND_WAYLAND_DISPLAY_WL: eglBindWaylandDisplayWL(dpy: *mut c_void,
+        display: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_CHOOSE_CONFIG: eglChooseConfig(dpy: *mut c_void, attrib_list: *const i32,
+        configs: *mut *mut c_void, config_size: i32, num_config: *mut i32) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_i32(attrib_list)]; leave 0,
+        [if num_config.is_null() { observe::array(configs, config_size as i64, 8) } else {
+        observe::counted_array(configs, num_config, config_size as i64, 8) },
+        observe::array(num_config, 1, 4)]
+}
+plain! {
+    EGL_CLIENT_SIGNAL_SYNC_EXT: eglClientSignalSyncEXT(dpy: *mut c_void, sync: *mut c_void,
+        attrib_list: *const isize) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+}
+followed! {
+    EGL_CLIENT_WAIT_SYNC: eglClientWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32,
+        timeout: u64) -> i32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_CLIENT_WAIT_SYNC_KHR: eglClientWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void,
+        flags: i32, timeout: u64) -> i32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_CLIENT_WAIT_SYNC_NV: eglClientWaitSyncNV(sync: *mut c_void, flags: i32,
+        timeout: u64) -> i32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+
+        EGL_COMPOSITOR_BIND_TEX_WINDOW_EXT: eglCompositorBindTexWindowEXT(external_win_id: i32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        EGL_COMPOSITOR_SET_CONTEXT_ATTRIBUTES_EXT: eglCompositorSetContextAttributesEXT(external_ref_id: i32,
+        context_attributes: *const i32, num_entries: i32) -> u32;
+    enter EFFECT | LEAVES, [observe::array(context_attributes, num_entries as i64, 4)];
+        result 0
+}
+plain! {
+
+        EGL_COMPOSITOR_SET_CONTEXT_LIST_EXT: eglCompositorSetContextListEXT(external_ref_ids: *const i32,
+        num_entries: i32) -> u32;
+    enter EFFECT | LEAVES, [observe::array(external_ref_ids, num_entries as i64, 4)]; result 0
+}
+plain! {
+    EGL_COMPOSITOR_SET_SIZE_EXT: eglCompositorSetSizeEXT(external_win_id: i32, width: i32,
+        height: i32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        EGL_COMPOSITOR_SET_WINDOW_ATTRIBUTES_EXT: eglCompositorSetWindowAttributesEXT(external_win_id: i32,
+        window_attributes: *const i32, num_entries: i32) -> u32;
+    enter EFFECT | LEAVES, [observe::array(window_attributes, num_entries as i64, 4)]; result 0
+}
+plain! {
+    EGL_COMPOSITOR_SET_WINDOW_LIST_EXT: eglCompositorSetWindowListEXT(external_ref_id: i32,
+        external_win_ids: *const i32, num_entries: i32) -> u32;
+    enter EFFECT | LEAVES, [observe::array(external_win_ids, num_entries as i64, 4)]; result 0
+}
+plain! {
+    EGL_COMPOSITOR_SWAP_POLICY_EXT: eglCompositorSwapPolicyEXT(external_win_id: i32,
+        policy: i32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_COPY_BUFFERS: eglCopyBuffers(dpy: *mut c_void, surface: *mut c_void,
+        target: *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+hooked! {
+    EGL_CREATE_CONTEXT: eglCreateContext(dpy: *mut c_void, config: *mut c_void,
+        share_context: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state [leave]; enter LEAVES, [observe::attributes_i32(attrib_list)]; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_DRM_IMAGE_MESA: eglCreateDRMImageMESA(dpy: *mut c_void,
+        attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_FENCE_SYNC_NV: eglCreateFenceSyncNV(dpy: *mut c_void, condition: u32,
+        attrib_list: *const i32) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_IMAGE: eglCreateImage(dpy: *mut c_void, ctx: *mut c_void, target: u32,
+        buffer: *mut c_void, attrib_list: *const isize) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES,
+        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_IMAGE_KHR: eglCreateImageKHR(dpy: *mut c_void, ctx: *mut c_void, target: u32,
+        buffer: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+plain! {
+
+        EGL_CREATE_NATIVE_CLIENT_BUFFER_ANDROID: eglCreateNativeClientBufferANDROID(attrib_list: *const i32) -> *mut c_void;
+    enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
+}
+followed! {
+    EGL_CREATE_PBUFFER_FROM_CLIENT_BUFFER: eglCreatePbufferFromClientBuffer(dpy: *mut c_void,
+        buftype: u32, buffer: *mut c_void, config: *mut c_void,
+        attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PBUFFER_SURFACE: eglCreatePbufferSurface(dpy: *mut c_void, config: *mut c_void,
+        attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PIXMAP_SURFACE: eglCreatePixmapSurface(dpy: *mut c_void, config: *mut c_void,
+        pixmap: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PIXMAP_SURFACE_HI: eglCreatePixmapSurfaceHI(dpy: *mut c_void,
+        config: *mut c_void, pixmap: *mut c_void) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PLATFORM_PIXMAP_SURFACE: eglCreatePlatformPixmapSurface(dpy: *mut c_void,
+        config: *mut c_void, native_pixmap: *mut c_void, attrib_list: *const isize) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES,
+        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PLATFORM_PIXMAP_SURFACE_EXT: eglCreatePlatformPixmapSurfaceEXT(dpy: *mut c_void,
+        config: *mut c_void, native_pixmap: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PLATFORM_WINDOW_SURFACE: eglCreatePlatformWindowSurface(dpy: *mut c_void,
+        config: *mut c_void, native_window: *mut c_void, attrib_list: *const isize) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES,
+        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_PLATFORM_WINDOW_SURFACE_EXT: eglCreatePlatformWindowSurfaceEXT(dpy: *mut c_void,
+        config: *mut c_void, native_window: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+plain! {
+    EGL_CREATE_STREAM_ATTRIB_KHR: eglCreateStreamAttribKHR(dpy: *mut c_void,
+        attrib_list: *const isize) -> *mut c_void;
+    enter LEAVES, [observe::attributes_isize(attrib_list)]; result EFFECT
+}
+plain! {
+
+        EGL_CREATE_STREAM_FROM_FILE_DESCRIPTOR_KHR: eglCreateStreamFromFileDescriptorKHR(dpy: *mut c_void,
+        file_descriptor: i32) -> *mut c_void;
+    enter LEAVES; result EFFECT
+}
+plain! {
+    EGL_CREATE_STREAM_KHR: eglCreateStreamKHR(dpy: *mut c_void,
+        attrib_list: *const i32) -> *mut c_void;
+    enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
+}
+followed! {
+    EGL_CREATE_STREAM_PRODUCER_SURFACE_KHR: eglCreateStreamProducerSurfaceKHR(dpy: *mut c_void,
+        config: *mut c_void, stream: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_STREAM_SYNC_NV: eglCreateStreamSyncNV(dpy: *mut c_void, stream: *mut c_void,
+        r#type: u32, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_SYNC: eglCreateSync(dpy: *mut c_void, r#type: u32,
+        attrib_list: *const isize) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES,
+        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_SYNC64_KHR: eglCreateSync64KHR(dpy: *mut c_void, r#type: u32,
+        attrib_list: *const isize) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES,
+        [observe::attributes_isize(attrib_list)]; leave EFFECT, []
+}
+followed! {
+    EGL_CREATE_SYNC_KHR: eglCreateSyncKHR(dpy: *mut c_void, r#type: u32,
+        attrib_list: *const i32) -> *mut c_void;
+    state process [tracked enter leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+plain! {
+
+        EGL_CREATE_WAYLAND_BUFFER_FROM_IMAGE_WL: eglCreateWaylandBufferFromImageWL(dpy: *mut c_void,
+        image: *mut c_void) -> *mut c_void;
+    enter LEAVES; result EFFECT
+}
+followed! {
+    EGL_CREATE_WINDOW_SURFACE: eglCreateWindowSurface(dpy: *mut c_void, config: *mut c_void,
+        win: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+plain! {
+    EGL_DEBUG_MESSAGE_CONTROL_KHR: eglDebugMessageControlKHR(callback: *mut c_void,
+        attrib_list: *const isize) -> i32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+}
+hooked! {
+    EGL_DESTROY_CONTEXT: eglDestroyContext(dpy: *mut c_void, ctx: *mut c_void) -> u32;
+    state [enter leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    EGL_DESTROY_DISPLAY_EXT: eglDestroyDisplayEXT(dpy: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DESTROY_IMAGE: eglDestroyImage(dpy: *mut c_void, image: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DESTROY_IMAGE_KHR: eglDestroyImageKHR(dpy: *mut c_void, image: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_DESTROY_STREAM_KHR: eglDestroyStreamKHR(dpy: *mut c_void, stream: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DESTROY_SURFACE: eglDestroySurface(dpy: *mut c_void, surface: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DESTROY_SYNC: eglDestroySync(dpy: *mut c_void, sync: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DESTROY_SYNC_KHR: eglDestroySyncKHR(dpy: *mut c_void, sync: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DESTROY_SYNC_NV: eglDestroySyncNV(sync: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_DUP_NATIVE_FENCE_FD_ANDROID: eglDupNativeFenceFDANDROID(dpy: *mut c_void,
+        sync: *mut c_void) -> i32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_EXPORT_DMABUF_IMAGE_MESA: eglExportDMABUFImageMESA(dpy: *mut c_void,
+        image: *mut c_void, fds: *mut i32, strides: *mut i32, offsets: *mut i32) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    EGL_EXPORT_DMABUF_IMAGE_QUERY_MESA: eglExportDMABUFImageQueryMESA(dpy: *mut c_void,
+        image: *mut c_void, fourcc: *mut i32, num_planes: *mut i32, modifiers: *mut u64) -> u32;
+    state process [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(fourcc, 1,
+        4), observe::array(num_planes, 1, 4)]
+}
+followed! {
+    EGL_EXPORT_DRM_IMAGE_MESA: eglExportDRMImageMESA(dpy: *mut c_void, image: *mut c_void,
+        name: *mut i32, handle: *mut i32, stride: *mut i32) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(name, 1, 4),
+        observe::array(handle, 1, 4), observe::array(stride, 1, 4)]
+}
+followed! {
+    EGL_FENCE_NV: eglFenceNV(sync: *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+plain! {
+    EGL_GET_COMPOSITOR_TIMING_ANDROID: eglGetCompositorTimingANDROID(dpy: *mut c_void,
+        surface: *mut c_void, numTimestamps: i32, names: *const i32, values: *mut i64) -> u32;
+    enter EFFECT | LEAVES, [observe::array(names, numTimestamps as i64, 4)]; leave 0,
+        [observe::array(values, numTimestamps as i64, 8)]
+}
+plain! {
+
+        EGL_GET_COMPOSITOR_TIMING_SUPPORTED_ANDROID: eglGetCompositorTimingSupportedANDROID(dpy: *mut c_void,
+        surface: *mut c_void, name: i32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_GET_CONFIG_ATTRIB: eglGetConfigAttrib(dpy: *mut c_void, config: *mut c_void,
+        attribute: i32, value: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+plain! {
+    EGL_GET_CONFIGS: eglGetConfigs(dpy: *mut c_void, configs: *mut *mut c_void,
+        config_size: i32, num_config: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [if num_config.is_null() { observe::array(configs,
+        config_size as i64, 8) } else { observe::counted_array(configs, num_config,
+        config_size as i64, 8) }, observe::array(num_config, 1, 4)]
+}
+plain! {
+    EGL_GET_CURRENT_CONTEXT: eglGetCurrentContext() -> *mut c_void;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_GET_CURRENT_DISPLAY: eglGetCurrentDisplay() -> *mut c_void;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_GET_CURRENT_SURFACE: eglGetCurrentSurface(readdraw: i32) -> *mut c_void;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_GET_DISPLAY: eglGetDisplay(display_id: *mut c_void) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+plain! {
+
+        EGL_GET_DISPLAY_DRIVER_CONFIG: eglGetDisplayDriverConfig(dpy: *mut c_void) -> *mut c_char as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! {
+
+        EGL_GET_DISPLAY_DRIVER_NAME: eglGetDisplayDriverName(dpy: *mut c_void) -> *const c_char as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! { EGL_GET_ERROR: eglGetError() -> i32; enter EFFECT | LEAVES; result 0 }
+plain! {
+
+        EGL_GET_FRAME_TIMESTAMP_SUPPORTED_ANDROID: eglGetFrameTimestampSupportedANDROID(dpy: *mut c_void,
+        surface: *mut c_void, timestamp: i32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_GET_FRAME_TIMESTAMPS_ANDROID: eglGetFrameTimestampsANDROID(dpy: *mut c_void,
+        surface: *mut c_void, frameId: u64, numTimestamps: i32, timestamps: *const i32,
+        values: *mut i64) -> u32;
+    enter EFFECT | LEAVES, [observe::array(timestamps, numTimestamps as i64, 4)]; leave 0,
+        [observe::array(values, numTimestamps as i64, 8)]
+}
+plain! {
+    EGL_GET_MSC_RATE_ANGLE: eglGetMscRateANGLE(dpy: *mut c_void, surface: *mut c_void,
+        numerator: *mut i32, denominator: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(numerator, 1, 4),
+        observe::array(denominator, 1, 4)]
+}
+plain! {
+
+        EGL_GET_NATIVE_CLIENT_BUFFER_ANDROID: eglGetNativeClientBufferANDROID(buffer: *const c_void) -> *mut c_void;
+    enter LEAVES; result EFFECT
+}
+plain! {
+    EGL_GET_NEXT_FRAME_ID_ANDROID: eglGetNextFrameIdANDROID(dpy: *mut c_void,
+        surface: *mut c_void, frameId: *mut u64) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(frameId, 1, 8)]
+}
+plain! {
+    EGL_GET_OUTPUT_LAYERS_EXT: eglGetOutputLayersEXT(dpy: *mut c_void,
+        attrib_list: *const isize, layers: *mut *mut c_void, max_layers: i32,
+        num_layers: *mut i32) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
+        [if num_layers.is_null() { observe::array(layers, max_layers as i64, 8) } else {
+        observe::counted_array(layers, num_layers, max_layers as i64, 8) },
+        observe::array(num_layers, 1, 4)]
+}
+plain! {
+    EGL_GET_OUTPUT_PORTS_EXT: eglGetOutputPortsEXT(dpy: *mut c_void, attrib_list: *const isize,
+        ports: *mut *mut c_void, max_ports: i32, num_ports: *mut i32) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
+        [if num_ports.is_null() { observe::array(ports, max_ports as i64, 8) } else {
+        observe::counted_array(ports, num_ports, max_ports as i64, 8) }, observe::array(num_ports,
+        1, 4)]
+}
+followed! {
+    EGL_GET_PLATFORM_DISPLAY: eglGetPlatformDisplay(platform: u32, native_display: *mut c_void,
+        attrib_list: *const isize) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_isize(attrib_list)];
+        leave EFFECT, []
+}
+followed! {
+    EGL_GET_PLATFORM_DISPLAY_EXT: eglGetPlatformDisplayEXT(platform: u32,
+        native_display: *mut c_void, attrib_list: *const i32) -> *mut c_void;
+    state process [tracked leave]; enter LEAVES, [observe::attributes_i32(attrib_list)];
+        leave EFFECT, []
+}
+hooked! {
+    EGL_GET_PROC_ADDRESS: eglGetProcAddress(procname: *const c_char) -> *mut c_void;
+    state []; enter EFFECT | LEAVES, [observe::c_string(procname)]; leave 0, []
+}
+plain! {
+    EGL_GET_STREAM_FILE_DESCRIPTOR_KHR: eglGetStreamFileDescriptorKHR(dpy: *mut c_void,
+        stream: *mut c_void) -> i32;
+    enter LEAVES; result EFFECT
+}
+plain! {
+    EGL_GET_SYNC_ATTRIB: eglGetSyncAttrib(dpy: *mut c_void, sync: *mut c_void, attribute: i32,
+        value: *mut isize) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_GET_SYNC_ATTRIB_KHR: eglGetSyncAttribKHR(dpy: *mut c_void, sync: *mut c_void,
+        attribute: i32, value: *mut i32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(value, 1, 4)]
+}
+plain! {
+    EGL_GET_SYNC_ATTRIB_NV: eglGetSyncAttribNV(sync: *mut c_void, attribute: i32,
+        value: *mut i32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(value, 1, 4)]
+}
+plain! {
+    EGL_GET_SYSTEM_TIME_FREQUENCY_NV: eglGetSystemTimeFrequencyNV() -> u64;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { EGL_GET_SYSTEM_TIME_NV: eglGetSystemTimeNV() -> u64; enter EFFECT | LEAVES; result 0 }
+hooked! {
+    EGL_INITIALIZE: eglInitialize(dpy: *mut c_void, major: *mut i32, minor: *mut i32) -> u32;
+    state [leave]; enter LEAVES; leave EFFECT, [observe::array(major, 1, 4),
+        observe::array(minor, 1, 4)]
+}
+plain! {
+    EGL_LABEL_OBJECT_KHR: eglLabelObjectKHR(display: *mut c_void, objectType: u32,
+        object: *mut c_void, label: *mut c_void) -> i32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_LOCK_SURFACE_KHR: eglLockSurfaceKHR(dpy: *mut c_void, surface: *mut c_void,
+        attrib_list: *const i32) -> u32;
+    enter LEAVES, [observe::attributes_i32(attrib_list)]; result EFFECT
+}
+hooked! {
+    EGL_MAKE_CURRENT: eglMakeCurrent(dpy: *mut c_void, draw: *mut c_void, read: *mut c_void,
+        ctx: *mut c_void) -> u32 as result;
+    state [enter leave]; enter hooks::eglMakeCurrent_enter_flags(dpy, draw, read,
+        ctx) | LEAVES, []; leave hooks::eglMakeCurrent_leave_flags(dpy, draw, read, ctx, result),
+        []
+}
+plain! {
+    EGL_OUTPUT_LAYER_ATTRIB_EXT: eglOutputLayerAttribEXT(dpy: *mut c_void, layer: *mut c_void,
+        attribute: i32, value: isize) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_OUTPUT_PORT_ATTRIB_EXT: eglOutputPortAttribEXT(dpy: *mut c_void, port: *mut c_void,
+        attribute: i32, value: isize) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_POST_SUB_BUFFER_NV: eglPostSubBufferNV(dpy: *mut c_void, surface: *mut c_void, x: i32,
+        y: i32, width: i32, height: i32) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+plain! {
+    EGL_PRESENTATION_TIME_ANDROID: eglPresentationTimeANDROID(dpy: *mut c_void,
+        surface: *mut c_void, time: i64) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { EGL_QUERY_API: eglQueryAPI() -> u32; enter EFFECT | LEAVES; result 0 }
+plain! {
+    EGL_QUERY_CONTEXT: eglQueryContext(dpy: *mut c_void, ctx: *mut c_void, attribute: i32,
+        value: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+plain! {
+    EGL_QUERY_DEBUG_KHR: eglQueryDebugKHR(attribute: i32, value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_DEVICE_ATTRIB_EXT: eglQueryDeviceAttribEXT(device: *mut c_void, attribute: i32,
+        value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_DEVICE_BINARY_EXT: eglQueryDeviceBinaryEXT(device: *mut c_void, name: i32,
+        max_size: i32, value: *mut c_void, size: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [if size.is_null() { observe::array(value, max_size as i64,
+        1) } else { observe::counted_array(value, size, max_size as i64, 1) }, observe::array(size,
+        1, 4)]
+}
+plain! {
+    EGL_QUERY_DEVICE_STRING_EXT: eglQueryDeviceStringEXT(device: *mut c_void,
+        name: i32) -> *const c_char as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! {
+    EGL_QUERY_DEVICES_EXT: eglQueryDevicesEXT(max_devices: i32, devices: *mut *mut c_void,
+        num_devices: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [if num_devices.is_null() { observe::array(devices,
+        max_devices as i64, 8) } else { observe::counted_array(devices, num_devices,
+        max_devices as i64, 8) }, observe::array(num_devices, 1, 4)]
+}
+plain! {
+    EGL_QUERY_DISPLAY_ATTRIB_EXT: eglQueryDisplayAttribEXT(dpy: *mut c_void, attribute: i32,
+        value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_DISPLAY_ATTRIB_KHR: eglQueryDisplayAttribKHR(dpy: *mut c_void, name: i32,
+        value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_DISPLAY_ATTRIB_NV: eglQueryDisplayAttribNV(dpy: *mut c_void, attribute: i32,
+        value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_DMA_BUF_FORMATS_EXT: eglQueryDmaBufFormatsEXT(dpy: *mut c_void, max_formats: i32,
+        formats: *mut i32, num_formats: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [if num_formats.is_null() { observe::array(formats,
+        max_formats as i64, 4) } else { observe::counted_array(formats, num_formats,
+        max_formats as i64, 4) }, observe::array(num_formats, 1, 4)]
+}
+plain! {
+    EGL_QUERY_DMA_BUF_MODIFIERS_EXT: eglQueryDmaBufModifiersEXT(dpy: *mut c_void, format: i32,
+        max_modifiers: i32, modifiers: *mut u64, external_only: *mut u32,
+        num_modifiers: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [if num_modifiers.is_null() { observe::array(modifiers,
+        max_modifiers as i64, 8) } else { observe::counted_array(modifiers, num_modifiers,
+        max_modifiers as i64, 8) }, if num_modifiers.is_null() { observe::array(external_only,
+        max_modifiers as i64, 4) } else { observe::counted_array(external_only, num_modifiers,
+        max_modifiers as i64, 4) }, observe::array(num_modifiers, 1, 4)]
+}
+plain! {
+    EGL_QUERY_NATIVE_DISPLAY_NV: eglQueryNativeDisplayNV(dpy: *mut c_void,
+        display_id: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(display_id, 1, 8)]
+}
+plain! {
+    EGL_QUERY_NATIVE_PIXMAP_NV: eglQueryNativePixmapNV(dpy: *mut c_void, surf: *mut c_void,
+        pixmap: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(pixmap, 1, 8)]
+}
+plain! {
+    EGL_QUERY_NATIVE_WINDOW_NV: eglQueryNativeWindowNV(dpy: *mut c_void, surf: *mut c_void,
+        window: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(window, 1, 8)]
+}
+plain! {
+    EGL_QUERY_OUTPUT_LAYER_ATTRIB_EXT: eglQueryOutputLayerAttribEXT(dpy: *mut c_void,
+        layer: *mut c_void, attribute: i32, value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_OUTPUT_LAYER_STRING_EXT: eglQueryOutputLayerStringEXT(dpy: *mut c_void,
+        layer: *mut c_void, name: i32) -> *const c_char as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! {
+    EGL_QUERY_OUTPUT_PORT_ATTRIB_EXT: eglQueryOutputPortAttribEXT(dpy: *mut c_void,
+        port: *mut c_void, attribute: i32, value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_OUTPUT_PORT_STRING_EXT: eglQueryOutputPortStringEXT(dpy: *mut c_void,
+        port: *mut c_void, name: i32) -> *const c_char as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! {
+    EGL_QUERY_STREAM_ATTRIB_KHR: eglQueryStreamAttribKHR(dpy: *mut c_void, stream: *mut c_void,
+        attribute: u32, value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_STREAM_CONSUMER_EVENT_NV: eglQueryStreamConsumerEventNV(dpy: *mut c_void,
+        stream: *mut c_void, timeout: u64, event: *mut u32, aux: *mut isize) -> i32;
+    enter LEAVES; leave EFFECT, [observe::array(event, 1, 4), observe::array(aux, 1, 8)]
+}
+plain! {
+    EGL_QUERY_STREAM_KHR: eglQueryStreamKHR(dpy: *mut c_void, stream: *mut c_void,
+        attribute: u32, value: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+plain! {
+    EGL_QUERY_STREAM_METADATA_NV: eglQueryStreamMetadataNV(dpy: *mut c_void,
+        stream: *mut c_void, name: u32, n: i32, offset: i32, size: i32, data: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, size as i64, 1)]
+}
+plain! {
+    EGL_QUERY_STREAM_TIME_KHR: eglQueryStreamTimeKHR(dpy: *mut c_void, stream: *mut c_void,
+        attribute: u32, value: *mut u64) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_STREAMU64_KHR: eglQueryStreamu64KHR(dpy: *mut c_void, stream: *mut c_void,
+        attribute: u32, value: *mut u64) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_STRING: eglQueryString(dpy: *mut c_void, name: i32) -> *const c_char as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! {
+
+        EGL_QUERY_SUPPORTED_COMPRESSION_RATES_EXT: eglQuerySupportedCompressionRatesEXT(dpy: *mut c_void,
+        config: *mut c_void, attrib_list: *const isize, rates: *mut i32, rate_size: i32,
+        num_rates: *mut i32) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; leave 0,
+        [if num_rates.is_null() { observe::array(rates, rate_size as i64, 4) } else {
+        observe::counted_array(rates, num_rates, rate_size as i64, 4) }, observe::array(num_rates,
+        1, 4)]
+}
+plain! {
+    EGL_QUERY_SURFACE: eglQuerySurface(dpy: *mut c_void, surface: *mut c_void, attribute: i32,
+        value: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+plain! {
+    EGL_QUERY_SURFACE64_KHR: eglQuerySurface64KHR(dpy: *mut c_void, surface: *mut c_void,
+        attribute: i32, value: *mut isize) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_SURFACE_POINTER_ANGLE: eglQuerySurfacePointerANGLE(dpy: *mut c_void,
+        surface: *mut c_void, attribute: i32, value: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 8)]
+}
+plain! {
+    EGL_QUERY_WAYLAND_BUFFER_WL: eglQueryWaylandBufferWL(dpy: *mut c_void, buffer: *mut c_void,
+        attribute: i32, value: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+followed! {
+    EGL_RELEASE_TEX_IMAGE: eglReleaseTexImage(dpy: *mut c_void, surface: *mut c_void,
+        buffer: i32) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+hooked! {
+    EGL_RELEASE_THREAD: eglReleaseThread() -> u32;
+    state [enter leave]; enter EFFECT | LEAVES, []; leave 0, []
+}
+plain! {
+    EGL_RESET_STREAM_NV: eglResetStreamNV(dpy: *mut c_void, stream: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_SET_BLOB_CACHE_FUNCS_ANDROID: eglSetBlobCacheFuncsANDROID(dpy: *mut c_void,
+        set: *mut c_void, get: *mut c_void);
+    enter EFFECT; finish
+}
+plain! {
+    EGL_SET_DAMAGE_REGION_KHR: eglSetDamageRegionKHR(dpy: *mut c_void, surface: *mut c_void,
+        rects: *mut i32, n_rects: i32) -> u32;
+    enter EFFECT | LEAVES, [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        result 0
+}
+plain! {
+    EGL_SET_STREAM_ATTRIB_KHR: eglSetStreamAttribKHR(dpy: *mut c_void, stream: *mut c_void,
+        attribute: u32, value: isize) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_SET_STREAM_METADATA_NV: eglSetStreamMetadataNV(dpy: *mut c_void, stream: *mut c_void,
+        n: i32, offset: i32, size: i32, data: *const c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(data, size as i64, 1)]; result 0
+}
+plain! {
+    EGL_SIGNAL_SYNC_KHR: eglSignalSyncKHR(dpy: *mut c_void, sync: *mut c_void,
+        mode: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_SIGNAL_SYNC_NV: eglSignalSyncNV(sync: *mut c_void, mode: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_STREAM_ACQUIRE_IMAGE_NV: eglStreamAcquireImageNV(dpy: *mut c_void, stream: *mut c_void,
+        pImage: *mut *mut c_void, sync: *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pImage, 1, 8)]
+}
+plain! {
+    EGL_STREAM_ATTRIB_KHR: eglStreamAttribKHR(dpy: *mut c_void, stream: *mut c_void,
+        attribute: u32, value: i32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_STREAM_CONSUMER_ACQUIRE_ATTRIB_KHR: eglStreamConsumerAcquireAttribKHR(dpy: *mut c_void,
+        stream: *mut c_void, attrib_list: *const isize) -> u32;
+    enter LEAVES, [observe::attributes_isize(attrib_list)]; result EFFECT
+}
+plain! {
+    EGL_STREAM_CONSUMER_ACQUIRE_KHR: eglStreamConsumerAcquireKHR(dpy: *mut c_void,
+        stream: *mut c_void) -> u32;
+    enter LEAVES; result EFFECT
+}
+plain! {
+
+        EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_ATTRIBS_NV: eglStreamConsumerGLTextureExternalAttribsNV(dpy: *mut c_void,
+        stream: *mut c_void, attrib_list: *const isize) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+}
+plain! {
+
+        EGL_STREAM_CONSUMER_GL_TEXTURE_EXTERNAL_KHR: eglStreamConsumerGLTextureExternalKHR(dpy: *mut c_void,
+        stream: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_STREAM_CONSUMER_OUTPUT_EXT: eglStreamConsumerOutputEXT(dpy: *mut c_void,
+        stream: *mut c_void, layer: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_STREAM_CONSUMER_RELEASE_ATTRIB_KHR: eglStreamConsumerReleaseAttribKHR(dpy: *mut c_void,
+        stream: *mut c_void, attrib_list: *const isize) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+}
+plain! {
+    EGL_STREAM_CONSUMER_RELEASE_KHR: eglStreamConsumerReleaseKHR(dpy: *mut c_void,
+        stream: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_STREAM_FLUSH_NV: eglStreamFlushNV(dpy: *mut c_void, stream: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_STREAM_IMAGE_CONSUMER_CONNECT_NV: eglStreamImageConsumerConnectNV(dpy: *mut c_void,
+        stream: *mut c_void, num_modifiers: i32, modifiers: *const u64,
+        attrib_list: *const isize) -> u32;
+    enter EFFECT | LEAVES, [observe::array(modifiers, num_modifiers as i64, 8),
+        observe::attributes_isize(attrib_list)]; result 0
+}
+plain! {
+    EGL_STREAM_RELEASE_IMAGE_NV: eglStreamReleaseImageNV(dpy: *mut c_void, stream: *mut c_void,
+        image: *mut c_void, sync: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    EGL_SURFACE_ATTRIB: eglSurfaceAttrib(dpy: *mut c_void, surface: *mut c_void,
+        attribute: i32, value: i32) -> u32;
+    state process [tracked leave]; enter EFFECT | LEAVES; leave 0, []
+}
+hooked! {
+    EGL_SWAP_BUFFERS: eglSwapBuffers(dpy: *mut c_void, surface: *mut c_void) -> u32 as result;
+    before hooks::eglSwapBuffers_before; state [enter leave]; enter EFFECT | LEAVES, [];
+        leave hooks::eglSwapBuffers_leave_flags(dpy, surface, result), []
+}
+followed! {
+    EGL_SWAP_BUFFERS_REGION2_NOK: eglSwapBuffersRegion2NOK(dpy: *mut c_void,
+        surface: *mut c_void, numRects: i32, rects: *const i32) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(rects,
+        (numRects as i64).saturating_mul(4), 4)]; result 0
+}
+followed! {
+    EGL_SWAP_BUFFERS_REGION_NOK: eglSwapBuffersRegionNOK(dpy: *mut c_void,
+        surface: *mut c_void, numRects: i32, rects: *const i32) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(rects,
+        (numRects as i64).saturating_mul(4), 4)]; result 0
+}
+hooked! {
+    EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT: eglSwapBuffersWithDamageEXT(dpy: *mut c_void,
+        surface: *mut c_void, rects: *const i32, n_rects: i32) -> u32 as result;
+    before hooks::eglSwapBuffersWithDamageEXT_before; state [enter leave];
+        enter EFFECT | LEAVES, [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        leave hooks::eglSwapBuffersWithDamageEXT_leave_flags(dpy, surface, rects, n_rects, result),
+        []
+}
+hooked! {
+    EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR: eglSwapBuffersWithDamageKHR(dpy: *mut c_void,
+        surface: *mut c_void, rects: *const i32, n_rects: i32) -> u32 as result;
+    before hooks::eglSwapBuffersWithDamageKHR_before; state [enter leave];
+        enter EFFECT | LEAVES, [observe::array(rects, (n_rects as i64).saturating_mul(4), 4)];
+        leave hooks::eglSwapBuffersWithDamageKHR_leave_flags(dpy, surface, rects, n_rects, result),
+        []
+}
+followed! {
+    EGL_SWAP_INTERVAL: eglSwapInterval(dpy: *mut c_void, interval: i32) -> u32;
+    state process [tracked leave]; enter EFFECT | LEAVES; leave 0, []
+}
+hooked! {
+    EGL_TERMINATE: eglTerminate(dpy: *mut c_void) -> u32;
+    state [enter]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    EGL_UNBIND_WAYLAND_DISPLAY_WL: eglUnbindWaylandDisplayWL(dpy: *mut c_void,
+        display: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_UNLOCK_SURFACE_KHR: eglUnlockSurfaceKHR(dpy: *mut c_void, surface: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    EGL_UNSIGNAL_SYNC_EXT: eglUnsignalSyncEXT(dpy: *mut c_void, sync: *mut c_void,
+        attrib_list: *const isize) -> u32;
+    enter EFFECT | LEAVES, [observe::attributes_isize(attrib_list)]; result 0
+}
+followed! {
+    EGL_WAIT_CLIENT: eglWaitClient() -> u32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_WAIT_GL: eglWaitGL() -> u32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_WAIT_NATIVE: eglWaitNative(engine: i32) -> u32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_WAIT_SYNC: eglWaitSync(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> u32;
+    state process [enter]; enter LEAVES, []; result EFFECT
+}
+followed! {
+    EGL_WAIT_SYNC_KHR: eglWaitSyncKHR(dpy: *mut c_void, sync: *mut c_void, flags: i32) -> i32;
+    state process [enter]; enter LEAVES, []; result EFFECT
 }

@@ -2,1357 +2,280 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
-use super::trackers;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
+use crate::tracking::Tracker;
+use crate::{hooks, observe, tracking};
 
-pub unsafe extern "C" fn glAlphaFunc(func: u32, r#ref: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_ALPHA_FUNC) };
-    let Some(call) = Call::begin(GL_ALPHA_FUNC) else { return driver()(func, r#ref) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(func, r#ref) };
-    call.put(0, func);
-    call.put(4, r#ref);
-    let call = call.publish();
-    driver()(func, r#ref);
-    call.finish();
+plain! { GL_ALPHA_FUNC: glAlphaFunc(func: u32, r#ref: f32); enter EFFECT; finish }
+plain! { GL_ALPHA_FUNCX: glAlphaFuncx(func: u32, r#ref: i32); enter EFFECT; finish }
+plain! {
+    GL_CLEAR_COLORX: glClearColorx(red: i32, green: i32, blue: i32, alpha: i32);
+    enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glAlphaFuncx(func: u32, r#ref: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_ALPHA_FUNCX) };
-    let Some(call) = Call::begin(GL_ALPHA_FUNCX) else { return driver()(func, r#ref) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(func, r#ref) };
-    call.put(0, func);
-    call.put(4, r#ref);
-    let call = call.publish();
-    driver()(func, r#ref);
-    call.finish();
+plain! { GL_CLEAR_DEPTHX: glClearDepthx(depth: i32); enter EFFECT; finish }
+followed! {
+    GL_CLIENT_ACTIVE_TEXTURE: glClientActiveTexture(texture: u32);
+    state gl [tracked enter]; enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glClearColorx(red: i32, green: i32, blue: i32, alpha: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_CLEAR_COLORX) };
-    let Some(call) = Call::begin(GL_CLEAR_COLORX) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
+plain! {
+    GL_CLIP_PLANEF: glClipPlanef(p: u32, eqn: *const f32);
+    enter EFFECT, [observe::array(eqn, 4, 4)]; finish
 }
-
-pub unsafe extern "C" fn glClearDepthx(depth: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_CLEAR_DEPTHX) };
-    let Some(call) = Call::begin(GL_CLEAR_DEPTHX) else { return driver()(depth) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(depth) };
-    call.put_word(0, depth);
-    let call = call.publish();
-    driver()(depth);
-    call.finish();
+plain! {
+    GL_CLIP_PLANEX: glClipPlanex(plane: u32, equation: *const i32);
+    enter EFFECT, [observe::array(equation, 4, 4)]; finish
 }
-
-pub unsafe extern "C" fn glClientActiveTexture(texture: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_CLIENT_ACTIVE_TEXTURE) };
-    let Some(mut call) = Call::begin(GL_CLIENT_ACTIVE_TEXTURE) else {
-        return trackers::glClientActiveTexture(texture);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glClientActiveTexture::enter(tracked, readable, observer, texture)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, texture);
-        call.publish()
-    });
-    driver()(texture);
-    if let Some(call) = call {
-        call.finish();
-    }
+plain! { GL_COLOR4F: glColor4f(red: f32, green: f32, blue: f32, alpha: f32); enter EFFECT; finish }
+plain! { GL_COLOR4UB: glColor4ub(red: u8, green: u8, blue: u8, alpha: u8); enter EFFECT; finish }
+plain! { GL_COLOR4X: glColor4x(red: i32, green: i32, blue: i32, alpha: i32); enter EFFECT; finish }
+followed! {
+    GL_COLOR_POINTER: glColorPointer(size: i32, r#type: u32, stride: i32,
+        pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glClipPlanef(p: u32, eqn: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_CLIP_PLANEF) };
-    let Some(call) = Call::begin(GL_CLIP_PLANEF) else { return driver()(p, eqn) };
-    let mut reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(p, eqn);
-    };
-    call.put_word(0, p);
-    call.put(8, eqn);
-    let call = call.publish_observing(16, &reads);
-    driver()(p, eqn);
-    call.finish();
+plain! { GL_DEPTH_RANGEX: glDepthRangex(n: i32, f: i32); enter EFFECT; finish }
+followed! {
+    GL_DISABLE_CLIENT_STATE: glDisableClientState(array: u32);
+    state gl [tracked enter]; enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glClipPlanex(plane: u32, equation: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_CLIP_PLANEX) };
-    let Some(call) = Call::begin(GL_CLIP_PLANEX) else { return driver()(plane, equation) };
-    let mut reads = [observe::array(equation, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(plane, equation);
-    };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let call = call.publish_observing(16, &reads);
-    driver()(plane, equation);
-    call.finish();
+followed! {
+    GL_ENABLE_CLIENT_STATE: glEnableClientState(array: u32);
+    state gl [tracked enter]; enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glColor4f(red: f32, green: f32, blue: f32, alpha: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32) { driver!(GL_COLOR4F) };
-    let Some(call) = Call::begin(GL_COLOR4F) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
+plain! { GL_FOGF: glFogf(pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_FOGFV: glFogfv(pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params, sizes::fog_values(pname), 4)]; finish
 }
-
-pub unsafe extern "C" fn glColor4ub(red: u8, green: u8, blue: u8, alpha: u8) {
-    let driver = || -> unsafe extern "C" fn(u8, u8, u8, u8) { driver!(GL_COLOR4UB) };
-    let Some(call) = Call::begin(GL_COLOR4UB) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(red, green, blue, alpha) };
-    call.clear(0);
-    call.put(0, red);
-    call.put(1, green);
-    call.put(2, blue);
-    call.put(3, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
+plain! { GL_FOGX: glFogx(pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_FOGXV: glFogxv(pname: u32, param: *const i32);
+    enter EFFECT, [observe::array(param, sizes::fog_values(pname), 4)]; finish
 }
-
-pub unsafe extern "C" fn glColor4x(red: i32, green: i32, blue: i32, alpha: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_COLOR4X) };
-    let Some(call) = Call::begin(GL_COLOR4X) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
+plain! {
+    GL_FRUSTUMF: glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32);
+    enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glColorPointer(
-    size: i32,
-    r#type: u32,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_COLOR_POINTER) };
-    let Some(mut call) = Call::begin(GL_COLOR_POINTER) else {
-        return trackers::glColorPointer(size, r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glColorPointer::enter(
-            tracked,
-            readable,
-            observer,
-            size,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, size);
-        call.put(4, r#type);
-        call.put_word(8, stride);
-        call.put(16, pointer);
-        call.publish()
-    });
-    driver()(size, r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
+plain! {
+    GL_FRUSTUMX: glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32);
+    enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glDepthRangex(n: i32, f: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_DEPTH_RANGEX) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGEX) else { return driver()(n, f) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(n, f) };
-    call.put(0, n);
-    call.put(4, f);
-    let call = call.publish();
-    driver()(n, f);
-    call.finish();
+plain! {
+    GL_GET_CLIP_PLANEF: glGetClipPlanef(plane: u32, equation: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(equation, 4, 4)]
 }
-
-pub unsafe extern "C" fn glDisableClientState(array: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE_CLIENT_STATE) };
-    let Some(mut call) = Call::begin(GL_DISABLE_CLIENT_STATE) else {
-        return trackers::glDisableClientState(array);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDisableClientState::enter(tracked, readable, observer, array)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, array);
-        call.publish()
-    });
-    driver()(array);
-    if let Some(call) = call {
-        call.finish();
-    }
+plain! {
+    GL_GET_CLIP_PLANEX: glGetClipPlanex(plane: u32, equation: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(equation, 4, 4)]
 }
-
-pub unsafe extern "C" fn glEnableClientState(array: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE_CLIENT_STATE) };
-    let Some(mut call) = Call::begin(GL_ENABLE_CLIENT_STATE) else {
-        return trackers::glEnableClientState(array);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEnableClientState::enter(tracked, readable, observer, array)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, array);
-        call.publish()
-    });
-    driver()(array);
-    if let Some(call) = call {
-        call.finish();
-    }
+plain! {
+    GL_GET_FIXEDV: glGetFixedv(pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::state(pname), 4)]
 }
-
-pub unsafe extern "C" fn glFogf(pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_FOGF) };
-    let Some(call) = Call::begin(GL_FOGF) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
+plain! {
+    GL_GET_LIGHTFV: glGetLightfv(light: u32, pname: u32, params: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]
 }
-
-pub unsafe extern "C" fn glFogfv(pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_FOGFV) };
-    let Some(call) = Call::begin(GL_FOGFV) else { return driver()(pname, params) };
-    let mut reads = [observe::array(params, sizes::fog_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, params);
-    };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, params);
-    call.finish();
+plain! {
+    GL_GET_LIGHTXV: glGetLightxv(light: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]
 }
-
-pub unsafe extern "C" fn glFogx(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_FOGX) };
-    let Some(call) = Call::begin(GL_FOGX) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFogxv(pname: u32, param: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_FOGXV) };
-    let Some(call) = Call::begin(GL_FOGXV) else { return driver()(pname, param) };
-    let mut reads = [observe::array(param, sizes::fog_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, param);
-    };
-    call.put_word(0, pname);
-    call.put(8, param);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFrustumf(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) { driver!(GL_FRUSTUMF) };
-    let Some(call) = Call::begin(GL_FRUSTUMF) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFrustumx(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) { driver!(GL_FRUSTUMX) };
-    let Some(call) = Call::begin(GL_FRUSTUMX) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glGetClipPlanef(plane: u32, equation: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_CLIP_PLANEF) };
-    let Some(call) = Call::begin(GL_GET_CLIP_PLANEF) else { return driver()(plane, equation) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(plane, equation) };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let mut call = call.publish();
-    driver()(plane, equation);
-    call.returned();
-    let mut writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEF, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetClipPlanex(plane: u32, equation: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_CLIP_PLANEX) };
-    let Some(call) = Call::begin(GL_GET_CLIP_PLANEX) else { return driver()(plane, equation) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(plane, equation) };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let mut call = call.publish();
-    driver()(plane, equation);
-    call.returned();
-    let mut writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEX, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFixedv(pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_FIXEDV) };
-    let Some(call) = Call::begin(GL_GET_FIXEDV) else { return driver()(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::state(pname), 4)];
-    call.leave(GL_GET_FIXEDV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetLightfv(light: u32, pname: u32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_LIGHTFV) };
-    let Some(call) = Call::begin(GL_GET_LIGHTFV) else { return driver()(light, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(light, pname, params);
-    };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(light, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
-            sizes::light_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_LIGHTFV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetLightxv(light: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_LIGHTXV) };
-    let Some(call) = Call::begin(GL_GET_LIGHTXV) else { return driver()(light, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(light, pname, params);
-    };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(light, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
-            sizes::light_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_LIGHTXV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetMaterialfv(face: u32, pname: u32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_MATERIALFV) };
-    let Some(call) = Call::begin(GL_GET_MATERIALFV) else { return driver()(face, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(face, pname, params);
-    };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(face, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
+plain! {
+    GL_GET_MATERIALFV: glGetMaterialfv(face: u32, pname: u32, params: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
         if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
-            sizes::material_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_MATERIALFV, 0, (), &mut writes);
+        sizes::material_values(pname) } else { 0 }, 4)]
 }
-
-pub unsafe extern "C" fn glGetMaterialxv(face: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_MATERIALXV) };
-    let Some(call) = Call::begin(GL_GET_MATERIALXV) else { return driver()(face, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(face, pname, params);
-    };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(face, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
+plain! {
+    GL_GET_MATERIALXV: glGetMaterialxv(face: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
         if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
-            sizes::material_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_MATERIALXV, 0, (), &mut writes);
+        sizes::material_values(pname) } else { 0 }, 4)]
 }
-
-pub unsafe extern "C" fn glGetTexEnvfv(target: u32, pname: u32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_TEX_ENVFV) };
-    let Some(call) = Call::begin(GL_GET_TEX_ENVFV) else { return driver()(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_TEX_ENVFV, 0, (), &mut writes);
+plain! {
+    GL_GET_TEX_ENVFV: glGetTexEnvfv(target: u32, pname: u32, params: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]
 }
-
-pub unsafe extern "C" fn glGetTexEnviv(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_ENVIV) };
-    let Some(call) = Call::begin(GL_GET_TEX_ENVIV) else { return driver()(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_TEX_ENVIV, 0, (), &mut writes);
+plain! {
+    GL_GET_TEX_ENVIV: glGetTexEnviv(target: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]
 }
-
-pub unsafe extern "C" fn glGetTexEnvxv(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_ENVXV) };
-    let Some(call) = Call::begin(GL_GET_TEX_ENVXV) else { return driver()(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_TEX_ENVXV, 0, (), &mut writes);
+plain! {
+    GL_GET_TEX_ENVXV: glGetTexEnvxv(target: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]
 }
-
-pub unsafe extern "C" fn glGetTexParameterxv(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETERXV) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterxv::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETERXV, 0, (), &mut []);
-    }
+followed! {
+    GL_GET_TEX_PARAMETERXV: glGetTexParameterxv(target: u32, pname: u32, params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
 }
-
-pub unsafe extern "C" fn glLightModelf(pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_LIGHT_MODELF) };
-    let Some(call) = Call::begin(GL_LIGHT_MODELF) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
+plain! { GL_LIGHT_MODELF: glLightModelf(pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_LIGHT_MODELFV: glLightModelfv(pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params, sizes::light_model_values(pname), 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightModelfv(pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_LIGHT_MODELFV) };
-    let Some(call) = Call::begin(GL_LIGHT_MODELFV) else { return driver()(pname, params) };
-    let mut reads = [observe::array(params, sizes::light_model_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, params);
-    };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, params);
-    call.finish();
+plain! { GL_LIGHT_MODELX: glLightModelx(pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_LIGHT_MODELXV: glLightModelxv(pname: u32, param: *const i32);
+    enter EFFECT, [observe::array(param, sizes::light_model_values(pname), 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightModelx(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_LIGHT_MODELX) };
-    let Some(call) = Call::begin(GL_LIGHT_MODELX) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
+plain! { GL_LIGHTF: glLightf(light: u32, pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_LIGHTFV: glLightfv(light: u32, pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightModelxv(pname: u32, param: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_LIGHT_MODELXV) };
-    let Some(call) = Call::begin(GL_LIGHT_MODELXV) else { return driver()(pname, param) };
-    let mut reads = [observe::array(param, sizes::light_model_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, param);
-    };
-    call.put_word(0, pname);
-    call.put(8, param);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, param);
-    call.finish();
+plain! { GL_LIGHTX: glLightx(light: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_LIGHTXV: glLightxv(light: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightf(light: u32, pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_LIGHTF) };
-    let Some(call) = Call::begin(GL_LIGHTF) else { return driver()(light, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(light, pname, param) };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(light, pname, param);
-    call.finish();
+plain! { GL_LINE_WIDTHX: glLineWidthx(width: i32); enter EFFECT; finish }
+plain! { GL_LOAD_IDENTITY: glLoadIdentity(); enter EFFECT; finish }
+plain! {
+    GL_LOAD_MATRIXF: glLoadMatrixf(m: *const f32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightfv(light: u32, pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_LIGHTFV) };
-    let Some(call) = Call::begin(GL_LIGHTFV) else { return driver()(light, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
-            sizes::light_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(light, pname, params);
-    };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(light, pname, params);
-    call.finish();
+plain! {
+    GL_LOAD_MATRIXX: glLoadMatrixx(m: *const i32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightx(light: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_LIGHTX) };
-    let Some(call) = Call::begin(GL_LIGHTX) else { return driver()(light, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(light, pname, param) };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(light, pname, param);
-    call.finish();
+plain! { GL_LOGIC_OP: glLogicOp(opcode: u32); enter EFFECT; finish }
+plain! { GL_MATERIALF: glMaterialf(face: u32, pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_MATERIALFV: glMaterialfv(face: u32, pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params, if (face as i64) == 1032i64 {
+        sizes::material_values(pname) } else { 0 }, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLightxv(light: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_LIGHTXV) };
-    let Some(call) = Call::begin(GL_LIGHTXV) else { return driver()(light, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
-            sizes::light_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(light, pname, params);
-    };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(light, pname, params);
-    call.finish();
+plain! { GL_MATERIALX: glMaterialx(face: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_MATERIALXV: glMaterialxv(face: u32, pname: u32, param: *const i32);
+    enter EFFECT, [observe::array(param, if (face as i64) == 1032i64 {
+        sizes::material_values(pname) } else { 0 }, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLineWidthx(width: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_LINE_WIDTHX) };
-    let Some(call) = Call::begin(GL_LINE_WIDTHX) else { return driver()(width) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(width) };
-    call.put_word(0, width);
-    let call = call.publish();
-    driver()(width);
-    call.finish();
+plain! { GL_MATRIX_MODE: glMatrixMode(mode: u32); enter EFFECT; finish }
+plain! {
+    GL_MULT_MATRIXF: glMultMatrixf(m: *const f32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLoadIdentity() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_LOAD_IDENTITY) };
-    let Some(call) = Call::begin(GL_LOAD_IDENTITY) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
+plain! {
+    GL_MULT_MATRIXX: glMultMatrixx(m: *const i32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
 }
-
-pub unsafe extern "C" fn glLoadMatrixf(m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(*const f32) { driver!(GL_LOAD_MATRIXF) };
-    let Some(call) = Call::begin(GL_LOAD_MATRIXF) else { return driver()(m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
-    call.put(0, m);
-    let call = call.publish_observing(8, &reads);
-    driver()(m);
-    call.finish();
+plain! {
+    GL_MULTI_TEX_COORD4F: glMultiTexCoord4f(target: u32, s: f32, t: f32, r: f32, q: f32);
+    enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glLoadMatrixx(m: *const i32) {
-    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_LOAD_MATRIXX) };
-    let Some(call) = Call::begin(GL_LOAD_MATRIXX) else { return driver()(m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
-    call.put(0, m);
-    let call = call.publish_observing(8, &reads);
-    driver()(m);
-    call.finish();
+plain! {
+    GL_MULTI_TEX_COORD4X: glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32, q: i32);
+    enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glLogicOp(opcode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_LOGIC_OP) };
-    let Some(call) = Call::begin(GL_LOGIC_OP) else { return driver()(opcode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(opcode) };
-    call.put_word(0, opcode);
-    let call = call.publish();
-    driver()(opcode);
-    call.finish();
+plain! { GL_NORMAL3F: glNormal3f(nx: f32, ny: f32, nz: f32); enter EFFECT; finish }
+plain! { GL_NORMAL3X: glNormal3x(nx: i32, ny: i32, nz: i32); enter EFFECT; finish }
+followed! {
+    GL_NORMAL_POINTER: glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glMaterialf(face: u32, pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_MATERIALF) };
-    let Some(call) = Call::begin(GL_MATERIALF) else { return driver()(face, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(face, pname, param) };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(face, pname, param);
-    call.finish();
+plain! { GL_ORTHOF: glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32); enter EFFECT; finish }
+plain! { GL_ORTHOX: glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32); enter EFFECT; finish }
+plain! { GL_POINT_PARAMETERF: glPointParameterf(pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_POINT_PARAMETERFV: glPointParameterfv(pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params, sizes::point_values(pname), 4)]; finish
 }
-
-pub unsafe extern "C" fn glMaterialfv(face: u32, pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_MATERIALFV) };
-    let Some(call) = Call::begin(GL_MATERIALFV) else { return driver()(face, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(face, pname, params);
-    };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(face, pname, params);
-    call.finish();
+plain! { GL_POINT_PARAMETERX: glPointParameterx(pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_POINT_PARAMETERXV: glPointParameterxv(pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, sizes::point_values(pname), 4)]; finish
 }
-
-pub unsafe extern "C" fn glMaterialx(face: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_MATERIALX) };
-    let Some(call) = Call::begin(GL_MATERIALX) else { return driver()(face, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(face, pname, param) };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(face, pname, param);
-    call.finish();
+plain! { GL_POINT_SIZE: glPointSize(size: f32); enter EFFECT; finish }
+plain! { GL_POINT_SIZEX: glPointSizex(size: i32); enter EFFECT; finish }
+plain! { GL_POLYGON_OFFSETX: glPolygonOffsetx(factor: i32, units: i32); enter EFFECT; finish }
+plain! { GL_POP_MATRIX: glPopMatrix(); enter EFFECT; finish }
+plain! { GL_PUSH_MATRIX: glPushMatrix(); enter EFFECT; finish }
+plain! { GL_ROTATEF: glRotatef(angle: f32, x: f32, y: f32, z: f32); enter EFFECT; finish }
+plain! { GL_ROTATEX: glRotatex(angle: i32, x: i32, y: i32, z: i32); enter EFFECT; finish }
+plain! { GL_SAMPLE_COVERAGEX: glSampleCoveragex(value: i32, invert: u8); enter EFFECT; finish }
+plain! { GL_SCALEF: glScalef(x: f32, y: f32, z: f32); enter EFFECT; finish }
+plain! { GL_SCALEX: glScalex(x: i32, y: i32, z: i32); enter EFFECT; finish }
+plain! { GL_SHADE_MODEL: glShadeModel(mode: u32); enter EFFECT; finish }
+followed! {
+    GL_TEX_COORD_POINTER: glTexCoordPointer(size: i32, r#type: u32, stride: i32,
+        pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glMaterialxv(face: u32, pname: u32, param: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_MATERIALXV) };
-    let Some(call) = Call::begin(GL_MATERIALXV) else { return driver()(face, pname, param) };
-    let mut reads = [observe::array(
-        param,
-        if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(face, pname, param);
-    };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish_observing(16, &reads);
-    driver()(face, pname, param);
-    call.finish();
+plain! { GL_TEX_ENVF: glTexEnvf(target: u32, pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_TEX_ENVFV: glTexEnvfv(target: u32, pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]; finish
 }
-
-pub unsafe extern "C" fn glMatrixMode(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_MODE) };
-    let Some(call) = Call::begin(GL_MATRIX_MODE) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
+plain! { GL_TEX_ENVI: glTexEnvi(target: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_ENVIV: glTexEnviv(target: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]; finish
 }
-
-pub unsafe extern "C" fn glMultMatrixf(m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(*const f32) { driver!(GL_MULT_MATRIXF) };
-    let Some(call) = Call::begin(GL_MULT_MATRIXF) else { return driver()(m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
-    call.put(0, m);
-    let call = call.publish_observing(8, &reads);
-    driver()(m);
-    call.finish();
+plain! { GL_TEX_ENVX: glTexEnvx(target: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_ENVXV: glTexEnvxv(target: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]; finish
 }
-
-pub unsafe extern "C" fn glMultMatrixx(m: *const i32) {
-    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_MULT_MATRIXX) };
-    let Some(call) = Call::begin(GL_MULT_MATRIXX) else { return driver()(m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
-    call.put(0, m);
-    let call = call.publish_observing(8, &reads);
-    driver()(m);
-    call.finish();
+plain! {
+    GL_TEX_PARAMETERX: glTexParameterx(target: u32, pname: u32, param: i32);
+    enter EFFECT; finish
 }
-
-pub unsafe extern "C" fn glMultiTexCoord4f(target: u32, s: f32, t: f32, r: f32, q: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_MULTI_TEX_COORD4F) };
-    let Some(call) = Call::begin(GL_MULTI_TEX_COORD4F) else { return driver()(target, s, t, r, q) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(target, s, t, r, q) };
-    call.put(0, target);
-    call.put(4, s);
-    call.put(8, t);
-    call.put(12, r);
-    call.put_word(16, q);
-    let call = call.publish();
-    driver()(target, s, t, r, q);
-    call.finish();
+followed! {
+    GL_TEX_PARAMETERXV: glTexParameterxv(target: u32, pname: u32, params: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
 }
-
-pub unsafe extern "C" fn glMultiTexCoord4x(texture: u32, s: i32, t: i32, r: i32, q: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_MULTI_TEX_COORD4X) };
-    let Some(call) = Call::begin(GL_MULTI_TEX_COORD4X) else {
-        return driver()(texture, s, t, r, q);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(texture, s, t, r, q) };
-    call.put(0, texture);
-    call.put(4, s);
-    call.put(8, t);
-    call.put(12, r);
-    call.put_word(16, q);
-    let call = call.publish();
-    driver()(texture, s, t, r, q);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNormal3f(nx: f32, ny: f32, nz: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32) { driver!(GL_NORMAL3F) };
-    let Some(call) = Call::begin(GL_NORMAL3F) else { return driver()(nx, ny, nz) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(nx, ny, nz) };
-    call.put(0, nx);
-    call.put(4, ny);
-    call.put_word(8, nz);
-    let call = call.publish();
-    driver()(nx, ny, nz);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNormal3x(nx: i32, ny: i32, nz: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_NORMAL3X) };
-    let Some(call) = Call::begin(GL_NORMAL3X) else { return driver()(nx, ny, nz) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(nx, ny, nz) };
-    call.put(0, nx);
-    call.put(4, ny);
-    call.put_word(8, nz);
-    let call = call.publish();
-    driver()(nx, ny, nz);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNormalPointer(r#type: u32, stride: i32, pointer: *const c_void) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const c_void) { driver!(GL_NORMAL_POINTER) };
-    let Some(mut call) = Call::begin(GL_NORMAL_POINTER) else {
-        return trackers::glNormalPointer(r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glNormalPointer::enter(
-            tracked,
-            readable,
-            observer,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, r#type);
-        call.put(4, stride);
-        call.put(8, pointer);
-        call.publish()
-    });
-    driver()(r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glOrthof(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) { driver!(GL_ORTHOF) };
-    let Some(call) = Call::begin(GL_ORTHOF) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glOrthox(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) { driver!(GL_ORTHOX) };
-    let Some(call) = Call::begin(GL_ORTHOX) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointParameterf(pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_POINT_PARAMETERF) };
-    let Some(call) = Call::begin(GL_POINT_PARAMETERF) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointParameterfv(pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_POINT_PARAMETERFV) };
-    let Some(call) = Call::begin(GL_POINT_PARAMETERFV) else { return driver()(pname, params) };
-    let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, params);
-    };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointParameterx(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_POINT_PARAMETERX) };
-    let Some(call) = Call::begin(GL_POINT_PARAMETERX) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointParameterxv(pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_POINT_PARAMETERXV) };
-    let Some(call) = Call::begin(GL_POINT_PARAMETERXV) else { return driver()(pname, params) };
-    let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, params);
-    };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointSize(size: f32) {
-    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_POINT_SIZE) };
-    let Some(call) = Call::begin(GL_POINT_SIZE) else { return driver()(size) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(size) };
-    call.put_word(0, size);
-    let call = call.publish();
-    driver()(size);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointSizex(size: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_POINT_SIZEX) };
-    let Some(call) = Call::begin(GL_POINT_SIZEX) else { return driver()(size) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(size) };
-    call.put_word(0, size);
-    let call = call.publish();
-    driver()(size);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPolygonOffsetx(factor: i32, units: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_POLYGON_OFFSETX) };
-    let Some(call) = Call::begin(GL_POLYGON_OFFSETX) else { return driver()(factor, units) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(factor, units) };
-    call.put(0, factor);
-    call.put(4, units);
-    let call = call.publish();
-    driver()(factor, units);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPopMatrix() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_MATRIX) };
-    let Some(call) = Call::begin(GL_POP_MATRIX) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPushMatrix() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_PUSH_MATRIX) };
-    let Some(call) = Call::begin(GL_PUSH_MATRIX) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glRotatef(angle: f32, x: f32, y: f32, z: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32) { driver!(GL_ROTATEF) };
-    let Some(call) = Call::begin(GL_ROTATEF) else { return driver()(angle, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(angle, x, y, z) };
-    call.put(0, angle);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    let call = call.publish();
-    driver()(angle, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glRotatex(angle: i32, x: i32, y: i32, z: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_ROTATEX) };
-    let Some(call) = Call::begin(GL_ROTATEX) else { return driver()(angle, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(angle, x, y, z) };
-    call.put(0, angle);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    let call = call.publish();
-    driver()(angle, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSampleCoveragex(value: i32, invert: u8) {
-    let driver = || -> unsafe extern "C" fn(i32, u8) { driver!(GL_SAMPLE_COVERAGEX) };
-    let Some(call) = Call::begin(GL_SAMPLE_COVERAGEX) else { return driver()(value, invert) };
-    let Some(call) = call.reserve(EFFECT, 5) else { return driver()(value, invert) };
-    call.clear(0);
-    call.put(0, value);
-    call.put(4, invert);
-    let call = call.publish();
-    driver()(value, invert);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScalef(x: f32, y: f32, z: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32) { driver!(GL_SCALEF) };
-    let Some(call) = Call::begin(GL_SCALEF) else { return driver()(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put_word(8, z);
-    let call = call.publish();
-    driver()(x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScalex(x: i32, y: i32, z: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_SCALEX) };
-    let Some(call) = Call::begin(GL_SCALEX) else { return driver()(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put_word(8, z);
-    let call = call.publish();
-    driver()(x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadeModel(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADE_MODEL) };
-    let Some(call) = Call::begin(GL_SHADE_MODEL) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexCoordPointer(
-    size: i32,
-    r#type: u32,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_TEX_COORD_POINTER) };
-    let Some(mut call) = Call::begin(GL_TEX_COORD_POINTER) else {
-        return trackers::glTexCoordPointer(size, r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexCoordPointer::enter(
-            tracked,
-            readable,
-            observer,
-            size,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, size);
-        call.put(4, r#type);
-        call.put_word(8, stride);
-        call.put(16, pointer);
-        call.publish()
-    });
-    driver()(size, r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexEnvf(target: u32, pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_TEX_ENVF) };
-    let Some(call) = Call::begin(GL_TEX_ENVF) else { return driver()(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEnvfv(target: u32, pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_TEX_ENVFV) };
-    let Some(call) = Call::begin(GL_TEX_ENVFV) else { return driver()(target, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(target, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEnvi(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_ENVI) };
-    let Some(call) = Call::begin(GL_TEX_ENVI) else { return driver()(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEnviv(target: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_ENVIV) };
-    let Some(call) = Call::begin(GL_TEX_ENVIV) else { return driver()(target, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(target, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEnvx(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_ENVX) };
-    let Some(call) = Call::begin(GL_TEX_ENVX) else { return driver()(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEnvxv(target: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_ENVXV) };
-    let Some(call) = Call::begin(GL_TEX_ENVXV) else { return driver()(target, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(target, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexParameterx(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_PARAMETERX) };
-    let Some(call) = Call::begin(GL_TEX_PARAMETERX) else { return driver()(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexParameterxv(target: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETERXV) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETERXV) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterxv::enter(tracked, readable, observer, target, pname, params as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTranslatef(x: f32, y: f32, z: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32) { driver!(GL_TRANSLATEF) };
-    let Some(call) = Call::begin(GL_TRANSLATEF) else { return driver()(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put_word(8, z);
-    let call = call.publish();
-    driver()(x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTranslatex(x: i32, y: i32, z: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_TRANSLATEX) };
-    let Some(call) = Call::begin(GL_TRANSLATEX) else { return driver()(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put_word(8, z);
-    let call = call.publish();
-    driver()(x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glVertexPointer(
-    size: i32,
-    r#type: u32,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_VERTEX_POINTER) };
-    let Some(mut call) = Call::begin(GL_VERTEX_POINTER) else {
-        return trackers::glVertexPointer(size, r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexPointer::enter(
-            tracked,
-            readable,
-            observer,
-            size,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, size);
-        call.put(4, r#type);
-        call.put_word(8, stride);
-        call.put(16, pointer);
-        call.publish()
-    });
-    driver()(size, r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
+plain! { GL_TRANSLATEF: glTranslatef(x: f32, y: f32, z: f32); enter EFFECT; finish }
+plain! { GL_TRANSLATEX: glTranslatex(x: i32, y: i32, z: i32); enter EFFECT; finish }
+followed! {
+    GL_VERTEX_POINTER: glVertexPointer(size: i32, r#type: u32, stride: i32,
+        pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
 }

@@ -2,3023 +2,554 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
-use super::trackers;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
-
-pub unsafe extern "C" fn glActiveTexture(texture: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ACTIVE_TEXTURE) };
-    let Some(mut call) = Call::begin(GL_ACTIVE_TEXTURE) else {
-        return trackers::glActiveTexture(texture);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glActiveTexture::enter(tracked, readable, observer, texture)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, texture);
-        call.publish()
-    });
-    driver()(texture);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glAttachShader(program: u32, shader: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ATTACH_SHADER) };
-    let Some(mut call) = Call::begin(GL_ATTACH_SHADER) else {
-        return trackers::glAttachShader(program, shader);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glAttachShader::enter(tracked, readable, observer, program, shader)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, program);
-        call.put(4, shader);
-        call.publish()
-    });
-    driver()(program, shader);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindAttribLocation(program: u32, index: u32, name: *const c_char) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const c_char) { driver!(GL_BIND_ATTRIB_LOCATION) };
-    let Some(call) = Call::begin(GL_BIND_ATTRIB_LOCATION) else {
-        return driver()(program, index, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(program, index, name);
-    };
-    call.put(0, program);
-    call.put(4, index);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    driver()(program, index, name);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBindBuffer(target: u32, buffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_BUFFER) };
-    let Some(mut call) = Call::begin(GL_BIND_BUFFER) else {
-        return trackers::glBindBuffer(target, buffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindBuffer::enter(tracked, readable, observer, target, buffer)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, buffer);
-        call.publish()
-    });
-    driver()(target, buffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindFramebuffer(target: u32, framebuffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_FRAMEBUFFER) };
-    let Some(mut call) = Call::begin(GL_BIND_FRAMEBUFFER) else {
-        return trackers::glBindFramebuffer(target, framebuffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindFramebuffer::enter(tracked, readable, observer, target, framebuffer)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, framebuffer);
-        call.publish()
-    });
-    driver()(target, framebuffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindRenderbuffer(target: u32, renderbuffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_RENDERBUFFER) };
-    let Some(mut call) = Call::begin(GL_BIND_RENDERBUFFER) else {
-        return trackers::glBindRenderbuffer(target, renderbuffer);
-    };
-    if matches!(target, 0x8d41) {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glBindRenderbuffer::enter(tracked, readable, observer, target, renderbuffer)
-        });
-    }
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, renderbuffer);
-        call.publish()
-    });
-    driver()(target, renderbuffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindTexture(target: u32, texture: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_TEXTURE) };
-    let Some(mut call) = Call::begin(GL_BIND_TEXTURE) else {
-        return trackers::glBindTexture(target, texture);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindTexture::enter(tracked, readable, observer, target, texture)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, texture);
-        call.publish()
-    });
-    driver()(target, texture);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBlendColor(red: f32, green: f32, blue: f32, alpha: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32) { driver!(GL_BLEND_COLOR) };
-    let Some(call) = Call::begin(GL_BLEND_COLOR) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquation(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BLEND_EQUATION) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationSeparate(modeRGB: u32, modeAlpha: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATE) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATE) else {
-        return driver()(modeRGB, modeAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(modeRGB, modeAlpha) };
-    call.put(0, modeRGB);
-    call.put(4, modeAlpha);
-    let call = call.publish();
-    driver()(modeRGB, modeAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFunc(sfactor: u32, dfactor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_FUNC) };
-    let Some(call) = Call::begin(GL_BLEND_FUNC) else { return driver()(sfactor, dfactor) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(sfactor, dfactor) };
-    call.put(0, sfactor);
-    call.put(4, dfactor);
-    let call = call.publish();
-    driver()(sfactor, dfactor);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFuncSeparate(
-    sfactorRGB: u32,
-    dfactorRGB: u32,
-    sfactorAlpha: u32,
-    dfactorAlpha: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_BLEND_FUNC_SEPARATE) };
-    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATE) else {
-        return driver()(sfactorRGB, dfactorRGB, sfactorAlpha, dfactorAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(sfactorRGB, dfactorRGB, sfactorAlpha, dfactorAlpha);
-    };
-    call.put(0, sfactorRGB);
-    call.put(4, dfactorRGB);
-    call.put(8, sfactorAlpha);
-    call.put(12, dfactorAlpha);
-    let call = call.publish();
-    driver()(sfactorRGB, dfactorRGB, sfactorAlpha, dfactorAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBufferData(target: u32, size: isize, data: *const c_void, usage: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, isize, *const c_void, u32) { driver!(GL_BUFFER_DATA) };
-    let Some(mut call) = Call::begin(GL_BUFFER_DATA) else {
-        return trackers::glBufferData(target, size, data, usage);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBufferData::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            size as i64,
-            data as u64,
-            usage,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.put(8, size);
-        call.put(16, data);
-        call.put_word(24, usage);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, size, data, usage);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBufferSubData(
-    target: u32,
-    offset: isize,
-    size: isize,
-    data: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *const c_void) {
-        driver!(GL_BUFFER_SUB_DATA)
-    };
-    let Some(mut call) = Call::begin(GL_BUFFER_SUB_DATA) else {
-        return trackers::glBufferSubData(target, offset, size, data);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBufferSubData::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            offset as i64,
-            size as i64,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.put(8, offset);
-        call.put(16, size);
-        call.put(24, data);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, offset, size, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCheckFramebufferStatus(target: u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(GL_CHECK_FRAMEBUFFER_STATUS) };
-    let Some(call) = Call::begin(GL_CHECK_FRAMEBUFFER_STATUS) else { return driver()(target) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(target) };
-    call.put_word(0, target);
-    let call = call.publish();
-    let result = driver()(target);
-    call.leave_result(GL_CHECK_FRAMEBUFFER_STATUS, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glClear(mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_CLEAR) };
-    let Some(call) = Call::begin(GL_CLEAR) else { return driver()(mask) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mask) };
-    call.put_word(0, mask);
-    let call = call.publish();
-    driver()(mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearColor(red: f32, green: f32, blue: f32, alpha: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32) { driver!(GL_CLEAR_COLOR) };
-    let Some(call) = Call::begin(GL_CLEAR_COLOR) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearDepthf(d: f32) {
-    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_CLEAR_DEPTHF) };
-    let Some(call) = Call::begin(GL_CLEAR_DEPTHF) else { return driver()(d) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(d) };
-    call.put_word(0, d);
-    let call = call.publish();
-    driver()(d);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearStencil(s: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_CLEAR_STENCIL) };
-    let Some(call) = Call::begin(GL_CLEAR_STENCIL) else { return driver()(s) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(s) };
-    call.put_word(0, s);
-    let call = call.publish();
-    driver()(s);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glColorMask(red: u8, green: u8, blue: u8, alpha: u8) {
-    let driver = || -> unsafe extern "C" fn(u8, u8, u8, u8) { driver!(GL_COLOR_MASK) };
-    let Some(call) = Call::begin(GL_COLOR_MASK) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(red, green, blue, alpha) };
-    call.clear(0);
-    call.put(0, red);
-    call.put(1, green);
-    call.put(2, blue);
-    call.put(3, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCompileShader(shader: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_COMPILE_SHADER) };
-    let Some(call) = Call::begin(GL_COMPILE_SHADER) else { return driver()(shader) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(shader) };
-    call.put_word(0, shader);
-    let call = call.publish();
-    driver()(shader);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCompressedTexImage2D(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    border: i32,
-    imageSize: i32,
-    data: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, *const c_void) {
-        driver!(GL_COMPRESSED_TEX_IMAGE2D)
-    };
-    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE2D) else {
-        return trackers::glCompressedTexImage2D(
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            border,
-            imageSize,
-            data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCompressedTexImage2D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            border,
-            imageSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, border);
-        call.put_word(24, imageSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, internalformat, width, height, border, imageSize, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCompressedTexSubImage2D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    imageSize: i32,
-    data: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, i32, *const c_void) {
-            driver!(GL_COMPRESSED_TEX_SUB_IMAGE2D)
-        };
-    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE2D) else {
-        return trackers::glCompressedTexSubImage2D(
-            target, level, xoffset, yoffset, width, height, format, imageSize, data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCompressedTexSubImage2D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            width,
-            height,
-            format,
-            imageSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, width);
-        call.put(20, height);
-        call.put(24, format);
-        call.put(28, imageSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, xoffset, yoffset, width, height, format, imageSize, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyTexImage2D(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    border: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32) {
-        driver!(GL_COPY_TEX_IMAGE2D)
-    };
-    let Some(mut call) = Call::begin(GL_COPY_TEX_IMAGE2D) else {
-        return trackers::glCopyTexImage2D(
-            target,
-            level,
-            internalformat,
-            x,
-            y,
-            width,
-            height,
-            border,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyTexImage2D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            x,
-            y,
-            width,
-            height,
-            border,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, x);
-        call.put(16, y);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, border);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, level, internalformat, x, y, width, height, border);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyTexSubImage2D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32) {
-        driver!(GL_COPY_TEX_SUB_IMAGE2D)
-    };
-    let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE2D) else {
-        return trackers::glCopyTexSubImage2D(target, level, xoffset, yoffset, x, y, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyTexSubImage2D::enter(
-            tracked, readable, observer, target, level, xoffset, yoffset, x, y, width, height,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, x);
-        call.put(20, y);
-        call.put(24, width);
-        call.put(28, height);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, level, xoffset, yoffset, x, y, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCreateProgram() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_CREATE_PROGRAM) };
-    let Some(call) = Call::begin(GL_CREATE_PROGRAM) else { return trackers::glCreateProgram() };
-    let call = call.reserve(LEAVES, 0).map(|call| call.publish());
-    let result = driver()();
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glCreateProgram::leave(tracked, readable, observer, result)
-        });
-        call.leave(GL_CREATE_PROGRAM, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glCreateProgram::leave(tracked, readable, observer, result)
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glCreateShader(r#type: u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(GL_CREATE_SHADER) };
-    let Some(call) = Call::begin(GL_CREATE_SHADER) else { return trackers::glCreateShader(r#type) };
-    let call = call.reserve(LEAVES, 4).map(|call| {
-        call.put_word(0, r#type);
-        call.publish()
-    });
-    let result = driver()(r#type);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
-        });
-        call.leave(GL_CREATE_SHADER, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glCreateShader::leave(tracked, readable, observer, r#type, result)
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glCullFace(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_CULL_FACE) };
-    let Some(call) = Call::begin(GL_CULL_FACE) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeleteBuffers(n: i32, buffers: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_BUFFERS) };
-    let Some(mut call) = Call::begin(GL_DELETE_BUFFERS) else {
-        return trackers::glDeleteBuffers(n, buffers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteBuffers::enter(tracked, readable, observer, n, buffers as u64)
-    });
-    let mut reads = [observe::array(buffers, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, buffers);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, buffers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteFramebuffers(n: i32, framebuffers: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FRAMEBUFFERS) };
-    let Some(mut call) = Call::begin(GL_DELETE_FRAMEBUFFERS) else {
-        return trackers::glDeleteFramebuffers(n, framebuffers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteFramebuffers::enter(tracked, readable, observer, n, framebuffers as u64)
-    });
-    let mut reads = [observe::array(framebuffers, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, framebuffers);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, framebuffers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteProgram(program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DELETE_PROGRAM) };
-    let Some(mut call) = Call::begin(GL_DELETE_PROGRAM) else {
-        return trackers::glDeleteProgram(program);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteProgram::enter(tracked, readable, observer, program)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, program);
-        call.publish()
-    });
-    driver()(program);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteRenderbuffers(n: i32, renderbuffers: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_RENDERBUFFERS) };
-    let Some(mut call) = Call::begin(GL_DELETE_RENDERBUFFERS) else {
-        return trackers::glDeleteRenderbuffers(n, renderbuffers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteRenderbuffers::enter(tracked, readable, observer, n, renderbuffers as u64)
-    });
-    let mut reads = [observe::array(renderbuffers, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, renderbuffers);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, renderbuffers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteShader(shader: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DELETE_SHADER) };
-    let Some(mut call) = Call::begin(GL_DELETE_SHADER) else {
-        return trackers::glDeleteShader(shader);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteShader::enter(tracked, readable, observer, shader)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, shader);
-        call.publish()
-    });
-    driver()(shader);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteTextures(n: i32, textures: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_TEXTURES) };
-    let Some(mut call) = Call::begin(GL_DELETE_TEXTURES) else {
-        return trackers::glDeleteTextures(n, textures);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteTextures::enter(tracked, readable, observer, n, textures as u64)
-    });
-    let mut reads = [observe::array(textures, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, textures);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, textures);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDepthFunc(func: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DEPTH_FUNC) };
-    let Some(call) = Call::begin(GL_DEPTH_FUNC) else { return driver()(func) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(func) };
-    call.put_word(0, func);
-    let call = call.publish();
-    driver()(func);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDepthMask(flag: u8) {
-    let driver = || -> unsafe extern "C" fn(u8) { driver!(GL_DEPTH_MASK) };
-    let Some(call) = Call::begin(GL_DEPTH_MASK) else { return driver()(flag) };
-    let Some(call) = call.reserve(EFFECT, 1) else { return driver()(flag) };
-    call.put_word(0, flag);
-    let call = call.publish();
-    driver()(flag);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDepthRangef(n: f32, f: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32) { driver!(GL_DEPTH_RANGEF) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGEF) else { return driver()(n, f) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(n, f) };
-    call.put(0, n);
-    call.put(4, f);
-    let call = call.publish();
-    driver()(n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDetachShader(program: u32, shader: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DETACH_SHADER) };
-    let Some(mut call) = Call::begin(GL_DETACH_SHADER) else {
-        return trackers::glDetachShader(program, shader);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDetachShader::enter(tracked, readable, observer, program, shader)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, program);
-        call.put(4, shader);
-        call.publish()
-    });
-    driver()(program, shader);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDisable(cap: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE) };
-    let Some(mut call) = Call::begin(GL_DISABLE) else { return trackers::glDisable(cap) };
-    if matches!(cap, 0x8d69) {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glDisable::enter(tracked, readable, observer, cap)
-        });
-    }
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, cap);
-        call.publish()
-    });
-    driver()(cap);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDisableVertexAttribArray(index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE_VERTEX_ATTRIB_ARRAY) };
-    let Some(mut call) = Call::begin(GL_DISABLE_VERTEX_ATTRIB_ARRAY) else {
-        return trackers::glDisableVertexAttribArray(index);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDisableVertexAttribArray::enter(tracked, readable, observer, index)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, index);
-        call.publish()
-    });
-    driver()(index);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawArrays(mode: u32, first: i32, count: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32) { driver!(GL_DRAW_ARRAYS) };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS) else { return driver()(mode, first, count) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArrays::enter(tracked, readable, observer, mode, first, count)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, first);
-        call.put_word(8, count);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, first, count);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElements(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, *const c_void) { driver!(GL_DRAW_ELEMENTS) };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS) else {
-        return driver()(mode, count, r#type, indices);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElements::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.publish_observing(24, &reads)
-    });
-    driver()(mode, count, r#type, indices);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEnable(cap: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE) };
-    let Some(mut call) = Call::begin(GL_ENABLE) else { return trackers::glEnable(cap) };
-    if matches!(cap, 0x8d69) {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glEnable::enter(tracked, readable, observer, cap)
-        });
-    }
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, cap);
-        call.publish()
-    });
-    driver()(cap);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEnableVertexAttribArray(index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE_VERTEX_ATTRIB_ARRAY) };
-    let Some(mut call) = Call::begin(GL_ENABLE_VERTEX_ATTRIB_ARRAY) else {
-        return trackers::glEnableVertexAttribArray(index);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEnableVertexAttribArray::enter(tracked, readable, observer, index)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, index);
-        call.publish()
-    });
-    driver()(index);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glFinish() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_FINISH) };
-    let Some(mut call) = Call::begin(GL_FINISH) else { return driver()() };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFinish::enter(tracked, readable, observer)
-    });
-    let mut reads = [];
-    let call =
-        call.reserve_observing(LEAVES, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
-    driver()();
-    if let Some(call) = call {
-        call.leave_result(GL_FINISH, EFFECT, ());
-    }
-}
-
-pub unsafe extern "C" fn glFlush() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_FLUSH) };
-    let Some(mut call) = Call::begin(GL_FLUSH) else { return driver()() };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFlush::enter(tracked, readable, observer)
-    });
-    let mut reads = [];
-    let call =
-        call.reserve_observing(EFFECT, 0, &mut reads).map(|call| call.publish_observing(0, &reads));
-    driver()();
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glFramebufferRenderbuffer(
-    target: u32,
-    attachment: u32,
-    renderbuffertarget: u32,
-    renderbuffer: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_FRAMEBUFFER_RENDERBUFFER) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_RENDERBUFFER) else {
-        return driver()(target, attachment, renderbuffertarget, renderbuffer);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(target, attachment, renderbuffertarget, renderbuffer);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, renderbuffertarget);
-    call.put(12, renderbuffer);
-    let call = call.publish();
-    driver()(target, attachment, renderbuffertarget, renderbuffer);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture2D(
-    target: u32,
-    attachment: u32,
-    textarget: u32,
-    texture: u32,
-    level: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE2D) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D) else {
-        return driver()(target, attachment, textarget, texture, level);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(target, attachment, textarget, texture, level);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, textarget);
-    call.put(12, texture);
-    call.put_word(16, level);
-    let call = call.publish();
-    driver()(target, attachment, textarget, texture, level);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFrontFace(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_FRONT_FACE) };
-    let Some(call) = Call::begin(GL_FRONT_FACE) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glGenBuffers(n: i32, buffers: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_BUFFERS) };
-    let Some(call) = Call::begin(GL_GEN_BUFFERS) else { return trackers::glGenBuffers(n, buffers) };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, buffers);
-        call.publish()
-    });
-    driver()(n, buffers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
-        });
-        let mut writes = [observe::array(buffers, n as i64, 4)];
-        call.leave(GL_GEN_BUFFERS, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenBuffers::leave(tracked, readable, observer, n, buffers as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenFramebuffers(n: i32, framebuffers: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FRAMEBUFFERS) };
-    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS) else {
-        return trackers::glGenFramebuffers(n, framebuffers);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, framebuffers);
-        call.publish()
-    });
-    driver()(n, framebuffers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
-        });
-        let mut writes = [observe::array(framebuffers, n as i64, 4)];
-        call.leave(GL_GEN_FRAMEBUFFERS, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenFramebuffers::leave(tracked, readable, observer, n, framebuffers as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenRenderbuffers(n: i32, renderbuffers: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_RENDERBUFFERS) };
-    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS) else {
-        return trackers::glGenRenderbuffers(n, renderbuffers);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, renderbuffers);
-        call.publish()
-    });
-    driver()(n, renderbuffers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenRenderbuffers::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                renderbuffers as u64,
-            )
-        });
-        let mut writes = [observe::array(renderbuffers, n as i64, 4)];
-        call.leave(GL_GEN_RENDERBUFFERS, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenRenderbuffers::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                renderbuffers as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenTextures(n: i32, textures: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_TEXTURES) };
-    let Some(call) = Call::begin(GL_GEN_TEXTURES) else {
-        return trackers::glGenTextures(n, textures);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, textures);
-        call.publish()
-    });
-    driver()(n, textures);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
-        });
-        let mut writes = [observe::array(textures, n as i64, 4)];
-        call.leave(GL_GEN_TEXTURES, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenTextures::leave(tracked, readable, observer, n, textures as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenerateMipmap(target: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_GENERATE_MIPMAP) };
-    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP) else {
-        return trackers::glGenerateMipmap(target);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glGenerateMipmap::enter(tracked, readable, observer, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.publish_observing(8, &reads)
-    });
-    driver()(target);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glGetActiveAttrib(
-    program: u32,
-    index: u32,
-    bufSize: i32,
-    length: *mut i32,
-    size: *mut i32,
-    r#type: *mut u32,
-    name: *mut c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) {
-            driver!(GL_GET_ACTIVE_ATTRIB)
-        };
-    let Some(call) = Call::begin(GL_GET_ACTIVE_ATTRIB) else {
-        return driver()(program, index, bufSize, length, size, r#type, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver()(program, index, bufSize, length, size, r#type, name);
-    };
-    call.put(0, program);
-    call.put(4, index);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, size);
-    call.put(32, r#type);
-    call.put(40, name);
-    let mut call = call.publish();
-    driver()(program, index, bufSize, length, size, r#type, name);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        observe::array(size, 1, 4),
-        observe::array(r#type, 1, 4),
-        observe::c_string_bounded(name, bufSize as i64),
-    ];
-    call.leave(GL_GET_ACTIVE_ATTRIB, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetActiveUniform(
-    program: u32,
-    index: u32,
-    bufSize: i32,
-    length: *mut i32,
-    size: *mut i32,
-    r#type: *mut u32,
-    name: *mut c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) {
-            driver!(GL_GET_ACTIVE_UNIFORM)
-        };
-    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM) else {
-        return trackers::glGetActiveUniform(program, index, bufSize, length, size, r#type, name);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 48).map(|call| {
-        call.put(0, program);
-        call.put(4, index);
-        call.put_word(8, bufSize);
-        call.put(16, length);
-        call.put(24, size);
-        call.put(32, r#type);
-        call.put(40, name);
-        call.publish()
-    });
-    driver()(program, index, bufSize, length, size, r#type, name);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetActiveUniform::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                index,
-                bufSize,
-                length as u64,
-                size as u64,
-                r#type as u64,
-                name as u64,
-            )
-        });
-        let mut writes = [
-            observe::array(length, 1, 4),
-            observe::array(size, 1, 4),
-            observe::array(r#type, 1, 4),
-            observe::c_string_bounded(name, bufSize as i64),
-        ];
-        call.leave(GL_GET_ACTIVE_UNIFORM, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetActiveUniform::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                index,
-                bufSize,
-                length as u64,
-                size as u64,
-                r#type as u64,
-                name as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetAttachedShaders(
-    program: u32,
-    maxCount: i32,
-    count: *mut i32,
-    shaders: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut u32) {
-        driver!(GL_GET_ATTACHED_SHADERS)
-    };
-    let Some(call) = Call::begin(GL_GET_ATTACHED_SHADERS) else {
-        return driver()(program, maxCount, count, shaders);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(program, maxCount, count, shaders);
-    };
-    call.put(0, program);
-    call.put(4, maxCount);
-    call.put(8, count);
-    call.put(16, shaders);
-    let mut call = call.publish();
-    driver()(program, maxCount, count, shaders);
-    call.returned();
-    let mut writes = [
-        observe::array(count, 1, 4),
-        if count.is_null() {
-            observe::array(shaders, maxCount as i64, 4)
-        } else {
-            observe::counted_array(shaders, count, maxCount as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_ATTACHED_SHADERS, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetAttribLocation(program: u32, name: *const c_char) -> i32 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const c_char) -> i32 { driver!(GL_GET_ATTRIB_LOCATION) };
-    let Some(call) = Call::begin(GL_GET_ATTRIB_LOCATION) else { return driver()(program, name) };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(program, name);
-    };
-    call.put_word(0, program);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(program, name);
-    call.leave_result(GL_GET_ATTRIB_LOCATION, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetBooleanv(pname: u32, data: *mut u8) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut u8) { driver!(GL_GET_BOOLEANV) };
-    let Some(call) = Call::begin(GL_GET_BOOLEANV) else { return driver()(pname, data) };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, pname);
-        call.put(8, data);
-        call.publish()
-    });
-    driver()(pname, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetBooleanv::leave(tracked, readable, observer, pname, data as u64)
-        });
-        let mut writes = [observe::array(data, sizes::state(pname), 1)];
-        call.leave(GL_GET_BOOLEANV, 0, (), &mut writes);
-    }
-}
-
-pub unsafe extern "C" fn glGetBufferParameteriv(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_BUFFER_PARAMETERIV) };
-    let Some(call) = Call::begin(GL_GET_BUFFER_PARAMETERIV) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::buffer_value(pname), 4)];
-    call.leave(GL_GET_BUFFER_PARAMETERIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetError() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_ERROR) };
-    let Some(call) = Call::begin(GL_GET_ERROR) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(GL_GET_ERROR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetFloatv(pname: u32, data: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_FLOATV) };
-    let Some(call) = Call::begin(GL_GET_FLOATV) else { return driver()(pname, data) };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, pname);
-        call.put(8, data);
-        call.publish()
-    });
-    driver()(pname, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetFloatv::leave(tracked, readable, observer, pname, data as u64)
-        });
-        let mut writes = [observe::array(data, sizes::state(pname), 4)];
-        call.leave(GL_GET_FLOATV, 0, (), &mut writes);
-    }
-}
-
-pub unsafe extern "C" fn glGetFramebufferAttachmentParameteriv(
-    target: u32,
-    attachment: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
-        driver!(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV) else {
-        return driver()(target, attachment, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(target, attachment, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put_word(8, pname);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(target, attachment, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
-    call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetIntegerv(pname: u32, data: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_INTEGERV) };
-    let Some(call) = Call::begin(GL_GET_INTEGERV) else {
-        return trackers::glGetIntegerv(pname, data);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, pname);
-        call.put(8, data);
-        call.publish()
-    });
-    driver()(pname, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
-        });
-        let mut writes = [observe::array(data, sizes::state(pname), 4)];
-        call.leave(GL_GET_INTEGERV, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetIntegerv::leave(tracked, readable, observer, pname, data as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetProgramInfoLog(
-    program: u32,
-    bufSize: i32,
-    length: *mut i32,
-    infoLog: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_PROGRAM_INFO_LOG)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_INFO_LOG) else {
-        return driver()(program, bufSize, length, infoLog);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(program, bufSize, length, infoLog);
-    };
-    call.put(0, program);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, infoLog);
-    let mut call = call.publish();
-    driver()(program, bufSize, length, infoLog);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_INFO_LOG, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramiv(program: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PROGRAMIV) };
-    let Some(call) = Call::begin(GL_GET_PROGRAMIV) else { return driver()(program, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(program, pname, params);
-    };
-    call.put(0, program);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(program, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::program(pname), 4)];
-    call.leave(GL_GET_PROGRAMIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetRenderbufferParameteriv(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_RENDERBUFFER_PARAMETERIV) };
-    let Some(call) = Call::begin(GL_GET_RENDERBUFFER_PARAMETERIV) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
-    call.leave(GL_GET_RENDERBUFFER_PARAMETERIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetShaderInfoLog(
-    shader: u32,
-    bufSize: i32,
-    length: *mut i32,
-    infoLog: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_SHADER_INFO_LOG)
-    };
-    let Some(call) = Call::begin(GL_GET_SHADER_INFO_LOG) else {
-        return driver()(shader, bufSize, length, infoLog);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(shader, bufSize, length, infoLog);
-    };
-    call.put(0, shader);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, infoLog);
-    let mut call = call.publish();
-    driver()(shader, bufSize, length, infoLog);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_SHADER_INFO_LOG, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetShaderPrecisionFormat(
-    shadertype: u32,
-    precisiontype: u32,
-    range: *mut i32,
-    precision: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32, *mut i32) {
-        driver!(GL_GET_SHADER_PRECISION_FORMAT)
-    };
-    let Some(call) = Call::begin(GL_GET_SHADER_PRECISION_FORMAT) else {
-        return driver()(shadertype, precisiontype, range, precision);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(shadertype, precisiontype, range, precision);
-    };
-    call.put(0, shadertype);
-    call.put(4, precisiontype);
-    call.put(8, range);
-    call.put(16, precision);
-    let mut call = call.publish();
-    driver()(shadertype, precisiontype, range, precision);
-    call.returned();
-    let mut writes = [observe::array(range, 2, 4), observe::array(precision, 1, 4)];
-    call.leave(GL_GET_SHADER_PRECISION_FORMAT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetShaderSource(
-    shader: u32,
-    bufSize: i32,
-    length: *mut i32,
-    source: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_SHADER_SOURCE)
-    };
-    let Some(call) = Call::begin(GL_GET_SHADER_SOURCE) else {
-        return driver()(shader, bufSize, length, source);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(shader, bufSize, length, source);
-    };
-    call.put(0, shader);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, source);
-    let mut call = call.publish();
-    driver()(shader, bufSize, length, source);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
-    call.leave(GL_GET_SHADER_SOURCE, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetShaderiv(shader: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SHADERIV) };
-    let Some(call) = Call::begin(GL_GET_SHADERIV) else { return driver()(shader, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(shader, pname, params);
-    };
-    call.put(0, shader);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(shader, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::shader(pname), 4)];
-    call.leave(GL_GET_SHADERIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetString(name: u32) -> *const u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> *const u8 { driver!(GL_GET_STRING) };
-    let Some(call) = Call::begin(GL_GET_STRING) else { return driver()(name) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(name) };
-    call.put_word(0, name);
-    let mut call = call.publish();
-    let result = driver()(name);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(GL_GET_STRING, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn glGetTexParameterfv(target: u32, pname: u32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_TEX_PARAMETERFV) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERFV) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterfv::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETERFV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTexParameteriv(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETERIV) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERIV) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameteriv::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETERIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetUniformLocation(program: u32, name: *const c_char) -> i32 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const c_char) -> i32 { driver!(GL_GET_UNIFORM_LOCATION) };
-    let Some(call) = Call::begin(GL_GET_UNIFORM_LOCATION) else {
-        return trackers::glGetUniformLocation(program, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
-        call.put_word(0, program);
-        call.put(8, name);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(program, name);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetUniformLocation::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                name as u64,
-                result,
-            )
-        });
-        call.leave(GL_GET_UNIFORM_LOCATION, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetUniformLocation::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                name as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glGetUniformfv(program: u32, location: i32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut f32) { driver!(GL_GET_UNIFORMFV) };
-    let Some(call) = Call::begin(GL_GET_UNIFORMFV) else {
-        return driver()(program, location, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(program, location, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetUniformfv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_UNIFORMFV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetUniformiv(program: u32, location: i32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32) { driver!(GL_GET_UNIFORMIV) };
-    let Some(call) = Call::begin(GL_GET_UNIFORMIV) else {
-        return driver()(program, location, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(program, location, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetUniformiv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_UNIFORMIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetVertexAttribPointerv(
-    index: u32,
-    pname: u32,
-    pointer: *mut *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut *mut c_void) {
-        driver!(GL_GET_VERTEX_ATTRIB_POINTERV)
-    };
-    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_POINTERV) else {
-        return driver()(index, pname, pointer);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, index);
-        call.put(4, pname);
-        call.put(8, pointer);
-        call.publish()
-    });
-    driver()(index, pname, pointer);
-    if let Some(mut call) = call {
-        call.returned();
-        if matches!(pname, 0x8645) {
-            tracking::touch(&mut call, |tracked, readable, observer| {
-                commands::glGetVertexAttribPointerv::leave(
-                    tracked,
-                    readable,
-                    observer,
-                    index,
-                    pname,
-                    pointer as u64,
-                )
-            });
-        }
-        call.leave(GL_GET_VERTEX_ATTRIB_POINTERV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_VERTEX_ATTRIBFV) };
-    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIBFV) else {
-        return driver()(index, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(index, pname, params);
-    };
-    call.put(0, index);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(index, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIBFV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetVertexAttribiv(index: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_VERTEX_ATTRIBIV) };
-    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIBIV) else {
-        return driver()(index, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(index, pname, params);
-    };
-    call.put(0, index);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(index, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIBIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glHint(target: u32, mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_HINT) };
-    let Some(call) = Call::begin(GL_HINT) else { return driver()(target, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, mode) };
-    call.put(0, target);
-    call.put(4, mode);
-    let call = call.publish();
-    driver()(target, mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glIsBuffer(buffer: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_BUFFER) };
-    let Some(call) = Call::begin(GL_IS_BUFFER) else { return driver()(buffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(buffer) };
-    call.put_word(0, buffer);
-    let call = call.publish();
-    let result = driver()(buffer);
-    call.leave_result(GL_IS_BUFFER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsEnabled(cap: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_ENABLED) };
-    let Some(call) = Call::begin(GL_IS_ENABLED) else { return driver()(cap) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(cap) };
-    call.put_word(0, cap);
-    let call = call.publish();
-    let result = driver()(cap);
-    call.leave_result(GL_IS_ENABLED, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsFramebuffer(framebuffer: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_FRAMEBUFFER) };
-    let Some(call) = Call::begin(GL_IS_FRAMEBUFFER) else { return driver()(framebuffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(framebuffer) };
-    call.put_word(0, framebuffer);
-    let call = call.publish();
-    let result = driver()(framebuffer);
-    call.leave_result(GL_IS_FRAMEBUFFER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsProgram(program: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PROGRAM) };
-    let Some(call) = Call::begin(GL_IS_PROGRAM) else { return driver()(program) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(program) };
-    call.put_word(0, program);
-    let call = call.publish();
-    let result = driver()(program);
-    call.leave_result(GL_IS_PROGRAM, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsRenderbuffer(renderbuffer: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_RENDERBUFFER) };
-    let Some(call) = Call::begin(GL_IS_RENDERBUFFER) else { return driver()(renderbuffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(renderbuffer) };
-    call.put_word(0, renderbuffer);
-    let call = call.publish();
-    let result = driver()(renderbuffer);
-    call.leave_result(GL_IS_RENDERBUFFER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsShader(shader: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_SHADER) };
-    let Some(call) = Call::begin(GL_IS_SHADER) else { return driver()(shader) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(shader) };
-    call.put_word(0, shader);
-    let call = call.publish();
-    let result = driver()(shader);
-    call.leave_result(GL_IS_SHADER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsTexture(texture: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_TEXTURE) };
-    let Some(call) = Call::begin(GL_IS_TEXTURE) else { return driver()(texture) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(texture) };
-    call.put_word(0, texture);
-    let call = call.publish();
-    let result = driver()(texture);
-    call.leave_result(GL_IS_TEXTURE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glLineWidth(width: f32) {
-    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_LINE_WIDTH) };
-    let Some(call) = Call::begin(GL_LINE_WIDTH) else { return driver()(width) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(width) };
-    call.put_word(0, width);
-    let call = call.publish();
-    driver()(width);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLinkProgram(program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_LINK_PROGRAM) };
-    let Some(mut call) = Call::begin(GL_LINK_PROGRAM) else {
-        return trackers::glLinkProgram(program);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glLinkProgram::enter(tracked, readable, observer, program)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, program);
-        call.publish()
-    });
-    driver()(program);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPixelStorei(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PIXEL_STOREI) };
-    let Some(mut call) = Call::begin(GL_PIXEL_STOREI) else {
-        return trackers::glPixelStorei(pname, param);
-    };
-    if matches!(
-        pname,
-        0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03
-    ) {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glPixelStorei::enter(tracked, readable, observer, pname, param)
-        });
-    }
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, pname);
-        call.put(4, param);
-        call.publish()
-    });
-    driver()(pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPolygonOffset(factor: f32, units: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32) { driver!(GL_POLYGON_OFFSET) };
-    let Some(call) = Call::begin(GL_POLYGON_OFFSET) else { return driver()(factor, units) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(factor, units) };
-    call.put(0, factor);
-    call.put(4, units);
-    let call = call.publish();
-    driver()(factor, units);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glReadPixels(
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, *mut c_void) {
-        driver!(GL_READ_PIXELS)
-    };
-    let Some(mut call) = Call::begin(GL_READ_PIXELS) else {
-        return trackers::glReadPixels(x, y, width, height, format, r#type, pixels);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glReadPixels::enter(
-            tracked,
-            readable,
-            observer,
-            x,
-            y,
-            width,
-            height,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, width);
-        call.put(12, height);
-        call.put(16, format);
-        call.put(20, r#type);
-        call.put(24, pixels);
-        call.publish_observing(32, &reads)
-    });
-    driver()(x, y, width, height, format, r#type, pixels);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glReadPixels::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                pixels as u64,
-            )
-        });
-        call.leave(GL_READ_PIXELS, 0, (), &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glReadPixels::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                pixels as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glReleaseShaderCompiler() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_RELEASE_SHADER_COMPILER) };
-    let Some(call) = Call::begin(GL_RELEASE_SHADER_COMPILER) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glRenderbufferStorage(
-    target: u32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_RENDERBUFFER_STORAGE) };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE) else {
-        return trackers::glRenderbufferStorage(target, internalformat, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorage::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put(8, width);
-        call.put(12, height);
-        call.publish()
-    });
-    driver()(target, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSampleCoverage(value: f32, invert: u8) {
-    let driver = || -> unsafe extern "C" fn(f32, u8) { driver!(GL_SAMPLE_COVERAGE) };
-    let Some(call) = Call::begin(GL_SAMPLE_COVERAGE) else { return driver()(value, invert) };
-    let Some(call) = call.reserve(EFFECT, 5) else { return driver()(value, invert) };
-    call.clear(0);
-    call.put(0, value);
-    call.put(4, invert);
-    let call = call.publish();
-    driver()(value, invert);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissor(x: i32, y: i32, width: i32, height: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_SCISSOR) };
-    let Some(call) = Call::begin(GL_SCISSOR) else { return driver()(x, y, width, height) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(x, y, width, height) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    let call = call.publish();
-    driver()(x, y, width, height);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShaderBinary(
-    count: i32,
-    shaders: *const u32,
-    binaryFormat: u32,
-    binary: *const c_void,
-    length: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32, u32, *const c_void, i32) {
-        driver!(GL_SHADER_BINARY)
-    };
-    let Some(call) = Call::begin(GL_SHADER_BINARY) else {
-        return driver()(count, shaders, binaryFormat, binary, length);
-    };
-    let mut reads =
-        [observe::array(shaders, count as i64, 4), observe::array(binary, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 36, &mut reads) else {
-        return driver()(count, shaders, binaryFormat, binary, length);
-    };
-    call.put_word(0, count);
-    call.put(8, shaders);
-    call.put_word(16, binaryFormat);
-    call.put(24, binary);
-    call.put_word(32, length);
-    let call = call.publish_observing(40, &reads);
-    driver()(count, shaders, binaryFormat, binary, length);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShaderSource(
-    shader: u32,
-    count: i32,
-    string: *const *const c_char,
-    length: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char, *const i32) {
-        driver!(GL_SHADER_SOURCE)
-    };
-    let Some(mut call) = Call::begin(GL_SHADER_SOURCE) else {
-        return trackers::glShaderSource(shader, count, string, length);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glShaderSource::enter(
-            tracked,
-            readable,
-            observer,
-            shader,
-            count,
-            string as u64,
-            length as u64,
-        )
-    });
-    let mut reads =
-        [observe::strings(count as i64, string, length), observe::array(length, count as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put(0, shader);
-        call.put(4, count);
-        call.put(8, string);
-        call.put(16, length);
-        call.publish_observing(24, &reads)
-    });
-    driver()(shader, count, string, length);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glStencilFunc(func: u32, r#ref: i32, mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_STENCIL_FUNC) };
-    let Some(call) = Call::begin(GL_STENCIL_FUNC) else { return driver()(func, r#ref, mask) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(func, r#ref, mask) };
-    call.put(0, func);
-    call.put(4, r#ref);
-    call.put_word(8, mask);
-    let call = call.publish();
-    driver()(func, r#ref, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilFuncSeparate(face: u32, func: u32, r#ref: i32, mask: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, u32) { driver!(GL_STENCIL_FUNC_SEPARATE) };
-    let Some(call) = Call::begin(GL_STENCIL_FUNC_SEPARATE) else {
-        return driver()(face, func, r#ref, mask);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(face, func, r#ref, mask) };
-    call.put(0, face);
-    call.put(4, func);
-    call.put(8, r#ref);
-    call.put(12, mask);
-    let call = call.publish();
-    driver()(face, func, r#ref, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilMask(mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_STENCIL_MASK) };
-    let Some(call) = Call::begin(GL_STENCIL_MASK) else { return driver()(mask) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mask) };
-    call.put_word(0, mask);
-    let call = call.publish();
-    driver()(mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilMaskSeparate(face: u32, mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_STENCIL_MASK_SEPARATE) };
-    let Some(call) = Call::begin(GL_STENCIL_MASK_SEPARATE) else { return driver()(face, mask) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(face, mask) };
-    call.put(0, face);
-    call.put(4, mask);
-    let call = call.publish();
-    driver()(face, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilOp(fail: u32, zfail: u32, zpass: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_STENCIL_OP) };
-    let Some(call) = Call::begin(GL_STENCIL_OP) else { return driver()(fail, zfail, zpass) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(fail, zfail, zpass) };
-    call.put(0, fail);
-    call.put(4, zfail);
-    call.put_word(8, zpass);
-    let call = call.publish();
-    driver()(fail, zfail, zpass);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32, dppass: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_STENCIL_OP_SEPARATE) };
-    let Some(call) = Call::begin(GL_STENCIL_OP_SEPARATE) else {
-        return driver()(face, sfail, dpfail, dppass);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(face, sfail, dpfail, dppass) };
-    call.put(0, face);
-    call.put(4, sfail);
-    call.put(8, dpfail);
-    call.put(12, dppass);
-    let call = call.publish();
-    driver()(face, sfail, dpfail, dppass);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexImage2D(
-    target: u32,
-    level: i32,
-    internalformat: i32,
-    width: i32,
-    height: i32,
-    border: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
-            driver!(GL_TEX_IMAGE2D)
-        };
-    let Some(mut call) = Call::begin(GL_TEX_IMAGE2D) else {
-        return trackers::glTexImage2D(
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            border,
-            format,
-            r#type,
-            pixels,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexImage2D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            border,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, border);
-        call.put(24, format);
-        call.put(28, r#type);
-        call.put(32, pixels);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, internalformat, width, height, border, format, r#type, pixels);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterf(target: u32, pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_TEX_PARAMETERF) };
-    let Some(call) = Call::begin(GL_TEX_PARAMETERF) else { return driver()(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexParameterfv(target: u32, pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_TEX_PARAMETERFV) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETERFV) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterfv::enter(tracked, readable, observer, target, pname, params as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameteri(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_PARAMETERI) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETERI) else {
-        return trackers::glTexParameteri(target, pname, param);
-    };
-    if matches!(pname, 0x813c) {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glTexParameteri::enter(tracked, readable, observer, target, pname, param)
-        });
-    }
-    let call = call.reserve(EFFECT, 12).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put_word(8, param);
-        call.publish()
-    });
-    driver()(target, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameteriv(target: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETERIV) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETERIV) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameteriv::enter(tracked, readable, observer, target, pname, params as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexSubImage2D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
-            driver!(GL_TEX_SUB_IMAGE2D)
-        };
-    let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE2D) else {
-        return trackers::glTexSubImage2D(
-            target, level, xoffset, yoffset, width, height, format, r#type, pixels,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexSubImage2D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            width,
-            height,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, width);
-        call.put(20, height);
-        call.put(24, format);
-        call.put(28, r#type);
-        call.put(32, pixels);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, xoffset, yoffset, width, height, format, r#type, pixels);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glUniform1f(location: i32, v0: f32) {
-    let driver = || -> unsafe extern "C" fn(i32, f32) { driver!(GL_UNIFORM1F) };
-    let Some(call) = Call::begin(GL_UNIFORM1F) else { return driver()(location, v0) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(location, v0) };
-    call.put(0, location);
-    call.put(4, v0);
-    let call = call.publish();
-    driver()(location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1fv(location: i32, count: i32, value: *const f32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const f32) { driver!(GL_UNIFORM1FV) };
-    let Some(call) = Call::begin(GL_UNIFORM1FV) else { return driver()(location, count, value) };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1i(location: i32, v0: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_UNIFORM1I) };
-    let Some(call) = Call::begin(GL_UNIFORM1I) else { return driver()(location, v0) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(location, v0) };
-    call.put(0, location);
-    call.put(4, v0);
-    let call = call.publish();
-    driver()(location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1iv(location: i32, count: i32, value: *const i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i32) { driver!(GL_UNIFORM1IV) };
-    let Some(call) = Call::begin(GL_UNIFORM1IV) else { return driver()(location, count, value) };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2f(location: i32, v0: f32, v1: f32) {
-    let driver = || -> unsafe extern "C" fn(i32, f32, f32) { driver!(GL_UNIFORM2F) };
-    let Some(call) = Call::begin(GL_UNIFORM2F) else { return driver()(location, v0, v1) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(location, v0, v1) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put_word(8, v1);
-    let call = call.publish();
-    driver()(location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2fv(location: i32, count: i32, value: *const f32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const f32) { driver!(GL_UNIFORM2FV) };
-    let Some(call) = Call::begin(GL_UNIFORM2FV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2i(location: i32, v0: i32, v1: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_UNIFORM2I) };
-    let Some(call) = Call::begin(GL_UNIFORM2I) else { return driver()(location, v0, v1) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(location, v0, v1) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put_word(8, v1);
-    let call = call.publish();
-    driver()(location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2iv(location: i32, count: i32, value: *const i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i32) { driver!(GL_UNIFORM2IV) };
-    let Some(call) = Call::begin(GL_UNIFORM2IV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3f(location: i32, v0: f32, v1: f32, v2: f32) {
-    let driver = || -> unsafe extern "C" fn(i32, f32, f32, f32) { driver!(GL_UNIFORM3F) };
-    let Some(call) = Call::begin(GL_UNIFORM3F) else { return driver()(location, v0, v1, v2) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, v0, v1, v2) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put(8, v1);
-    call.put(12, v2);
-    let call = call.publish();
-    driver()(location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3fv(location: i32, count: i32, value: *const f32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const f32) { driver!(GL_UNIFORM3FV) };
-    let Some(call) = Call::begin(GL_UNIFORM3FV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3i(location: i32, v0: i32, v1: i32, v2: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_UNIFORM3I) };
-    let Some(call) = Call::begin(GL_UNIFORM3I) else { return driver()(location, v0, v1, v2) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, v0, v1, v2) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put(8, v1);
-    call.put(12, v2);
-    let call = call.publish();
-    driver()(location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3iv(location: i32, count: i32, value: *const i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i32) { driver!(GL_UNIFORM3IV) };
-    let Some(call) = Call::begin(GL_UNIFORM3IV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v3: f32) {
-    let driver = || -> unsafe extern "C" fn(i32, f32, f32, f32, f32) { driver!(GL_UNIFORM4F) };
-    let Some(call) = Call::begin(GL_UNIFORM4F) else { return driver()(location, v0, v1, v2, v3) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(location, v0, v1, v2, v3) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put(8, v1);
-    call.put(12, v2);
-    call.put_word(16, v3);
-    let call = call.publish();
-    driver()(location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4fv(location: i32, count: i32, value: *const f32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const f32) { driver!(GL_UNIFORM4FV) };
-    let Some(call) = Call::begin(GL_UNIFORM4FV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32) { driver!(GL_UNIFORM4I) };
-    let Some(call) = Call::begin(GL_UNIFORM4I) else { return driver()(location, v0, v1, v2, v3) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(location, v0, v1, v2, v3) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put(8, v1);
-    call.put(12, v2);
-    call.put_word(16, v3);
-    let call = call.publish();
-    driver()(location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4iv(location: i32, count: i32, value: *const i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i32) { driver!(GL_UNIFORM4IV) };
-    let Some(call) = Call::begin(GL_UNIFORM4IV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix2fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix3fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(9) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix4fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(16) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUseProgram(program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_USE_PROGRAM) };
-    let Some(mut call) = Call::begin(GL_USE_PROGRAM) else {
-        return trackers::glUseProgram(program);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glUseProgram::enter(tracked, readable, observer, program)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, program);
-        call.publish()
-    });
-    driver()(program);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glValidateProgram(program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_VALIDATE_PROGRAM) };
-    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM) else { return driver()(program) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(program) };
-    call.put_word(0, program);
-    let call = call.publish();
-    driver()(program);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glVertexAttrib1f(index: u32, x: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_VERTEX_ATTRIB1F) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB1F) else {
-        return trackers::glVertexAttrib1f(index, x);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib1f::enter(tracked, readable, observer, index, x)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, index);
-        call.put(4, x);
-        call.publish()
-    });
-    driver()(index, x);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib1fv(index: u32, v: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB1FV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB1FV) else {
-        return trackers::glVertexAttrib1fv(index, v);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib1fv::enter(tracked, readable, observer, index, v as u64)
-    });
-    let mut reads = [observe::array(v, 1, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, index);
-        call.put(8, v);
-        call.publish_observing(16, &reads)
-    });
-    driver()(index, v);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib2f(index: u32, x: f32, y: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_VERTEX_ATTRIB2F) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB2F) else {
-        return trackers::glVertexAttrib2f(index, x, y);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib2f::enter(tracked, readable, observer, index, x, y)
-    });
-    let call = call.reserve(EFFECT, 12).map(|call| {
-        call.put(0, index);
-        call.put(4, x);
-        call.put_word(8, y);
-        call.publish()
-    });
-    driver()(index, x, y);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib2fv(index: u32, v: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB2FV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB2FV) else {
-        return trackers::glVertexAttrib2fv(index, v);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib2fv::enter(tracked, readable, observer, index, v as u64)
-    });
-    let mut reads = [observe::array(v, 2, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, index);
-        call.put(8, v);
-        call.publish_observing(16, &reads)
-    });
-    driver()(index, v);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32, f32, f32) { driver!(GL_VERTEX_ATTRIB3F) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB3F) else {
-        return trackers::glVertexAttrib3f(index, x, y, z);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib3f::enter(tracked, readable, observer, index, x, y, z)
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, index);
-        call.put(4, x);
-        call.put(8, y);
-        call.put(12, z);
-        call.publish()
-    });
-    driver()(index, x, y, z);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib3fv(index: u32, v: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB3FV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB3FV) else {
-        return trackers::glVertexAttrib3fv(index, v);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib3fv::enter(tracked, readable, observer, index, v as u64)
-    });
-    let mut reads = [observe::array(v, 3, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, index);
-        call.put(8, v);
-        call.publish_observing(16, &reads)
-    });
-    driver()(index, v);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_VERTEX_ATTRIB4F) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB4F) else {
-        return trackers::glVertexAttrib4f(index, x, y, z, w);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib4f::enter(tracked, readable, observer, index, x, y, z, w)
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, index);
-        call.put(4, x);
-        call.put(8, y);
-        call.put(12, z);
-        call.put_word(16, w);
-        call.publish()
-    });
-    driver()(index, x, y, z, w);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttrib4fv(index: u32, v: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VERTEX_ATTRIB4FV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB4FV) else {
-        return trackers::glVertexAttrib4fv(index, v);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttrib4fv::enter(tracked, readable, observer, index, v as u64)
-    });
-    let mut reads = [observe::array(v, 4, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, index);
-        call.put(8, v);
-        call.publish_observing(16, &reads)
-    });
-    driver()(index, v);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribPointer(
-    index: u32,
-    size: i32,
-    r#type: u32,
-    normalized: u8,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u8, i32, *const c_void) {
-        driver!(GL_VERTEX_ATTRIB_POINTER)
-    };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_POINTER) else {
-        return trackers::glVertexAttribPointer(index, size, r#type, normalized, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribPointer::enter(
-            tracked,
-            readable,
-            observer,
-            index,
-            size,
-            r#type,
-            normalized,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.clear(8);
-        call.put(0, index);
-        call.put(4, size);
-        call.put(8, r#type);
-        call.put(12, normalized);
-        call.put_word(16, stride);
-        call.put(24, pointer);
-        call.publish()
-    });
-    driver()(index, size, r#type, normalized, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glViewport(x: i32, y: i32, width: i32, height: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_VIEWPORT) };
-    let Some(call) = Call::begin(GL_VIEWPORT) else { return driver()(x, y, width, height) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(x, y, width, height) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    let call = call.publish();
-    driver()(x, y, width, height);
-    call.finish();
-}
+use crate::{hooks, observe, tracking};
+
+followed! {
+    GL_ACTIVE_TEXTURE: glActiveTexture(texture: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_ATTACH_SHADER: glAttachShader(program: u32, shader: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_BIND_ATTRIB_LOCATION: glBindAttribLocation(program: u32, index: u32,
+        name: *const c_char);
+    enter EFFECT, [observe::c_string(name)]; finish
+}
+followed! {
+    GL_BIND_BUFFER: glBindBuffer(target: u32, buffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_FRAMEBUFFER: glBindFramebuffer(target: u32, framebuffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_RENDERBUFFER: glBindRenderbuffer(target: u32, renderbuffer: u32);
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+}
+followed! {
+    GL_BIND_TEXTURE: glBindTexture(target: u32, texture: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_BLEND_COLOR: glBlendColor(red: f32, green: f32, blue: f32, alpha: f32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_EQUATION: glBlendEquation(mode: u32); enter EFFECT; finish }
+plain! {
+    GL_BLEND_EQUATION_SEPARATE: glBlendEquationSeparate(modeRGB: u32, modeAlpha: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_FUNC: glBlendFunc(sfactor: u32, dfactor: u32); enter EFFECT; finish }
+plain! {
+    GL_BLEND_FUNC_SEPARATE: glBlendFuncSeparate(sfactorRGB: u32, dfactorRGB: u32,
+        sfactorAlpha: u32, dfactorAlpha: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_BUFFER_DATA: glBufferData(target: u32, size: isize, data: *const c_void, usage: u32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_BUFFER_SUB_DATA: glBufferSubData(target: u32, offset: isize, size: isize,
+        data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_CHECK_FRAMEBUFFER_STATUS: glCheckFramebufferStatus(target: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_CLEAR: glClear(mask: u32); enter EFFECT; finish }
+plain! {
+    GL_CLEAR_COLOR: glClearColor(red: f32, green: f32, blue: f32, alpha: f32);
+    enter EFFECT; finish
+}
+plain! { GL_CLEAR_DEPTHF: glClearDepthf(d: f32); enter EFFECT; finish }
+plain! { GL_CLEAR_STENCIL: glClearStencil(s: i32); enter EFFECT; finish }
+plain! { GL_COLOR_MASK: glColorMask(red: u8, green: u8, blue: u8, alpha: u8); enter EFFECT; finish }
+plain! { GL_COMPILE_SHADER: glCompileShader(shader: u32); enter EFFECT; finish }
+followed! {
+    GL_COMPRESSED_TEX_IMAGE2D: glCompressedTexImage2D(target: u32, level: i32,
+        internalformat: u32, width: i32, height: i32, border: i32, imageSize: i32,
+        data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COMPRESSED_TEX_SUB_IMAGE2D: glCompressedTexSubImage2D(target: u32, level: i32,
+        xoffset: i32, yoffset: i32, width: i32, height: i32, format: u32, imageSize: i32,
+        data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_TEX_IMAGE2D: glCopyTexImage2D(target: u32, level: i32, internalformat: u32, x: i32,
+        y: i32, width: i32, height: i32, border: i32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_TEX_SUB_IMAGE2D: glCopyTexSubImage2D(target: u32, level: i32, xoffset: i32,
+        yoffset: i32, x: i32, y: i32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_CREATE_PROGRAM: glCreateProgram() -> u32;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+followed! {
+    GL_CREATE_SHADER: glCreateShader(r#type: u32) -> u32;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+plain! { GL_CULL_FACE: glCullFace(mode: u32); enter EFFECT; finish }
+followed! {
+    GL_DELETE_BUFFERS: glDeleteBuffers(n: i32, buffers: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(buffers, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_FRAMEBUFFERS: glDeleteFramebuffers(n: i32, framebuffers: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(framebuffers, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_PROGRAM: glDeleteProgram(program: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_DELETE_RENDERBUFFERS: glDeleteRenderbuffers(n: i32, renderbuffers: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(renderbuffers, n as i64, 4)];
+        finish
+}
+followed! {
+    GL_DELETE_SHADER: glDeleteShader(shader: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_DELETE_TEXTURES: glDeleteTextures(n: i32, textures: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(textures, n as i64, 4)]; finish
+}
+plain! { GL_DEPTH_FUNC: glDepthFunc(func: u32); enter EFFECT; finish }
+plain! { GL_DEPTH_MASK: glDepthMask(flag: u8); enter EFFECT; finish }
+plain! { GL_DEPTH_RANGEF: glDepthRangef(n: f32, f: f32); enter EFFECT; finish }
+followed! {
+    GL_DETACH_SHADER: glDetachShader(program: u32, shader: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_DISABLE: glDisable(cap: u32);
+    state gl [tracked enter] when matches!(cap, 0x8d69); enter EFFECT; finish
+}
+followed! {
+    GL_DISABLE_VERTEX_ATTRIB_ARRAY: glDisableVertexAttribArray(index: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_DRAW_ARRAYS: glDrawArrays(mode: u32, first: i32, count: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS: glDrawElements(mode: u32, count: i32, r#type: u32,
+        indices: *const c_void);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_ENABLE: glEnable(cap: u32);
+    state gl [tracked enter] when matches!(cap, 0x8d69); enter EFFECT; finish
+}
+followed! {
+    GL_ENABLE_VERTEX_ATTRIB_ARRAY: glEnableVertexAttribArray(index: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! { GL_FINISH: glFinish(); state gl [enter]; enter LEAVES, []; result EFFECT }
+followed! { GL_FLUSH: glFlush(); state gl [enter]; enter EFFECT, []; finish }
+plain! {
+    GL_FRAMEBUFFER_RENDERBUFFER: glFramebufferRenderbuffer(target: u32, attachment: u32,
+        renderbuffertarget: u32, renderbuffer: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE2D: glFramebufferTexture2D(target: u32, attachment: u32,
+        textarget: u32, texture: u32, level: i32);
+    enter EFFECT; finish
+}
+plain! { GL_FRONT_FACE: glFrontFace(mode: u32); enter EFFECT; finish }
+followed! {
+    GL_GEN_BUFFERS: glGenBuffers(n: i32, buffers: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(buffers, n as i64,
+        4)]
+}
+followed! {
+    GL_GEN_FRAMEBUFFERS: glGenFramebuffers(n: i32, framebuffers: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(framebuffers,
+        n as i64, 4)]
+}
+followed! {
+    GL_GEN_RENDERBUFFERS: glGenRenderbuffers(n: i32, renderbuffers: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(renderbuffers,
+        n as i64, 4)]
+}
+followed! {
+    GL_GEN_TEXTURES: glGenTextures(n: i32, textures: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(textures, n as i64,
+        4)]
+}
+followed! {
+    GL_GENERATE_MIPMAP: glGenerateMipmap(target: u32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_GET_ACTIVE_ATTRIB: glGetActiveAttrib(program: u32, index: u32, bufSize: i32,
+        length: *mut i32, size: *mut i32, r#type: *mut u32, name: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4), observe::array(size, 1, 4),
+        observe::array(r#type, 1, 4), observe::c_string_bounded(name, bufSize as i64)]
+}
+followed! {
+    GL_GET_ACTIVE_UNIFORM: glGetActiveUniform(program: u32, index: u32, bufSize: i32,
+        length: *mut i32, size: *mut i32, r#type: *mut u32, name: *mut c_char);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::array(size, 1, 4), observe::array(r#type, 1, 4), observe::c_string_bounded(name,
+        bufSize as i64)]
+}
+plain! {
+    GL_GET_ATTACHED_SHADERS: glGetAttachedShaders(program: u32, maxCount: i32, count: *mut i32,
+        shaders: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(count, 1, 4), if count.is_null() {
+        observe::array(shaders, maxCount as i64, 4) } else { observe::counted_array(shaders, count,
+        maxCount as i64, 4) }]
+}
+plain! {
+    GL_GET_ATTRIB_LOCATION: glGetAttribLocation(program: u32, name: *const c_char) -> i32;
+    enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
+}
+followed! {
+    GL_GET_BOOLEANV: glGetBooleanv(pname: u32, data: *mut u8);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, [observe::array(data,
+        sizes::state(pname), 1)]
+}
+plain! {
+    GL_GET_BUFFER_PARAMETERIV: glGetBufferParameteriv(target: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::buffer_value(pname), 4)]
+}
+plain! { GL_GET_ERROR: glGetError() -> u32; enter EFFECT | LEAVES; result 0 }
+followed! {
+    GL_GET_FLOATV: glGetFloatv(pname: u32, data: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, [observe::array(data,
+        sizes::state(pname), 4)]
+}
+plain! {
+
+        GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV: glGetFramebufferAttachmentParameteriv(target: u32,
+        attachment: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::attachment_value(pname), 4)]
+}
+followed! {
+    GL_GET_INTEGERV: glGetIntegerv(pname: u32, data: *mut i32);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(data,
+        sizes::state(pname), 4)]
+}
+plain! {
+    GL_GET_PROGRAM_INFO_LOG: glGetProgramInfoLog(program: u32, bufSize: i32, length: *mut i32,
+        infoLog: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(infoLog, bufSize as i64)]
+}
+plain! {
+    GL_GET_PROGRAMIV: glGetProgramiv(program: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::program(pname), 4)]
+}
+plain! {
+    GL_GET_RENDERBUFFER_PARAMETERIV: glGetRenderbufferParameteriv(target: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::renderbuffer_value(pname),
+        4)]
+}
+plain! {
+    GL_GET_SHADER_INFO_LOG: glGetShaderInfoLog(shader: u32, bufSize: i32, length: *mut i32,
+        infoLog: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(infoLog, bufSize as i64)]
+}
+plain! {
+    GL_GET_SHADER_PRECISION_FORMAT: glGetShaderPrecisionFormat(shadertype: u32,
+        precisiontype: u32, range: *mut i32, precision: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(range, 2, 4), observe::array(precision, 1,
+        4)]
+}
+plain! {
+    GL_GET_SHADER_SOURCE: glGetShaderSource(shader: u32, bufSize: i32, length: *mut i32,
+        source: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(source, bufSize as i64)]
+}
+plain! {
+    GL_GET_SHADERIV: glGetShaderiv(shader: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::shader(pname), 4)]
+}
+plain! {
+    GL_GET_STRING: glGetString(name: u32) -> *const u8 as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+followed! {
+    GL_GET_TEX_PARAMETERFV: glGetTexParameterfv(target: u32, pname: u32, params: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_TEX_PARAMETERIV: glGetTexParameteriv(target: u32, pname: u32, params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_UNIFORM_LOCATION: glGetUniformLocation(program: u32, name: *const c_char) -> i32;
+    state gl [tracked leave]; enter EFFECT | LEAVES, [observe::c_string(name)]; leave 0, []
+}
+followed! {
+    GL_GET_UNIFORMFV: glGetUniformfv(program: u32, location: i32, params: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_UNIFORMIV: glGetUniformiv(program: u32, location: i32, params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_VERTEX_ATTRIB_POINTERV: glGetVertexAttribPointerv(index: u32, pname: u32,
+        pointer: *mut *mut c_void);
+    state gl [leave] when matches!(pname, 0x8645); enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_VERTEX_ATTRIBFV: glGetVertexAttribfv(index: u32, pname: u32, params: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::vertex_attrib(pname), 4)]
+}
+plain! {
+    GL_GET_VERTEX_ATTRIBIV: glGetVertexAttribiv(index: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::vertex_attrib(pname), 4)]
+}
+plain! { GL_HINT: glHint(target: u32, mode: u32); enter EFFECT; finish }
+plain! { GL_IS_BUFFER: glIsBuffer(buffer: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! { GL_IS_ENABLED: glIsEnabled(cap: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_FRAMEBUFFER: glIsFramebuffer(framebuffer: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_PROGRAM: glIsProgram(program: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_RENDERBUFFER: glIsRenderbuffer(renderbuffer: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_SHADER: glIsShader(shader: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! { GL_IS_TEXTURE: glIsTexture(texture: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! { GL_LINE_WIDTH: glLineWidth(width: f32); enter EFFECT; finish }
+followed! {
+    GL_LINK_PROGRAM: glLinkProgram(program: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_PIXEL_STOREI: glPixelStorei(pname: u32, param: i32);
+    state gl [tracked enter] when matches!(pname,
+        0xcf5 | 0xd05 | 0xcf2 | 0xcf4 | 0xcf3 | 0x806e | 0x806d | 0xd02 | 0xd04 | 0xd03);
+        enter EFFECT; finish
+}
+plain! { GL_POLYGON_OFFSET: glPolygonOffset(factor: f32, units: f32); enter EFFECT; finish }
+followed! {
+    GL_READ_PIXELS: glReadPixels(x: i32, y: i32, width: i32, height: i32, format: u32,
+        r#type: u32, pixels: *mut c_void);
+    state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
+}
+plain! { GL_RELEASE_SHADER_COMPILER: glReleaseShaderCompiler(); enter EFFECT; finish }
+followed! {
+    GL_RENDERBUFFER_STORAGE: glRenderbufferStorage(target: u32, internalformat: u32,
+        width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_SAMPLE_COVERAGE: glSampleCoverage(value: f32, invert: u8); enter EFFECT; finish }
+plain! { GL_SCISSOR: glScissor(x: i32, y: i32, width: i32, height: i32); enter EFFECT; finish }
+plain! {
+    GL_SHADER_BINARY: glShaderBinary(count: i32, shaders: *const u32, binaryFormat: u32,
+        binary: *const c_void, length: i32);
+    enter EFFECT, [observe::array(shaders, count as i64, 4), observe::array(binary,
+        length as i64, 1)]; finish
+}
+followed! {
+    GL_SHADER_SOURCE: glShaderSource(shader: u32, count: i32, string: *const *const c_char,
+        length: *const i32);
+    state gl [tracked enter]; enter EFFECT, [observe::strings(count as i64, string, length),
+        observe::array(length, count as i64, 4)]; finish
+}
+plain! { GL_STENCIL_FUNC: glStencilFunc(func: u32, r#ref: i32, mask: u32); enter EFFECT; finish }
+plain! {
+    GL_STENCIL_FUNC_SEPARATE: glStencilFuncSeparate(face: u32, func: u32, r#ref: i32,
+        mask: u32);
+    enter EFFECT; finish
+}
+plain! { GL_STENCIL_MASK: glStencilMask(mask: u32); enter EFFECT; finish }
+plain! {
+    GL_STENCIL_MASK_SEPARATE: glStencilMaskSeparate(face: u32, mask: u32);
+    enter EFFECT; finish
+}
+plain! { GL_STENCIL_OP: glStencilOp(fail: u32, zfail: u32, zpass: u32); enter EFFECT; finish }
+plain! {
+    GL_STENCIL_OP_SEPARATE: glStencilOpSeparate(face: u32, sfail: u32, dpfail: u32,
+        dppass: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_TEX_IMAGE2D: glTexImage2D(target: u32, level: i32, internalformat: i32, width: i32,
+        height: i32, border: i32, format: u32, r#type: u32, pixels: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_TEX_PARAMETERF: glTexParameterf(target: u32, pname: u32, param: f32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_TEX_PARAMETERFV: glTexParameterfv(target: u32, pname: u32, params: *const f32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_PARAMETERI: glTexParameteri(target: u32, pname: u32, param: i32);
+    state gl [tracked enter] when matches!(pname, 0x813c); enter EFFECT; finish
+}
+followed! {
+    GL_TEX_PARAMETERIV: glTexParameteriv(target: u32, pname: u32, params: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_SUB_IMAGE2D: glTexSubImage2D(target: u32, level: i32, xoffset: i32, yoffset: i32,
+        width: i32, height: i32, format: u32, r#type: u32, pixels: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! { GL_UNIFORM1F: glUniform1f(location: i32, v0: f32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM1FV: glUniform1fv(location: i32, count: i32, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! { GL_UNIFORM1I: glUniform1i(location: i32, v0: i32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM1IV: glUniform1iv(location: i32, count: i32, value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! { GL_UNIFORM2F: glUniform2f(location: i32, v0: f32, v1: f32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM2FV: glUniform2fv(location: i32, count: i32, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! { GL_UNIFORM2I: glUniform2i(location: i32, v0: i32, v1: i32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM2IV: glUniform2iv(location: i32, count: i32, value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! { GL_UNIFORM3F: glUniform3f(location: i32, v0: f32, v1: f32, v2: f32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM3FV: glUniform3fv(location: i32, count: i32, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! { GL_UNIFORM3I: glUniform3i(location: i32, v0: i32, v1: i32, v2: i32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM3IV: glUniform3iv(location: i32, count: i32, value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM4F: glUniform4f(location: i32, v0: f32, v1: f32, v2: f32, v3: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM4FV: glUniform4fv(location: i32, count: i32, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM4I: glUniform4i(location: i32, v0: i32, v1: i32, v2: i32, v3: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM4IV: glUniform4iv(location: i32, count: i32, value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX2FV: glUniformMatrix2fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX3FV: glUniformMatrix3fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(9) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX4FV: glUniformMatrix4fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(16) } else { 0 }, 4)]; finish
+}
+followed! {
+    GL_USE_PROGRAM: glUseProgram(program: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_VALIDATE_PROGRAM: glValidateProgram(program: u32); enter EFFECT; finish }
+followed! {
+    GL_VERTEX_ATTRIB1F: glVertexAttrib1f(index: u32, x: f32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB1FV: glVertexAttrib1fv(index: u32, v: *const f32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 1, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB2F: glVertexAttrib2f(index: u32, x: f32, y: f32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB2FV: glVertexAttrib2fv(index: u32, v: *const f32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 2, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB3F: glVertexAttrib3f(index: u32, x: f32, y: f32, z: f32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB3FV: glVertexAttrib3fv(index: u32, v: *const f32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 3, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB4F: glVertexAttrib4f(index: u32, x: f32, y: f32, z: f32, w: f32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB4FV: glVertexAttrib4fv(index: u32, v: *const f32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_POINTER: glVertexAttribPointer(index: u32, size: i32, r#type: u32,
+        normalized: u8, stride: i32, pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_VIEWPORT: glViewport(x: i32, y: i32, width: i32, height: i32); enter EFFECT; finish }

@@ -2,5678 +2,1010 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
-use super::trackers;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
-
-pub unsafe extern "C" fn glActiveShaderProgram(pipeline: u32, program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ACTIVE_SHADER_PROGRAM) };
-    let Some(mut call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM) else {
-        return trackers::glActiveShaderProgram(pipeline, program);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glActiveShaderProgram::enter(tracked, readable, observer, pipeline, program)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, pipeline);
-        call.put(4, program);
-        call.publish()
-    });
-    driver()(pipeline, program);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBeginQuery(target: u32, id: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_QUERY) };
-    let Some(mut call) = Call::begin(GL_BEGIN_QUERY) else {
-        return trackers::glBeginQuery(target, id);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBeginQuery::enter(tracked, readable, observer, target, id)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, id);
-        call.publish()
-    });
-    driver()(target, id);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBeginTransformFeedback(primitiveMode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_TRANSFORM_FEEDBACK) };
-    let Some(mut call) = Call::begin(GL_BEGIN_TRANSFORM_FEEDBACK) else {
-        return trackers::glBeginTransformFeedback(primitiveMode);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBeginTransformFeedback::enter(tracked, readable, observer, primitiveMode)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, primitiveMode);
-        call.publish()
-    });
-    driver()(primitiveMode);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindBufferBase(target: u32, index: u32, buffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BIND_BUFFER_BASE) };
-    let Some(mut call) = Call::begin(GL_BIND_BUFFER_BASE) else {
-        return trackers::glBindBufferBase(target, index, buffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindBufferBase::enter(tracked, readable, observer, target, index, buffer)
-    });
-    let call = call.reserve(EFFECT, 12).map(|call| {
-        call.put(0, target);
-        call.put(4, index);
-        call.put_word(8, buffer);
-        call.publish()
-    });
-    driver()(target, index, buffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindBufferRange(
-    target: u32,
-    index: u32,
-    buffer: u32,
-    offset: isize,
-    size: isize,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) { driver!(GL_BIND_BUFFER_RANGE) };
-    let Some(mut call) = Call::begin(GL_BIND_BUFFER_RANGE) else {
-        return trackers::glBindBufferRange(target, index, buffer, offset, size);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindBufferRange::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            index,
-            buffer,
-            offset as i64,
-            size as i64,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, target);
-        call.put(4, index);
-        call.put_word(8, buffer);
-        call.put(16, offset);
-        call.put(24, size);
-        call.publish()
-    });
-    driver()(target, index, buffer, offset, size);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindImageTexture(
-    unit: u32,
-    texture: u32,
-    level: i32,
-    layered: u8,
-    layer: i32,
-    access: u32,
-    format: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u8, i32, u32, u32) {
-        driver!(GL_BIND_IMAGE_TEXTURE)
-    };
-    let Some(call) = Call::begin(GL_BIND_IMAGE_TEXTURE) else {
-        return driver()(unit, texture, level, layered, layer, access, format);
-    };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver()(unit, texture, level, layered, layer, access, format);
-    };
-    call.clear(8);
-    call.put(0, unit);
-    call.put(4, texture);
-    call.put(8, level);
-    call.put(12, layered);
-    call.put(16, layer);
-    call.put(20, access);
-    call.put_word(24, format);
-    let call = call.publish();
-    driver()(unit, texture, level, layered, layer, access, format);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBindProgramPipeline(pipeline: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_PROGRAM_PIPELINE) };
-    let Some(mut call) = Call::begin(GL_BIND_PROGRAM_PIPELINE) else {
-        return trackers::glBindProgramPipeline(pipeline);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindProgramPipeline::enter(tracked, readable, observer, pipeline)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, pipeline);
-        call.publish()
-    });
-    driver()(pipeline);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindSampler(unit: u32, sampler: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_SAMPLER) };
-    let Some(mut call) = Call::begin(GL_BIND_SAMPLER) else {
-        return trackers::glBindSampler(unit, sampler);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindSampler::enter(tracked, readable, observer, unit, sampler)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, unit);
-        call.put(4, sampler);
-        call.publish()
-    });
-    driver()(unit, sampler);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindTransformFeedback(target: u32, id: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_TRANSFORM_FEEDBACK) };
-    let Some(mut call) = Call::begin(GL_BIND_TRANSFORM_FEEDBACK) else {
-        return trackers::glBindTransformFeedback(target, id);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindTransformFeedback::enter(tracked, readable, observer, target, id)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, id);
-        call.publish()
-    });
-    driver()(target, id);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindVertexArray(array: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_VERTEX_ARRAY) };
-    let Some(mut call) = Call::begin(GL_BIND_VERTEX_ARRAY) else {
-        return trackers::glBindVertexArray(array);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindVertexArray::enter(tracked, readable, observer, array)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, array);
-        call.publish()
-    });
-    driver()(array);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindVertexBuffer(
-    bindingindex: u32,
-    buffer: u32,
-    offset: isize,
-    stride: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, isize, i32) { driver!(GL_BIND_VERTEX_BUFFER) };
-    let Some(mut call) = Call::begin(GL_BIND_VERTEX_BUFFER) else {
-        return trackers::glBindVertexBuffer(bindingindex, buffer, offset, stride);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindVertexBuffer::enter(
-            tracked,
-            readable,
-            observer,
-            bindingindex,
-            buffer,
-            offset as i64,
-            stride,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, bindingindex);
-        call.put(4, buffer);
-        call.put(8, offset);
-        call.put_word(16, stride);
-        call.publish()
-    });
-    driver()(bindingindex, buffer, offset, stride);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBlendBarrier() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_BLEND_BARRIER) };
-    let Some(call) = Call::begin(GL_BLEND_BARRIER) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationSeparatei(buf: u32, modeRGB: u32, modeAlpha: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATEI) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI) else {
-        return driver()(buf, modeRGB, modeAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, modeRGB, modeAlpha) };
-    call.put(0, buf);
-    call.put(4, modeRGB);
-    call.put_word(8, modeAlpha);
-    let call = call.publish();
-    driver()(buf, modeRGB, modeAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationi(buf: u32, mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATIONI) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATIONI) else { return driver()(buf, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(buf, mode) };
-    call.put(0, buf);
-    call.put(4, mode);
-    let call = call.publish();
-    driver()(buf, mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFuncSeparatei(
-    buf: u32,
-    srcRGB: u32,
-    dstRGB: u32,
-    srcAlpha: u32,
-    dstAlpha: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_BLEND_FUNC_SEPARATEI) };
-    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI) else {
-        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    call.put(0, buf);
-    call.put(4, srcRGB);
-    call.put(8, dstRGB);
-    call.put(12, srcAlpha);
-    call.put_word(16, dstAlpha);
-    let call = call.publish();
-    driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFunci(buf: u32, src: u32, dst: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_FUNCI) };
-    let Some(call) = Call::begin(GL_BLEND_FUNCI) else { return driver()(buf, src, dst) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, src, dst) };
-    call.put(0, buf);
-    call.put(4, src);
-    call.put_word(8, dst);
-    let call = call.publish();
-    driver()(buf, src, dst);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlitFramebuffer(
-    srcX0: i32,
-    srcY0: i32,
-    srcX1: i32,
-    srcY1: i32,
-    dstX0: i32,
-    dstY0: i32,
-    dstX1: i32,
-    dstY1: i32,
-    mask: u32,
-    filter: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
-        driver!(GL_BLIT_FRAMEBUFFER)
-    };
-    let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER) else {
-        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBlitFramebuffer::enter(
-            tracked, readable, observer, srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1,
-            mask, filter,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, srcX0);
-        call.put(4, srcY0);
-        call.put(8, srcX1);
-        call.put(12, srcY1);
-        call.put(16, dstX0);
-        call.put(20, dstY0);
-        call.put(24, dstX1);
-        call.put(28, dstY1);
-        call.put(32, mask);
-        call.put(36, filter);
-        call.publish_observing(40, &reads)
-    });
-    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, f32, i32) { driver!(GL_CLEAR_BUFFERFI) };
-    let Some(call) = Call::begin(GL_CLEAR_BUFFERFI) else {
-        return driver()(buffer, drawbuffer, depth, stencil);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(buffer, drawbuffer, depth, stencil);
-    };
-    call.put(0, buffer);
-    call.put(4, drawbuffer);
-    call.put(8, depth);
-    call.put(12, stencil);
-    let call = call.publish();
-    driver()(buffer, drawbuffer, depth, stencil);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_CLEAR_BUFFERFV) };
-    let Some(call) = Call::begin(GL_CLEAR_BUFFERFV) else {
-        return driver()(buffer, drawbuffer, value);
-    };
-    let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(buffer, drawbuffer, value);
-    };
-    call.put(0, buffer);
-    call.put(4, drawbuffer);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(buffer, drawbuffer, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_CLEAR_BUFFERIV) };
-    let Some(call) = Call::begin(GL_CLEAR_BUFFERIV) else {
-        return driver()(buffer, drawbuffer, value);
-    };
-    let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(buffer, drawbuffer, value);
-    };
-    call.put(0, buffer);
-    call.put(4, drawbuffer);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(buffer, drawbuffer, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32) { driver!(GL_CLEAR_BUFFERUIV) };
-    let Some(call) = Call::begin(GL_CLEAR_BUFFERUIV) else {
-        return driver()(buffer, drawbuffer, value);
-    };
-    let mut reads = [observe::array(value, sizes::clear_buffer(buffer), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(buffer, drawbuffer, value);
-    };
-    call.put(0, buffer);
-    call.put(4, drawbuffer);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(buffer, drawbuffer, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 { driver!(GL_CLIENT_WAIT_SYNC) };
-    let Some(mut call) = Call::begin(GL_CLIENT_WAIT_SYNC) else {
-        return driver()(sync, flags, timeout);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glClientWaitSync::enter(tracked, readable, observer, sync as u64, flags, timeout)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, sync);
-        call.put_word(8, flags);
-        call.put(16, timeout);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(GL_CLIENT_WAIT_SYNC, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8) {
-    let driver = || -> unsafe extern "C" fn(u32, u8, u8, u8, u8) { driver!(GL_COLOR_MASKI) };
-    let Some(call) = Call::begin(GL_COLOR_MASKI) else { return driver()(index, r, g, b, a) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(index, r, g, b, a) };
-    call.put(0, index);
-    call.put(4, r);
-    call.put(5, g);
-    call.put(6, b);
-    call.put(7, a);
-    let call = call.publish();
-    driver()(index, r, g, b, a);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCompressedTexImage3D(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    border: i32,
-    imageSize: i32,
-    data: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) {
-            driver!(GL_COMPRESSED_TEX_IMAGE3D)
-        };
-    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D) else {
-        return trackers::glCompressedTexImage3D(
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            imageSize,
-            data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCompressedTexImage3D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            imageSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, border);
-        call.put(28, imageSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, internalformat, width, height, depth, border, imageSize, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCompressedTexSubImage3D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    imageSize: i32,
-    data: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , i32 , * const c_void) { driver ! (GL_COMPRESSED_TEX_SUB_IMAGE3D) } ;
-    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D) else {
-        return trackers::glCompressedTexSubImage3D(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCompressedTexSubImage3D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            zoffset,
-            width,
-            height,
-            depth,
-            format,
-            imageSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, depth);
-        call.put(32, format);
-        call.put(36, imageSize);
-        call.put(40, data);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyBufferSubData(
-    readTarget: u32,
-    writeTarget: u32,
-    readOffset: isize,
-    writeOffset: isize,
-    size: isize,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, isize, isize, isize) {
-        driver!(GL_COPY_BUFFER_SUB_DATA)
-    };
-    let Some(mut call) = Call::begin(GL_COPY_BUFFER_SUB_DATA) else {
-        return trackers::glCopyBufferSubData(
-            readTarget,
-            writeTarget,
-            readOffset,
-            writeOffset,
-            size,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyBufferSubData::enter(
-            tracked,
-            readable,
-            observer,
-            readTarget,
-            writeTarget,
-            readOffset as i64,
-            writeOffset as i64,
-            size as i64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, readTarget);
-        call.put(4, writeTarget);
-        call.put(8, readOffset);
-        call.put(16, writeOffset);
-        call.put(24, size);
-        call.publish_observing(32, &reads)
-    });
-    driver()(readTarget, writeTarget, readOffset, writeOffset, size);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyImageSubData(
-    srcName: u32,
-    srcTarget: u32,
-    srcLevel: i32,
-    srcX: i32,
-    srcY: i32,
-    srcZ: i32,
-    dstName: u32,
-    dstTarget: u32,
-    dstLevel: i32,
-    dstX: i32,
-    dstY: i32,
-    dstZ: i32,
-    srcWidth: i32,
-    srcHeight: i32,
-    srcDepth: i32,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , i32 , i32 , i32 , i32 , u32 , u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32) { driver ! (GL_COPY_IMAGE_SUB_DATA) } ;
-    let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA) else {
-        return driver()(
-            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
-            dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyImageSubData::enter(
-            tracked, readable, observer, srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName,
-            dstTarget, dstLevel, dstX, dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
-        call.put(0, srcName);
-        call.put(4, srcTarget);
-        call.put(8, srcLevel);
-        call.put(12, srcX);
-        call.put(16, srcY);
-        call.put(20, srcZ);
-        call.put(24, dstName);
-        call.put(28, dstTarget);
-        call.put(32, dstLevel);
-        call.put(36, dstX);
-        call.put(40, dstY);
-        call.put(44, dstZ);
-        call.put(48, srcWidth);
-        call.put(52, srcHeight);
-        call.put_word(56, srcDepth);
-        call.publish_observing(64, &reads)
-    });
-    driver()(
-        srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
-        dstZ, srcWidth, srcHeight, srcDepth,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyTexSubImage3D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) {
-        driver!(GL_COPY_TEX_SUB_IMAGE3D)
-    };
-    let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D) else {
-        return trackers::glCopyTexSubImage3D(
-            target, level, xoffset, yoffset, zoffset, x, y, width, height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyTexSubImage3D::enter(
-            tracked, readable, observer, target, level, xoffset, yoffset, zoffset, x, y, width,
-            height,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, x);
-        call.put(24, y);
-        call.put(28, width);
-        call.put_word(32, height);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCreateShaderProgramv(
-    r#type: u32,
-    count: i32,
-    strings: *const *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 {
-        driver!(GL_CREATE_SHADER_PROGRAMV)
-    };
-    let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV) else {
-        return trackers::glCreateShaderProgramv(r#type, count, strings);
-    };
-    let mut reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, r#type);
-        call.put(4, count);
-        call.put(8, strings);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(r#type, count, strings);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glCreateShaderProgramv::leave(
-                tracked,
-                readable,
-                observer,
-                r#type,
-                count,
-                strings as u64,
-                result,
-            )
-        });
-        call.leave(GL_CREATE_SHADER_PROGRAMV, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glCreateShaderProgramv::leave(
-                tracked,
-                readable,
-                observer,
-                r#type,
-                count,
-                strings as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glDebugMessageCallback(callback: *mut c_void, userParam: *const c_void) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) {
-        driver!(GL_DEBUG_MESSAGE_CALLBACK)
-    };
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK) else {
-        return driver()(callback, userParam);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(callback, userParam) };
-    call.put(0, callback);
-    call.put(8, userParam);
-    let call = call.publish();
-    driver()(callback, userParam);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDebugMessageControl(
-    source: u32,
-    r#type: u32,
-    severity: u32,
-    count: i32,
-    ids: *const u32,
-    enabled: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) {
-        driver!(GL_DEBUG_MESSAGE_CONTROL)
-    };
-    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL) else {
-        return trackers::glDebugMessageControl(source, r#type, severity, count, ids, enabled);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDebugMessageControl::enter(
-            tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
-        )
-    });
-    let mut reads = [observe::array(ids, count as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 25, &mut reads).map(|call| {
-        call.put(0, source);
-        call.put(4, r#type);
-        call.put(8, severity);
-        call.put(12, count);
-        call.put(16, ids);
-        call.put_word(24, enabled);
-        call.publish_observing(32, &reads)
-    });
-    driver()(source, r#type, severity, count, ids, enabled);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDebugMessageInsert(
-    source: u32,
-    r#type: u32,
-    id: u32,
-    severity: u32,
-    length: i32,
-    buf: *const c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) {
-        driver!(GL_DEBUG_MESSAGE_INSERT)
-    };
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT) else {
-        return driver()(source, r#type, id, severity, length, buf);
-    };
-    let mut reads =
-        [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver()(source, r#type, id, severity, length, buf);
-    };
-    call.put(0, source);
-    call.put(4, r#type);
-    call.put(8, id);
-    call.put(12, severity);
-    call.put_word(16, length);
-    call.put(24, buf);
-    let call = call.publish_observing(32, &reads);
-    driver()(source, r#type, id, severity, length, buf);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeleteProgramPipelines(n: i32, pipelines: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_PROGRAM_PIPELINES) };
-    let Some(mut call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES) else {
-        return trackers::glDeleteProgramPipelines(n, pipelines);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteProgramPipelines::enter(tracked, readable, observer, n, pipelines as u64)
-    });
-    let mut reads = [observe::array(pipelines, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, pipelines);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, pipelines);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteQueries(n: i32, ids: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_QUERIES) };
-    let Some(mut call) = Call::begin(GL_DELETE_QUERIES) else {
-        return trackers::glDeleteQueries(n, ids);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteQueries::enter(tracked, readable, observer, n, ids as u64)
-    });
-    let mut reads = [observe::array(ids, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, ids);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, ids);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteSamplers(count: i32, samplers: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_SAMPLERS) };
-    let Some(mut call) = Call::begin(GL_DELETE_SAMPLERS) else {
-        return trackers::glDeleteSamplers(count, samplers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteSamplers::enter(tracked, readable, observer, count, samplers as u64)
-    });
-    let mut reads = [observe::array(samplers, count as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, count);
-        call.put(8, samplers);
-        call.publish_observing(16, &reads)
-    });
-    driver()(count, samplers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteSync(sync: *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) { driver!(GL_DELETE_SYNC) };
-    let Some(mut call) = Call::begin(GL_DELETE_SYNC) else { return trackers::glDeleteSync(sync) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteSync::enter(tracked, readable, observer, sync as u64)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, sync);
-        call.publish()
-    });
-    driver()(sync);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteTransformFeedbacks(n: i32, ids: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_TRANSFORM_FEEDBACKS) };
-    let Some(mut call) = Call::begin(GL_DELETE_TRANSFORM_FEEDBACKS) else {
-        return trackers::glDeleteTransformFeedbacks(n, ids);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteTransformFeedbacks::enter(tracked, readable, observer, n, ids as u64)
-    });
-    let mut reads = [observe::array(ids, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, ids);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, ids);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteVertexArrays(n: i32, arrays: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_VERTEX_ARRAYS) };
-    let Some(mut call) = Call::begin(GL_DELETE_VERTEX_ARRAYS) else {
-        return trackers::glDeleteVertexArrays(n, arrays);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteVertexArrays::enter(tracked, readable, observer, n, arrays as u64)
-    });
-    let mut reads = [observe::array(arrays, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, arrays);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, arrays);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDisablei(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI) };
-    let Some(call) = Call::begin(GL_DISABLEI) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDispatchCompute(
-    num_groups_x: u32,
-    num_groups_y: u32,
-    num_groups_z: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_DISPATCH_COMPUTE) };
-    let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE) else {
-        return driver()(num_groups_x, num_groups_y, num_groups_z);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDispatchCompute::enter(
-            tracked,
-            readable,
-            observer,
-            num_groups_x,
-            num_groups_y,
-            num_groups_z,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
-        call.put(0, num_groups_x);
-        call.put(4, num_groups_y);
-        call.put_word(8, num_groups_z);
-        call.publish_observing(16, &reads)
-    });
-    driver()(num_groups_x, num_groups_y, num_groups_z);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDispatchComputeIndirect(indirect: isize) {
-    let driver = || -> unsafe extern "C" fn(isize) { driver!(GL_DISPATCH_COMPUTE_INDIRECT) };
-    let Some(mut call) = Call::begin(GL_DISPATCH_COMPUTE_INDIRECT) else {
-        return driver()(indirect);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDispatchComputeIndirect::enter(tracked, readable, observer, indirect as i64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, indirect);
-        call.publish_observing(8, &reads)
-    });
-    driver()(indirect);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawArraysIndirect(mode: u32, indirect: *const c_void) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const c_void) { driver!(GL_DRAW_ARRAYS_INDIRECT) };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INDIRECT) else {
-        return driver()(mode, indirect);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArraysIndirect::enter(tracked, readable, observer, mode, indirect as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, mode);
-        call.put(8, indirect);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, indirect);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawArraysInstanced(
-    mode: u32,
-    first: i32,
-    count: i32,
-    instancecount: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED) };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED) else {
-        return driver()(mode, first, count, instancecount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArraysInstanced::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            first,
-            count,
-            instancecount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, first);
-        call.put(8, count);
-        call.put(12, instancecount);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, first, count, instancecount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawBuffers(n: i32, bufs: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DRAW_BUFFERS) };
-    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS) else { return driver()(n, bufs) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawBuffers::enter(tracked, readable, observer, n, bufs as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, bufs);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, bufs);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsBaseVertex(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX) else {
-        return driver()(mode, count, r#type, indices, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsBaseVertex::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, basevertex);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsIndirect(mode: u32, r#type: u32, indirect: *const c_void) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const c_void) { driver!(GL_DRAW_ELEMENTS_INDIRECT) };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INDIRECT) else {
-        return driver()(mode, r#type, indirect);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsIndirect::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            r#type,
-            indirect as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, r#type);
-        call.put(8, indirect);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, r#type, indirect);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstanced(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    instancecount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED) else {
-        return driver()(mode, count, r#type, indices, instancecount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstanced::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            instancecount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, instancecount);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, instancecount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedBaseVertex(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    instancecount: i32,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX) else {
-        return driver()(mode, count, r#type, indices, instancecount, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedBaseVertex::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            instancecount,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put(24, instancecount);
-        call.put(28, basevertex);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, instancecount, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawRangeElements(
-    mode: u32,
-    start: u32,
-    end: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void) {
-        driver!(GL_DRAW_RANGE_ELEMENTS)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS) else {
-        return driver()(mode, start, end, count, r#type, indices);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawRangeElements::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            start,
-            end,
-            count,
-            r#type,
-            indices as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, start);
-        call.put(8, end);
-        call.put(12, count);
-        call.put_word(16, r#type);
-        call.put(24, indices);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, start, end, count, r#type, indices);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawRangeElementsBaseVertex(
-    mode: u32,
-    start: u32,
-    end: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX) else {
-        return driver()(mode, start, end, count, r#type, indices, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawRangeElementsBaseVertex::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            start,
-            end,
-            count,
-            r#type,
-            indices as u64,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, start);
-        call.put(8, end);
-        call.put(12, count);
-        call.put_word(16, r#type);
-        call.put(24, indices);
-        call.put_word(32, basevertex);
-        call.publish_observing(40, &reads)
-    });
-    driver()(mode, start, end, count, r#type, indices, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEnablei(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI) };
-    let Some(call) = Call::begin(GL_ENABLEI) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEndQuery(target: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_QUERY) };
-    let Some(mut call) = Call::begin(GL_END_QUERY) else { return driver()(target) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEndQuery::enter(tracked, readable, observer, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.publish_observing(8, &reads)
-    });
-    driver()(target);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEndTransformFeedback() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_END_TRANSFORM_FEEDBACK) };
-    let Some(mut call) = Call::begin(GL_END_TRANSFORM_FEEDBACK) else {
-        return trackers::glEndTransformFeedback();
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEndTransformFeedback::enter(tracked, readable, observer)
-    });
-    let call = call.reserve(EFFECT, 0).map(|call| call.publish());
-    driver()();
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glFenceSync(condition: u32, flags: u32) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_FENCE_SYNC) };
-    let Some(mut call) = Call::begin(GL_FENCE_SYNC) else {
-        return trackers::glFenceSync(condition, flags);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFenceSync::enter(tracked, readable, observer, condition, flags)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 8, &mut reads).map(|call| {
-        call.put(0, condition);
-        call.put(4, flags);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(condition, flags);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glFenceSync::leave(
-                tracked,
-                readable,
-                observer,
-                condition,
-                flags,
-                result as u64,
-            )
-        });
-        call.leave(GL_FENCE_SYNC, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glFenceSync::leave(
-                tracked,
-                readable,
-                observer,
-                condition,
-                flags,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glFlushMappedBufferRange(target: u32, offset: isize, length: isize) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, isize, isize) { driver!(GL_FLUSH_MAPPED_BUFFER_RANGE) };
-    let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE) else {
-        return trackers::glFlushMappedBufferRange(target, offset, length);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFlushMappedBufferRange::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            offset as i64,
-            length as i64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.put(8, offset);
-        call.put(16, length);
-        call.publish_observing(24, &reads)
-    });
-    driver()(target, offset, length);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glFramebufferParameteri(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_FRAMEBUFFER_PARAMETERI) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_PARAMETERI) else {
-        return driver()(target, pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE) else {
-        return driver()(target, attachment, texture, level);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(target, attachment, texture, level);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    let call = call.publish();
-    driver()(target, attachment, texture, level);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTextureLayer(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-    layer: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE_LAYER)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_LAYER) else {
-        return driver()(target, attachment, texture, level, layer);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(target, attachment, texture, level, layer);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    call.put_word(16, layer);
-    let call = call.publish();
-    driver()(target, attachment, texture, level, layer);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glGenProgramPipelines(n: i32, pipelines: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PROGRAM_PIPELINES) };
-    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES) else {
-        return trackers::glGenProgramPipelines(n, pipelines);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, pipelines);
-        call.publish()
-    });
-    driver()(n, pipelines);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
-        });
-        let mut writes = [observe::array(pipelines, n as i64, 4)];
-        call.leave(GL_GEN_PROGRAM_PIPELINES, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenProgramPipelines::leave(tracked, readable, observer, n, pipelines as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenQueries(n: i32, ids: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_QUERIES) };
-    let Some(call) = Call::begin(GL_GEN_QUERIES) else { return trackers::glGenQueries(n, ids) };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, ids);
-        call.publish()
-    });
-    driver()(n, ids);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
-        });
-        let mut writes = [observe::array(ids, n as i64, 4)];
-        call.leave(GL_GEN_QUERIES, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenQueries::leave(tracked, readable, observer, n, ids as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenSamplers(count: i32, samplers: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_SAMPLERS) };
-    let Some(call) = Call::begin(GL_GEN_SAMPLERS) else {
-        return trackers::glGenSamplers(count, samplers);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, count);
-        call.put(8, samplers);
-        call.publish()
-    });
-    driver()(count, samplers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
-        });
-        let mut writes = [observe::array(samplers, count as i64, 4)];
-        call.leave(GL_GEN_SAMPLERS, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenSamplers::leave(tracked, readable, observer, count, samplers as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenTransformFeedbacks(n: i32, ids: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_TRANSFORM_FEEDBACKS) };
-    let Some(call) = Call::begin(GL_GEN_TRANSFORM_FEEDBACKS) else {
-        return trackers::glGenTransformFeedbacks(n, ids);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, ids);
-        call.publish()
-    });
-    driver()(n, ids);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
-        });
-        let mut writes = [observe::array(ids, n as i64, 4)];
-        call.leave(GL_GEN_TRANSFORM_FEEDBACKS, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenTransformFeedbacks::leave(tracked, readable, observer, n, ids as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenVertexArrays(n: i32, arrays: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_VERTEX_ARRAYS) };
-    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS) else {
-        return trackers::glGenVertexArrays(n, arrays);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, arrays);
-        call.publish()
-    });
-    driver()(n, arrays);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
-        });
-        let mut writes = [observe::array(arrays, n as i64, 4)];
-        call.leave(GL_GEN_VERTEX_ARRAYS, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenVertexArrays::leave(tracked, readable, observer, n, arrays as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetActiveUniformBlockName(
-    program: u32,
-    uniformBlockIndex: u32,
-    bufSize: i32,
-    length: *mut i32,
-    uniformBlockName: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME)
-    };
-    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME) else {
-        return driver()(program, uniformBlockIndex, bufSize, length, uniformBlockName);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(program, uniformBlockIndex, bufSize, length, uniformBlockName);
-    };
-    call.put(0, program);
-    call.put(4, uniformBlockIndex);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, uniformBlockName);
-    let mut call = call.publish();
-    driver()(program, uniformBlockIndex, bufSize, length, uniformBlockName);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(uniformBlockName, bufSize as i64)];
-    call.leave(GL_GET_ACTIVE_UNIFORM_BLOCK_NAME, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetActiveUniformBlockiv(
-    program: u32,
-    uniformBlockIndex: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
-        driver!(GL_GET_ACTIVE_UNIFORM_BLOCKIV)
-    };
-    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORM_BLOCKIV) else {
-        return trackers::glGetActiveUniformBlockiv(program, uniformBlockIndex, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, uniformBlockIndex);
-        call.put_word(8, pname);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, uniformBlockIndex, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetActiveUniformBlockiv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                uniformBlockIndex,
-                pname,
-                params as u64,
-            )
-        });
-        let mut writes = [observe::array(params, sizes::uniform_block(pname), 4)];
-        call.leave(GL_GET_ACTIVE_UNIFORM_BLOCKIV, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetActiveUniformBlockiv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                uniformBlockIndex,
-                pname,
-                params as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetActiveUniformsiv(
-    program: u32,
-    uniformCount: i32,
-    uniformIndices: *const u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32, u32, *mut i32) {
-        driver!(GL_GET_ACTIVE_UNIFORMSIV)
-    };
-    let Some(call) = Call::begin(GL_GET_ACTIVE_UNIFORMSIV) else {
-        return driver()(program, uniformCount, uniformIndices, pname, params);
-    };
-    let mut reads = [observe::array(uniformIndices, uniformCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver()(program, uniformCount, uniformIndices, pname, params);
-    };
-    call.put(0, program);
-    call.put(4, uniformCount);
-    call.put(8, uniformIndices);
-    call.put_word(16, pname);
-    call.put(24, params);
-    let mut call = call.publish_observing(32, &reads);
-    driver()(program, uniformCount, uniformIndices, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        sizes::uniform_property(pname).saturating_mul(uniformCount as i64),
-        4,
-    )];
-    call.leave(GL_GET_ACTIVE_UNIFORMSIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetBooleani_v(target: u32, index: u32, data: *mut u8) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u8) { driver!(GL_GET_BOOLEANI_V) };
-    let Some(call) = Call::begin(GL_GET_BOOLEANI_V) else { return driver()(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::indexed_state(target), 1)];
-    call.leave(GL_GET_BOOLEANI_V, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetBufferParameteri64v(target: u32, pname: u32, params: *mut i64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i64) { driver!(GL_GET_BUFFER_PARAMETERI64V) };
-    let Some(call) = Call::begin(GL_GET_BUFFER_PARAMETERI64V) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::buffer_value(pname), 8)];
-    call.leave(GL_GET_BUFFER_PARAMETERI64V, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetBufferPointerv(target: u32, pname: u32, params: *mut *mut c_void) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut *mut c_void) { driver!(GL_GET_BUFFER_POINTERV) };
-    let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        if matches!(pname, 0x88bd) {
-            tracking::touch(&mut call, |tracked, readable, observer| {
-                commands::glGetBufferPointerv::leave(
-                    tracked,
-                    readable,
-                    observer,
-                    target,
-                    pname,
-                    params as u64,
-                )
-            });
-        }
-        call.leave(GL_GET_BUFFER_POINTERV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetDebugMessageLog(
-    count: u32,
-    bufSize: i32,
-    sources: *mut u32,
-    types: *mut u32,
-    ids: *mut u32,
-    severities: *mut u32,
-    lengths: *mut i32,
-    messageLog: *mut c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , * mut u32 , * mut u32 , * mut u32 , * mut u32 , * mut i32 , * mut c_char) -> u32 { driver ! (GL_GET_DEBUG_MESSAGE_LOG) } ;
-    let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG) else {
-        return driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 56).map(|call| {
-        call.put(0, count);
-        call.put(4, bufSize);
-        call.put(8, sources);
-        call.put(16, types);
-        call.put(24, ids);
-        call.put(32, severities);
-        call.put(40, lengths);
-        call.put(48, messageLog);
-        call.publish()
-    });
-    let result = driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetDebugMessageLog::leave(
-                tracked,
-                readable,
-                observer,
-                count,
-                bufSize,
-                sources as u64,
-                types as u64,
-                ids as u64,
-                severities as u64,
-                lengths as u64,
-                messageLog as u64,
-                result,
-            )
-        });
-        call.leave(GL_GET_DEBUG_MESSAGE_LOG, 0, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glGetFragDataLocation(program: u32, name: *const c_char) -> i32 {
-    let driver = || -> unsafe extern "C" fn(u32, *const c_char) -> i32 {
-        driver!(GL_GET_FRAG_DATA_LOCATION)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAG_DATA_LOCATION) else { return driver()(program, name) };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(program, name);
-    };
-    call.put_word(0, program);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(program, name);
-    call.leave_result(GL_GET_FRAG_DATA_LOCATION, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetFramebufferParameteriv(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_FRAMEBUFFER_PARAMETERIV) };
-    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PARAMETERIV) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
-    call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetGraphicsResetStatus() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_GRAPHICS_RESET_STATUS) };
-    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(GL_GET_GRAPHICS_RESET_STATUS, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetInteger64i_v(target: u32, index: u32, data: *mut i64) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i64) { driver!(GL_GET_INTEGER64I_V) };
-    let Some(call) = Call::begin(GL_GET_INTEGER64I_V) else { return driver()(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::indexed_state(target), 8)];
-    call.leave(GL_GET_INTEGER64I_V, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetInteger64v(pname: u32, data: *mut i64) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V) };
-    let Some(call) = Call::begin(GL_GET_INTEGER64V) else {
-        return trackers::glGetInteger64v(pname, data);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, pname);
-        call.put(8, data);
-        call.publish()
-    });
-    driver()(pname, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
-        });
-        let mut writes = [observe::array(data, sizes::state(pname), 8)];
-        call.leave(GL_GET_INTEGER64V, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetInteger64v::leave(tracked, readable, observer, pname, data as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetIntegeri_v(target: u32, index: u32, data: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_INTEGERI_V) };
-    let Some(call) = Call::begin(GL_GET_INTEGERI_V) else { return driver()(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_INTEGERI_V, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetInternalformativ(
-    target: u32,
-    internalformat: u32,
-    pname: u32,
-    count: i32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *mut i32) {
-        driver!(GL_GET_INTERNALFORMATIV)
-    };
-    let Some(call) = Call::begin(GL_GET_INTERNALFORMATIV) else {
-        return trackers::glGetInternalformativ(target, internalformat, pname, count, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put(8, pname);
-        call.put(12, count);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(target, internalformat, pname, count, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetInternalformativ::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                internalformat,
-                pname,
-                count,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_INTERNALFORMATIV, 0, (), &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetInternalformativ::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                internalformat,
-                pname,
-                count,
-                params as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetMultisamplefv(pname: u32, index: u32, val: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_MULTISAMPLEFV) };
-    let Some(call) = Call::begin(GL_GET_MULTISAMPLEFV) else { return driver()(pname, index, val) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, index, val) };
-    call.put(0, pname);
-    call.put(4, index);
-    call.put(8, val);
-    let mut call = call.publish();
-    driver()(pname, index, val);
-    call.returned();
-    let mut writes = [observe::array(val, sizes::multisample(pname), 4)];
-    call.leave(GL_GET_MULTISAMPLEFV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetObjectLabel(
-    identifier: u32,
-    name: u32,
-    bufSize: i32,
-    length: *mut i32,
-    label: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_OBJECT_LABEL)
-    };
-    let Some(call) = Call::begin(GL_GET_OBJECT_LABEL) else {
-        return driver()(identifier, name, bufSize, length, label);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(identifier, name, bufSize, length, label);
-    };
-    call.put(0, identifier);
-    call.put(4, name);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, label);
-    let mut call = call.publish();
-    driver()(identifier, name, bufSize, length, label);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_LABEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetObjectPtrLabel(
-    ptr: *const c_void,
-    bufSize: i32,
-    length: *mut i32,
-    label: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_OBJECT_PTR_LABEL)
-    };
-    let Some(call) = Call::begin(GL_GET_OBJECT_PTR_LABEL) else {
-        return driver()(ptr, bufSize, length, label);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(ptr, bufSize, length, label);
-    };
-    call.put(0, ptr);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, label);
-    let mut call = call.publish();
-    driver()(ptr, bufSize, length, label);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_PTR_LABEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPointerv(pname: u32, params: *mut *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void) { driver!(GL_GET_POINTERV) };
-    let Some(call) = Call::begin(GL_GET_POINTERV) else { return driver()(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_POINTERV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramBinary(
-    program: u32,
-    bufSize: i32,
-    length: *mut i32,
-    binaryFormat: *mut u32,
-    binary: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) {
-        driver!(GL_GET_PROGRAM_BINARY)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY) else {
-        return driver()(program, bufSize, length, binaryFormat, binary);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
-        call.put(0, program);
-        call.put(4, bufSize);
-        call.put(8, length);
-        call.put(16, binaryFormat);
-        call.put(24, binary);
-        call.publish()
-    });
-    driver()(program, bufSize, length, binaryFormat, binary);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetProgramBinary::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                bufSize,
-                length as u64,
-                binaryFormat as u64,
-                binary as u64,
-            )
-        });
-        let mut writes = [observe::array(length, 1, 4)];
-        call.leave(GL_GET_PROGRAM_BINARY, 0, (), &mut writes);
-    }
-}
-
-pub unsafe extern "C" fn glGetProgramInterfaceiv(
-    program: u32,
-    programInterface: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) { driver!(GL_GET_PROGRAM_INTERFACEIV) };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_INTERFACEIV) else {
-        return driver()(program, programInterface, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(program, programInterface, pname, params);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put_word(8, pname);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(program, programInterface, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::interface_value(pname), 4)];
-    call.leave(GL_GET_PROGRAM_INTERFACEIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramPipelineInfoLog(
-    pipeline: u32,
-    bufSize: i32,
-    length: *mut i32,
-    infoLog: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINE_INFO_LOG) else {
-        return driver()(pipeline, bufSize, length, infoLog);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(pipeline, bufSize, length, infoLog);
-    };
-    call.put(0, pipeline);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, infoLog);
-    let mut call = call.publish();
-    driver()(pipeline, bufSize, length, infoLog);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramPipelineiv(pipeline: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PROGRAM_PIPELINEIV) };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINEIV) else {
-        return driver()(pipeline, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(pipeline, pname, params);
-    };
-    call.put(0, pipeline);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(pipeline, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
-    call.leave(GL_GET_PROGRAM_PIPELINEIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramResourceIndex(
-    program: u32,
-    programInterface: u32,
-    name: *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> u32 {
-        driver!(GL_GET_PROGRAM_RESOURCE_INDEX)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_INDEX) else {
-        return driver()(program, programInterface, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(program, programInterface, name);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(program, programInterface, name);
-    call.leave_result(GL_GET_PROGRAM_RESOURCE_INDEX, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetProgramResourceLocation(
-    program: u32,
-    programInterface: u32,
-    name: *const c_char,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> i32 {
-        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION) else {
-        return trackers::glGetProgramResourceLocation(program, programInterface, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, program);
-        call.put(4, programInterface);
-        call.put(8, name);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(program, programInterface, name);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetProgramResourceLocation::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                programInterface,
-                name as u64,
-                result,
-            )
-        });
-        call.leave(GL_GET_PROGRAM_RESOURCE_LOCATION, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetProgramResourceLocation::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                programInterface,
-                name as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glGetProgramResourceName(
-    program: u32,
-    programInterface: u32,
-    index: u32,
-    bufSize: i32,
-    length: *mut i32,
-    name: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_PROGRAM_RESOURCE_NAME)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_NAME) else {
-        return driver()(program, programInterface, index, bufSize, length, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(program, programInterface, index, bufSize, length, name);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put(8, index);
-    call.put(12, bufSize);
-    call.put(16, length);
-    call.put(24, name);
-    let mut call = call.publish();
-    driver()(program, programInterface, index, bufSize, length, name);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(name, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_RESOURCE_NAME, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramResourceiv(
-    program: u32,
-    programInterface: u32,
-    index: u32,
-    propCount: i32,
-    props: *const u32,
-    count: i32,
-    length: *mut i32,
-    params: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut i32) {
-            driver!(GL_GET_PROGRAM_RESOURCEIV)
-        };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEIV) else {
-        return driver()(program, programInterface, index, propCount, props, count, length, params);
-    };
-    let mut reads = [observe::array(props, propCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver()(program, programInterface, index, propCount, props, count, length, params);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put(8, index);
-    call.put(12, propCount);
-    call.put(16, props);
-    call.put_word(24, count);
-    call.put(32, length);
-    call.put(40, params);
-    let mut call = call.publish_observing(48, &reads);
-    driver()(program, programInterface, index, propCount, props, count, length, params);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        if length.is_null() {
-            observe::array(params, count as i64, 4)
-        } else {
-            observe::counted_array(params, length, count as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_PROGRAM_RESOURCEIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_QUERY_OBJECTUIV) };
-    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV) else {
-        return driver()(id, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
-    call.put(0, id);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(id, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
-    call.leave(GL_GET_QUERY_OBJECTUIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetQueryiv(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_QUERYIV) };
-    let Some(call) = Call::begin(GL_GET_QUERYIV) else { return driver()(target, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
-    call.leave(GL_GET_QUERYIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterIiv(sampler: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SAMPLER_PARAMETER_IIV) };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterIiv::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETER_IIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterIuiv(sampler: u32, pname: u32, params: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_SAMPLER_PARAMETER_IUIV) };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterIuiv::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETER_IUIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterfv(sampler: u32, pname: u32, params: *mut f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_SAMPLER_PARAMETERFV) };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERFV) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterfv::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETERFV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSamplerParameteriv(sampler: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SAMPLER_PARAMETERIV) };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETERIV) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameteriv::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETERIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetStringi(name: u32, index: u32) -> *const u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> *const u8 { driver!(GL_GET_STRINGI) };
-    let Some(call) = Call::begin(GL_GET_STRINGI) else { return driver()(name, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(name, index) };
-    call.put(0, name);
-    call.put(4, index);
-    let mut call = call.publish();
-    let result = driver()(name, index);
-    call.returned();
-    let mut writes = [observe::c_string(result)];
-    call.leave(GL_GET_STRINGI, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn glGetSynciv(
-    sync: *mut c_void,
-    pname: u32,
-    count: i32,
-    length: *mut i32,
-    values: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) {
-        driver!(GL_GET_SYNCIV)
-    };
-    let Some(call) = Call::begin(GL_GET_SYNCIV) else {
-        return driver()(sync, pname, count, length, values);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver()(sync, pname, count, length, values);
-    };
-    call.put(0, sync);
-    call.put(8, pname);
-    call.put(12, count);
-    call.put(16, length);
-    call.put(24, values);
-    let mut call = call.publish();
-    driver()(sync, pname, count, length, values);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        if length.is_null() {
-            observe::array(values, count as i64, 4)
-        } else {
-            observe::counted_array(values, length, count as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_SYNCIV, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexLevelParameterfv(
-    target: u32,
-    level: i32,
-    pname: u32,
-    params: *mut f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *mut f32) {
-        driver!(GL_GET_TEX_LEVEL_PARAMETERFV)
-    };
-    let Some(call) = Call::begin(GL_GET_TEX_LEVEL_PARAMETERFV) else {
-        return driver()(target, level, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(target, level, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put_word(8, pname);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(target, level, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
-    call.leave(GL_GET_TEX_LEVEL_PARAMETERFV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexLevelParameteriv(
-    target: u32,
-    level: i32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *mut i32) {
-        driver!(GL_GET_TEX_LEVEL_PARAMETERIV)
-    };
-    let Some(call) = Call::begin(GL_GET_TEX_LEVEL_PARAMETERIV) else {
-        return driver()(target, level, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(target, level, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put_word(8, pname);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(target, level, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::texture_level(pname), 4)];
-    call.leave(GL_GET_TEX_LEVEL_PARAMETERIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexParameterIiv(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETER_IIV) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterIiv::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETER_IIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTexParameterIuiv(target: u32, pname: u32, params: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_TEX_PARAMETER_IUIV) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterIuiv::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETER_IUIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTransformFeedbackVarying(
-    program: u32,
-    index: u32,
-    bufSize: i32,
-    length: *mut i32,
-    size: *mut i32,
-    r#type: *mut u32,
-    name: *mut c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut i32, *mut u32, *mut c_char) {
-            driver!(GL_GET_TRANSFORM_FEEDBACK_VARYING)
-        };
-    let Some(call) = Call::begin(GL_GET_TRANSFORM_FEEDBACK_VARYING) else {
-        return driver()(program, index, bufSize, length, size, r#type, name);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver()(program, index, bufSize, length, size, r#type, name);
-    };
-    call.put(0, program);
-    call.put(4, index);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, size);
-    call.put(32, r#type);
-    call.put(40, name);
-    let mut call = call.publish();
-    driver()(program, index, bufSize, length, size, r#type, name);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        observe::array(size, 1, 4),
-        observe::array(r#type, 1, 4),
-        observe::c_string_bounded(name, bufSize as i64),
-    ];
-    call.leave(GL_GET_TRANSFORM_FEEDBACK_VARYING, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetUniformBlockIndex(
-    program: u32,
-    uniformBlockName: *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32, *const c_char) -> u32 {
-        driver!(GL_GET_UNIFORM_BLOCK_INDEX)
-    };
-    let Some(call) = Call::begin(GL_GET_UNIFORM_BLOCK_INDEX) else {
-        return driver()(program, uniformBlockName);
-    };
-    let mut reads = [observe::c_string(uniformBlockName)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(program, uniformBlockName);
-    };
-    call.put_word(0, program);
-    call.put(8, uniformBlockName);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(program, uniformBlockName);
-    call.leave_result(GL_GET_UNIFORM_BLOCK_INDEX, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetUniformIndices(
-    program: u32,
-    uniformCount: i32,
-    uniformNames: *const *const c_char,
-    uniformIndices: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char, *mut u32) {
-        driver!(GL_GET_UNIFORM_INDICES)
-    };
-    let Some(call) = Call::begin(GL_GET_UNIFORM_INDICES) else {
-        return driver()(program, uniformCount, uniformNames, uniformIndices);
-    };
-    let mut reads = [observe::strings(uniformCount as i64, uniformNames, core::ptr::null())];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver()(program, uniformCount, uniformNames, uniformIndices);
-    };
-    call.put(0, program);
-    call.put(4, uniformCount);
-    call.put(8, uniformNames);
-    call.put(16, uniformIndices);
-    let mut call = call.publish_observing(24, &reads);
-    driver()(program, uniformCount, uniformNames, uniformIndices);
-    call.returned();
-    let mut writes = [observe::array(uniformIndices, uniformCount as i64, 4)];
-    call.leave(GL_GET_UNIFORM_INDICES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetUniformuiv(program: u32, location: i32, params: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut u32) { driver!(GL_GET_UNIFORMUIV) };
-    let Some(call) = Call::begin(GL_GET_UNIFORMUIV) else {
-        return driver()(program, location, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(program, location, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetUniformuiv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_UNIFORMUIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_VERTEX_ATTRIB_IIV) };
-    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_IIV) else {
-        return driver()(index, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(index, pname, params);
-    };
-    call.put(0, index);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(index, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIB_IIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetVertexAttribIuiv(index: u32, pname: u32, params: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_VERTEX_ATTRIB_IUIV) };
-    let Some(call) = Call::begin(GL_GET_VERTEX_ATTRIB_IUIV) else {
-        return driver()(index, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(index, pname, params);
-    };
-    call.put(0, index);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(index, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::vertex_attrib(pname), 4)];
-    call.leave(GL_GET_VERTEX_ATTRIB_IUIV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetnUniformfv(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *mut f32) { driver!(GL_GETN_UNIFORMFV) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMFV) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformfv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMFV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetnUniformiv(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *mut i32) { driver!(GL_GETN_UNIFORMIV) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMIV) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformiv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetnUniformuiv(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *mut u32) { driver!(GL_GETN_UNIFORMUIV) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMUIV) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformuiv::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMUIV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glInvalidateFramebuffer(
-    target: u32,
-    numAttachments: i32,
-    attachments: *const u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const u32) { driver!(GL_INVALIDATE_FRAMEBUFFER) };
-    let Some(mut call) = Call::begin(GL_INVALIDATE_FRAMEBUFFER) else {
-        return driver()(target, numAttachments, attachments);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glInvalidateFramebuffer::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            numAttachments,
-            attachments as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, numAttachments);
-        call.put(8, attachments);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, numAttachments, attachments);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glInvalidateSubFramebuffer(
-    target: u32,
-    numAttachments: i32,
-    attachments: *const u32,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32, i32, i32, i32, i32) {
-        driver!(GL_INVALIDATE_SUB_FRAMEBUFFER)
-    };
-    let Some(mut call) = Call::begin(GL_INVALIDATE_SUB_FRAMEBUFFER) else {
-        return driver()(target, numAttachments, attachments, x, y, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glInvalidateSubFramebuffer::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            numAttachments,
-            attachments as u64,
-            x,
-            y,
-            width,
-            height,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, numAttachments);
-        call.put(8, attachments);
-        call.put(16, x);
-        call.put(20, y);
-        call.put(24, width);
-        call.put(28, height);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, numAttachments, attachments, x, y, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glIsEnabledi(target: u32, index: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI) };
-    let Some(call) = Call::begin(GL_IS_ENABLEDI) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    let result = driver()(target, index);
-    call.leave_result(GL_IS_ENABLEDI, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsProgramPipeline(pipeline: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PROGRAM_PIPELINE) };
-    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE) else { return driver()(pipeline) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(pipeline) };
-    call.put_word(0, pipeline);
-    let call = call.publish();
-    let result = driver()(pipeline);
-    call.leave_result(GL_IS_PROGRAM_PIPELINE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsQuery(id: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_QUERY) };
-    let Some(call) = Call::begin(GL_IS_QUERY) else { return driver()(id) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(id) };
-    call.put_word(0, id);
-    let call = call.publish();
-    let result = driver()(id);
-    call.leave_result(GL_IS_QUERY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsSampler(sampler: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_SAMPLER) };
-    let Some(call) = Call::begin(GL_IS_SAMPLER) else { return driver()(sampler) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(sampler) };
-    call.put_word(0, sampler);
-    let call = call.publish();
-    let result = driver()(sampler);
-    call.leave_result(GL_IS_SAMPLER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsSync(sync: *mut c_void) -> u8 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u8 { driver!(GL_IS_SYNC) };
-    let Some(call) = Call::begin(GL_IS_SYNC) else { return driver()(sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(sync) };
-    call.put(0, sync);
-    let call = call.publish();
-    let result = driver()(sync);
-    call.leave_result(GL_IS_SYNC, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsTransformFeedback(id: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_TRANSFORM_FEEDBACK) };
-    let Some(call) = Call::begin(GL_IS_TRANSFORM_FEEDBACK) else { return driver()(id) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(id) };
-    call.put_word(0, id);
-    let call = call.publish();
-    let result = driver()(id);
-    call.leave_result(GL_IS_TRANSFORM_FEEDBACK, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsVertexArray(array: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_VERTEX_ARRAY) };
-    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY) else { return driver()(array) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(array) };
-    call.put_word(0, array);
-    let call = call.publish();
-    let result = driver()(array);
-    call.leave_result(GL_IS_VERTEX_ARRAY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glMapBufferRange(
-    target: u32,
-    offset: isize,
-    length: isize,
-    access: u32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void {
-        driver!(GL_MAP_BUFFER_RANGE)
-    };
-    let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE) else {
-        return trackers::glMapBufferRange(target, offset, length, access);
-    };
-    let call = call.reserve(LEAVES, 28).map(|call| {
-        call.put_word(0, target);
-        call.put(8, offset);
-        call.put(16, length);
-        call.put_word(24, access);
-        call.publish()
-    });
-    let result = driver()(target, offset, length, access);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glMapBufferRange::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                offset as i64,
-                length as i64,
-                access,
-                result as u64,
-            )
-        });
-        call.leave(GL_MAP_BUFFER_RANGE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glMapBufferRange::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                offset as i64,
-                length as i64,
-                access,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glMemoryBarrier(barriers: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MEMORY_BARRIER) };
-    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER) else { return driver()(barriers) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMemoryBarrier::enter(tracked, readable, observer, barriers)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.put_word(0, barriers);
-        call.publish_observing(8, &reads)
-    });
-    driver()(barriers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMemoryBarrierByRegion(barriers: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MEMORY_BARRIER_BY_REGION) };
-    let Some(mut call) = Call::begin(GL_MEMORY_BARRIER_BY_REGION) else {
-        return driver()(barriers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMemoryBarrierByRegion::enter(tracked, readable, observer, barriers)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.put_word(0, barriers);
-        call.publish_observing(8, &reads)
-    });
-    driver()(barriers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMinSampleShading(value: f32) {
-    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_MIN_SAMPLE_SHADING) };
-    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING) else { return driver()(value) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(value) };
-    call.put_word(0, value);
-    let call = call.publish();
-    driver()(value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glObjectLabel(
-    identifier: u32,
-    name: u32,
-    length: i32,
-    label: *const c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_OBJECT_LABEL) };
-    let Some(call) = Call::begin(GL_OBJECT_LABEL) else {
-        return driver()(identifier, name, length, label);
-    };
-    let mut reads = [if length < 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(identifier, name, length, label);
-    };
-    call.put(0, identifier);
-    call.put(4, name);
-    call.put_word(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
-    driver()(identifier, name, length, label);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glObjectPtrLabel(ptr: *const c_void, length: i32, label: *const c_char) {
-    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *const c_char) {
-        driver!(GL_OBJECT_PTR_LABEL)
-    };
-    let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL) else { return driver()(ptr, length, label) };
-    let mut reads = [if length < 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(ptr, length, label);
-    };
-    call.put(0, ptr);
-    call.put_word(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
-    driver()(ptr, length, label);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPatchParameteri(pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PATCH_PARAMETERI) };
-    let Some(call) = Call::begin(GL_PATCH_PARAMETERI) else { return driver()(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
-    call.put(0, pname);
-    call.put(4, value);
-    let call = call.publish();
-    driver()(pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPauseTransformFeedback() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_PAUSE_TRANSFORM_FEEDBACK) };
-    let Some(call) = Call::begin(GL_PAUSE_TRANSFORM_FEEDBACK) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPopDebugGroup() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_DEBUG_GROUP) };
-    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPrimitiveBoundingBox(
-    minX: f32,
-    minY: f32,
-    minZ: f32,
-    minW: f32,
-    maxX: f32,
-    maxY: f32,
-    maxZ: f32,
-    maxW: f32,
-) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) {
-        driver!(GL_PRIMITIVE_BOUNDING_BOX)
-    };
-    let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX) else {
-        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    };
-    call.put(0, minX);
-    call.put(4, minY);
-    call.put(8, minZ);
-    call.put(12, minW);
-    call.put(16, maxX);
-    call.put(20, maxY);
-    call.put(24, maxZ);
-    call.put(28, maxW);
-    let call = call.publish();
-    driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramBinary(
-    program: u32,
-    binaryFormat: u32,
-    binary: *const c_void,
-    length: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const c_void, i32) { driver!(GL_PROGRAM_BINARY) };
-    let Some(mut call) = Call::begin(GL_PROGRAM_BINARY) else {
-        return trackers::glProgramBinary(program, binaryFormat, binary, length);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glProgramBinary::enter(
-            tracked,
-            readable,
-            observer,
-            program,
-            binaryFormat,
-            binary as u64,
-            length,
-        )
-    });
-    let mut reads = [observe::array(binary, length as i64, 1)];
-    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.put(0, program);
-        call.put(4, binaryFormat);
-        call.put(8, binary);
-        call.put_word(16, length);
-        call.publish_observing(24, &reads)
-    });
-    driver()(program, binaryFormat, binary, length);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glProgramParameteri(program: u32, pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_PROGRAM_PARAMETERI) };
-    let Some(call) = Call::begin(GL_PROGRAM_PARAMETERI) else {
-        return driver()(program, pname, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, pname, value) };
-    call.put(0, program);
-    call.put(4, pname);
-    call.put_word(8, value);
-    let call = call.publish();
-    driver()(program, pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1f(program: u32, location: i32, v0: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, f32) { driver!(GL_PROGRAM_UNIFORM1F) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1F) else {
-        return driver()(program, location, v0);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, v0);
-    let call = call.publish();
-    driver()(program, location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM1FV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1i(program: u32, location: i32, v0: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32) { driver!(GL_PROGRAM_UNIFORM1I) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I) else {
-        return driver()(program, location, v0);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, v0);
-    let call = call.publish();
-    driver()(program, location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1iv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM1IV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1ui(program: u32, location: i32, v0: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_PROGRAM_UNIFORM1UI) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI) else {
-        return driver()(program, location, v0);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, v0);
-    let call = call.publish();
-    driver()(program, location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1uiv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM1UIV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, f32, f32) { driver!(GL_PROGRAM_UNIFORM2F) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2F) else {
-        return driver()(program, location, v0, v1);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    let call = call.publish();
-    driver()(program, location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM2FV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM2I) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I) else {
-        return driver()(program, location, v0, v1);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    let call = call.publish();
-    driver()(program, location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2iv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM2IV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_PROGRAM_UNIFORM2UI) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI) else {
-        return driver()(program, location, v0, v1);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    let call = call.publish();
-    driver()(program, location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2uiv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM2UIV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3f(
-    program: u32,
-    location: i32,
-    v0: f32,
-    v1: f32,
-    v2: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, f32, f32, f32) { driver!(GL_PROGRAM_UNIFORM3F) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3F) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put_word(16, v2);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM3FV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3i(
-    program: u32,
-    location: i32,
-    v0: i32,
-    v1: i32,
-    v2: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM3I) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put_word(16, v2);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3iv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM3IV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3ui(
-    program: u32,
-    location: i32,
-    v0: u32,
-    v1: u32,
-    v2: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, u32, u32) { driver!(GL_PROGRAM_UNIFORM3UI) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put_word(16, v2);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3uiv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM3UIV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4f(
-    program: u32,
-    location: i32,
-    v0: f32,
-    v1: f32,
-    v2: f32,
-    v3: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) { driver!(GL_PROGRAM_UNIFORM4F) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4F) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put(16, v2);
-    call.put(20, v3);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const f32) { driver!(GL_PROGRAM_UNIFORM4FV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4i(
-    program: u32,
-    location: i32,
-    v0: i32,
-    v1: i32,
-    v2: i32,
-    v3: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM4I) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put(16, v2);
-    call.put(20, v3);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4iv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const i32) { driver!(GL_PROGRAM_UNIFORM4IV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4ui(
-    program: u32,
-    location: i32,
-    v0: u32,
-    v1: u32,
-    v2: u32,
-    v3: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) { driver!(GL_PROGRAM_UNIFORM4UI) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put(16, v2);
-    call.put(20, v3);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4uiv(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *const u32) { driver!(GL_PROGRAM_UNIFORM4UIV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix2fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix2x3fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix2x4fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix3fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(9) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix3x2fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix3x4fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix4fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(16) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix4x2fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix4x3fv(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPushDebugGroup(
-    source: u32,
-    id: u32,
-    length: i32,
-    message: *const c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_PUSH_DEBUG_GROUP) };
-    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP) else {
-        return driver()(source, id, length, message);
-    };
-    let mut reads = [if length < 0 {
-        observe::c_string(message)
-    } else {
-        observe::array(message, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(source, id, length, message);
-    };
-    call.put(0, source);
-    call.put(4, id);
-    call.put_word(8, length);
-    call.put(16, message);
-    let call = call.publish_observing(24, &reads);
-    driver()(source, id, length, message);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glReadBuffer(src: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_READ_BUFFER) };
-    let Some(call) = Call::begin(GL_READ_BUFFER) else { return driver()(src) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(src) };
-    call.put_word(0, src);
-    let call = call.publish();
-    driver()(src);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glReadnPixels(
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    r#type: u32,
-    bufSize: i32,
-    data: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
-        driver!(GL_READN_PIXELS)
-    };
-    let Some(mut call) = Call::begin(GL_READN_PIXELS) else {
-        return trackers::glReadnPixels(x, y, width, height, format, r#type, bufSize, data);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glReadnPixels::enter(
-            tracked,
-            readable,
-            observer,
-            x,
-            y,
-            width,
-            height,
-            format,
-            r#type,
-            bufSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, width);
-        call.put(12, height);
-        call.put(16, format);
-        call.put(20, r#type);
-        call.put_word(24, bufSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(x, y, width, height, format, r#type, bufSize, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glReadnPixels::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                bufSize,
-                data as u64,
-            )
-        });
-        call.leave(GL_READN_PIXELS, 0, (), &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glReadnPixels::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                bufSize,
-                data as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisample(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE)
-    };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE) else {
-        return trackers::glRenderbufferStorageMultisample(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageMultisample::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glResumeTransformFeedback() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_RESUME_TRANSFORM_FEEDBACK) };
-    let Some(call) = Call::begin(GL_RESUME_TRANSFORM_FEEDBACK) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSampleMaski(maskNumber: u32, mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SAMPLE_MASKI) };
-    let Some(call) = Call::begin(GL_SAMPLE_MASKI) else { return driver()(maskNumber, mask) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(maskNumber, mask) };
-    call.put(0, maskNumber);
-    call.put(4, mask);
-    let call = call.publish();
-    driver()(maskNumber, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSamplerParameterIiv(sampler: u32, pname: u32, param: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETER_IIV) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterIiv::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSamplerParameterIuiv(sampler: u32, pname: u32, param: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_SAMPLER_PARAMETER_IUIV) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterIuiv::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSamplerParameterf(sampler: u32, pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_SAMPLER_PARAMETERF) };
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERF) else {
-        return driver()(sampler, pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(sampler, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_SAMPLER_PARAMETERFV) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETERFV) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterfv::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSamplerParameteri(sampler: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_SAMPLER_PARAMETERI) };
-    let Some(call) = Call::begin(GL_SAMPLER_PARAMETERI) else {
-        return driver()(sampler, pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(sampler, pname, param) };
-    call.put(0, sampler);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(sampler, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETERIV) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETERIV) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameteriv::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexBuffer(target: u32, internalformat: u32, buffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER) };
-    let Some(mut call) = Call::begin(GL_TEX_BUFFER) else {
-        return trackers::glTexBuffer(target, internalformat, buffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexBuffer::enter(tracked, readable, observer, target, internalformat, buffer)
-    });
-    let call = call.reserve(EFFECT, 12).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put_word(8, buffer);
-        call.publish()
-    });
-    driver()(target, internalformat, buffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexBufferRange(
-    target: u32,
-    internalformat: u32,
-    buffer: u32,
-    offset: isize,
-    size: isize,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) { driver!(GL_TEX_BUFFER_RANGE) };
-    let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE) else {
-        return trackers::glTexBufferRange(target, internalformat, buffer, offset, size);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexBufferRange::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            internalformat,
-            buffer,
-            offset as i64,
-            size as i64,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put_word(8, buffer);
-        call.put(16, offset);
-        call.put(24, size);
-        call.publish()
-    });
-    driver()(target, internalformat, buffer, offset, size);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexImage3D(
-    target: u32,
-    level: i32,
-    internalformat: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    border: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, u32, u32, *const c_void) {
-            driver!(GL_TEX_IMAGE3D)
-        };
-    let Some(mut call) = Call::begin(GL_TEX_IMAGE3D) else {
-        return trackers::glTexImage3D(
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            format,
-            r#type,
-            pixels,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexImage3D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, border);
-        call.put(28, format);
-        call.put_word(32, r#type);
-        call.put(40, pixels);
-        call.publish_observing(48, &reads)
-    });
-    driver()(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterIiv(target: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETER_IIV) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterIiv::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterIuiv(target: u32, pname: u32, params: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_TEX_PARAMETER_IUIV) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterIuiv::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage2D(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) { driver!(GL_TEX_STORAGE2D) };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE2D) else {
-        return trackers::glTexStorage2D(target, levels, internalformat, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage2D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, levels, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage2DMultisample(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    fixedsamplelocations: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8) {
-        driver!(GL_TEX_STORAGE2D_MULTISAMPLE)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE2D_MULTISAMPLE) else {
-        return trackers::glTexStorage2DMultisample(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-            fixedsamplelocations,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage2DMultisample::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-            fixedsamplelocations,
-        )
-    });
-    let call = call.reserve(EFFECT, 21).map(|call| {
-        call.clear(16);
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, fixedsamplelocations);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height, fixedsamplelocations);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage3D(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) { driver!(GL_TEX_STORAGE3D) };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D) else {
-        return trackers::glTexStorage3D(target, levels, internalformat, width, height, depth);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage3D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            depth,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.publish()
-    });
-    driver()(target, levels, internalformat, width, height, depth);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage3DMultisample(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    fixedsamplelocations: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) {
-        driver!(GL_TEX_STORAGE3D_MULTISAMPLE)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE) else {
-        return trackers::glTexStorage3DMultisample(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-            depth,
-            fixedsamplelocations,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage3DMultisample::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-            depth,
-            fixedsamplelocations,
-        )
-    });
-    let call = call.reserve(EFFECT, 25).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put_word(24, fixedsamplelocations);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height, depth, fixedsamplelocations);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexSubImage3D(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_TEX_SUB_IMAGE3D) } ;
-    let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D) else {
-        return trackers::glTexSubImage3D(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexSubImage3D::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            zoffset,
-            width,
-            height,
-            depth,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, depth);
-        call.put(32, format);
-        call.put(36, r#type);
-        call.put(40, pixels);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTransformFeedbackVaryings(
-    program: u32,
-    count: i32,
-    varyings: *const *const c_char,
-    bufferMode: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char, u32) {
-        driver!(GL_TRANSFORM_FEEDBACK_VARYINGS)
-    };
-    let Some(call) = Call::begin(GL_TRANSFORM_FEEDBACK_VARYINGS) else {
-        return driver()(program, count, varyings, bufferMode);
-    };
-    let mut reads = [observe::strings(count as i64, varyings, core::ptr::null())];
-    let Some(call) = call.reserve_observing(EFFECT, 20, &mut reads) else {
-        return driver()(program, count, varyings, bufferMode);
-    };
-    call.put(0, program);
-    call.put(4, count);
-    call.put(8, varyings);
-    call.put_word(16, bufferMode);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, count, varyings, bufferMode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1ui(location: i32, v0: u32) {
-    let driver = || -> unsafe extern "C" fn(i32, u32) { driver!(GL_UNIFORM1UI) };
-    let Some(call) = Call::begin(GL_UNIFORM1UI) else { return driver()(location, v0) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(location, v0) };
-    call.put(0, location);
-    call.put(4, v0);
-    let call = call.publish();
-    driver()(location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1uiv(location: i32, count: i32, value: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM1UIV) };
-    let Some(call) = Call::begin(GL_UNIFORM1UIV) else { return driver()(location, count, value) };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2ui(location: i32, v0: u32, v1: u32) {
-    let driver = || -> unsafe extern "C" fn(i32, u32, u32) { driver!(GL_UNIFORM2UI) };
-    let Some(call) = Call::begin(GL_UNIFORM2UI) else { return driver()(location, v0, v1) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(location, v0, v1) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put_word(8, v1);
-    let call = call.publish();
-    driver()(location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2uiv(location: i32, count: i32, value: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM2UIV) };
-    let Some(call) = Call::begin(GL_UNIFORM2UIV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32) {
-    let driver = || -> unsafe extern "C" fn(i32, u32, u32, u32) { driver!(GL_UNIFORM3UI) };
-    let Some(call) = Call::begin(GL_UNIFORM3UI) else { return driver()(location, v0, v1, v2) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, v0, v1, v2) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put(8, v1);
-    call.put(12, v2);
-    let call = call.publish();
-    driver()(location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3uiv(location: i32, count: i32, value: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM3UIV) };
-    let Some(call) = Call::begin(GL_UNIFORM3UIV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32) {
-    let driver = || -> unsafe extern "C" fn(i32, u32, u32, u32, u32) { driver!(GL_UNIFORM4UI) };
-    let Some(call) = Call::begin(GL_UNIFORM4UI) else { return driver()(location, v0, v1, v2, v3) };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(location, v0, v1, v2, v3) };
-    call.put(0, location);
-    call.put(4, v0);
-    call.put(8, v1);
-    call.put(12, v2);
-    call.put_word(16, v3);
-    let call = call.publish();
-    driver()(location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4uiv(location: i32, count: i32, value: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) { driver!(GL_UNIFORM4UIV) };
-    let Some(call) = Call::begin(GL_UNIFORM4UIV) else { return driver()(location, count, value) };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformBlockBinding(
-    program: u32,
-    uniformBlockIndex: u32,
-    uniformBlockBinding: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_UNIFORM_BLOCK_BINDING) };
-    let Some(call) = Call::begin(GL_UNIFORM_BLOCK_BINDING) else {
-        return driver()(program, uniformBlockIndex, uniformBlockBinding);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else {
-        return driver()(program, uniformBlockIndex, uniformBlockBinding);
-    };
-    call.put(0, program);
-    call.put(4, uniformBlockIndex);
-    call.put_word(8, uniformBlockBinding);
-    let call = call.publish();
-    driver()(program, uniformBlockIndex, uniformBlockBinding);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix2x3fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X3FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix2x4fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X4FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix3x2fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X2FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix3x4fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X4FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix4x2fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X2FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix4x3fv(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X3FV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUnmapBuffer(target: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_UNMAP_BUFFER) };
-    let Some(mut call) = Call::begin(GL_UNMAP_BUFFER) else {
-        return trackers::glUnmapBuffer(target);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glUnmapBuffer::enter(tracked, readable, observer, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 4, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(target);
-    if let Some(call) = call {
-        call.leave_result(GL_UNMAP_BUFFER, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glUseProgramStages(pipeline: u32, stages: u32, program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_USE_PROGRAM_STAGES) };
-    let Some(call) = Call::begin(GL_USE_PROGRAM_STAGES) else {
-        return driver()(pipeline, stages, program);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(pipeline, stages, program) };
-    call.put(0, pipeline);
-    call.put(4, stages);
-    call.put_word(8, program);
-    let call = call.publish();
-    driver()(pipeline, stages, program);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glValidateProgramPipeline(pipeline: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_VALIDATE_PROGRAM_PIPELINE) };
-    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE) else { return driver()(pipeline) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(pipeline) };
-    call.put_word(0, pipeline);
-    let call = call.publish();
-    driver()(pipeline);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glVertexAttribBinding(attribindex: u32, bindingindex: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_BINDING) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_BINDING) else {
-        return trackers::glVertexAttribBinding(attribindex, bindingindex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribBinding::enter(
-            tracked,
-            readable,
-            observer,
-            attribindex,
-            bindingindex,
-        )
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, attribindex);
-        call.put(4, bindingindex);
-        call.publish()
-    });
-    driver()(attribindex, bindingindex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribDivisor(index: u32, divisor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR) else {
-        return trackers::glVertexAttribDivisor(index, divisor);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribDivisor::enter(tracked, readable, observer, index, divisor)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, index);
-        call.put(4, divisor);
-        call.publish()
-    });
-    driver()(index, divisor);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribFormat(
-    attribindex: u32,
-    size: i32,
-    r#type: u32,
-    normalized: u8,
-    relativeoffset: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, u8, u32) { driver!(GL_VERTEX_ATTRIB_FORMAT) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_FORMAT) else {
-        return trackers::glVertexAttribFormat(
-            attribindex,
-            size,
-            r#type,
-            normalized,
-            relativeoffset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribFormat::enter(
-            tracked,
-            readable,
-            observer,
-            attribindex,
-            size,
-            r#type,
-            normalized,
-            relativeoffset,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.clear(8);
-        call.put(0, attribindex);
-        call.put(4, size);
-        call.put(8, r#type);
-        call.put(12, normalized);
-        call.put_word(16, relativeoffset);
-        call.publish()
-    });
-    driver()(attribindex, size, r#type, normalized, relativeoffset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_VERTEX_ATTRIB_I4I) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4I) else {
-        return trackers::glVertexAttribI4i(index, x, y, z, w);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribI4i::enter(tracked, readable, observer, index, x, y, z, w)
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, index);
-        call.put(4, x);
-        call.put(8, y);
-        call.put(12, z);
-        call.put_word(16, w);
-        call.publish()
-    });
-    driver()(index, x, y, z, w);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribI4iv(index: u32, v: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_VERTEX_ATTRIB_I4IV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4IV) else {
-        return trackers::glVertexAttribI4iv(index, v);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribI4iv::enter(tracked, readable, observer, index, v as u64)
-    });
-    let mut reads = [observe::array(v, 4, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, index);
-        call.put(8, v);
-        call.publish_observing(16, &reads)
-    });
-    driver()(index, v);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_VERTEX_ATTRIB_I4UI) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4UI) else {
-        return trackers::glVertexAttribI4ui(index, x, y, z, w);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribI4ui::enter(tracked, readable, observer, index, x, y, z, w)
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, index);
-        call.put(4, x);
-        call.put(8, y);
-        call.put(12, z);
-        call.put_word(16, w);
-        call.publish()
-    });
-    driver()(index, x, y, z, w);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribI4uiv(index: u32, v: *const u32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const u32) { driver!(GL_VERTEX_ATTRIB_I4UIV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I4UIV) else {
-        return trackers::glVertexAttribI4uiv(index, v);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribI4uiv::enter(tracked, readable, observer, index, v as u64)
-    });
-    let mut reads = [observe::array(v, 4, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, index);
-        call.put(8, v);
-        call.publish_observing(16, &reads)
-    });
-    driver()(index, v);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribIFormat(
-    attribindex: u32,
-    size: i32,
-    r#type: u32,
-    relativeoffset: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_VERTEX_ATTRIB_I_FORMAT) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I_FORMAT) else {
-        return trackers::glVertexAttribIFormat(attribindex, size, r#type, relativeoffset);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribIFormat::enter(
-            tracked,
-            readable,
-            observer,
-            attribindex,
-            size,
-            r#type,
-            relativeoffset,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, attribindex);
-        call.put(4, size);
-        call.put(8, r#type);
-        call.put(12, relativeoffset);
-        call.publish()
-    });
-    driver()(attribindex, size, r#type, relativeoffset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribIPointer(
-    index: u32,
-    size: i32,
-    r#type: u32,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, *const c_void) {
-        driver!(GL_VERTEX_ATTRIB_I_POINTER)
-    };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_I_POINTER) else {
-        return trackers::glVertexAttribIPointer(index, size, r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribIPointer::enter(
-            tracked,
-            readable,
-            observer,
-            index,
-            size,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, index);
-        call.put(4, size);
-        call.put(8, r#type);
-        call.put(12, stride);
-        call.put(16, pointer);
-        call.publish()
-    });
-    driver()(index, size, r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexBindingDivisor(bindingindex: u32, divisor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_BINDING_DIVISOR) };
-    let Some(mut call) = Call::begin(GL_VERTEX_BINDING_DIVISOR) else {
-        return trackers::glVertexBindingDivisor(bindingindex, divisor);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexBindingDivisor::enter(tracked, readable, observer, bindingindex, divisor)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, bindingindex);
-        call.put(4, divisor);
-        call.publish()
-    });
-    driver()(bindingindex, divisor);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glWaitSync(sync: *mut c_void, flags: u32, timeout: u64) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64) { driver!(GL_WAIT_SYNC) };
-    let Some(mut call) = Call::begin(GL_WAIT_SYNC) else { return driver()(sync, flags, timeout) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glWaitSync::enter(tracked, readable, observer, sync as u64, flags, timeout)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, sync);
-        call.put_word(8, flags);
-        call.put(16, timeout);
-        call.publish_observing(24, &reads)
-    });
-    driver()(sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(GL_WAIT_SYNC, EFFECT, ());
-    }
+use crate::{hooks, observe, tracking};
+
+followed! {
+    GL_ACTIVE_SHADER_PROGRAM: glActiveShaderProgram(pipeline: u32, program: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BEGIN_QUERY: glBeginQuery(target: u32, id: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BEGIN_TRANSFORM_FEEDBACK: glBeginTransformFeedback(primitiveMode: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_BUFFER_BASE: glBindBufferBase(target: u32, index: u32, buffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_BUFFER_RANGE: glBindBufferRange(target: u32, index: u32, buffer: u32,
+        offset: isize, size: isize);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_BIND_IMAGE_TEXTURE: glBindImageTexture(unit: u32, texture: u32, level: i32, layered: u8,
+        layer: i32, access: u32, format: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_BIND_PROGRAM_PIPELINE: glBindProgramPipeline(pipeline: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_SAMPLER: glBindSampler(unit: u32, sampler: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_TRANSFORM_FEEDBACK: glBindTransformFeedback(target: u32, id: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_VERTEX_ARRAY: glBindVertexArray(array: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_VERTEX_BUFFER: glBindVertexBuffer(bindingindex: u32, buffer: u32, offset: isize,
+        stride: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_BLEND_BARRIER: glBlendBarrier(); enter EFFECT; finish }
+plain! {
+    GL_BLEND_EQUATION_SEPARATEI: glBlendEquationSeparatei(buf: u32, modeRGB: u32,
+        modeAlpha: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_EQUATIONI: glBlendEquationi(buf: u32, mode: u32); enter EFFECT; finish }
+plain! {
+    GL_BLEND_FUNC_SEPARATEI: glBlendFuncSeparatei(buf: u32, srcRGB: u32, dstRGB: u32,
+        srcAlpha: u32, dstAlpha: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_FUNCI: glBlendFunci(buf: u32, src: u32, dst: u32); enter EFFECT; finish }
+followed! {
+    GL_BLIT_FRAMEBUFFER: glBlitFramebuffer(srcX0: i32, srcY0: i32, srcX1: i32, srcY1: i32,
+        dstX0: i32, dstY0: i32, dstX1: i32, dstY1: i32, mask: u32, filter: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_CLEAR_BUFFERFI: glClearBufferfi(buffer: u32, drawbuffer: i32, depth: f32, stencil: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_CLEAR_BUFFERFV: glClearBufferfv(buffer: u32, drawbuffer: i32, value: *const f32);
+    enter EFFECT, [observe::array(value, sizes::clear_buffer(buffer), 4)]; finish
+}
+plain! {
+    GL_CLEAR_BUFFERIV: glClearBufferiv(buffer: u32, drawbuffer: i32, value: *const i32);
+    enter EFFECT, [observe::array(value, sizes::clear_buffer(buffer), 4)]; finish
+}
+plain! {
+    GL_CLEAR_BUFFERUIV: glClearBufferuiv(buffer: u32, drawbuffer: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, sizes::clear_buffer(buffer), 4)]; finish
+}
+followed! {
+    GL_CLIENT_WAIT_SYNC: glClientWaitSync(sync: *mut c_void, flags: u32, timeout: u64) -> u32;
+    state gl [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+    GL_COLOR_MASKI: glColorMaski(index: u32, r: u8, g: u8, b: u8, a: u8);
+    enter EFFECT; finish
+}
+followed! {
+    GL_COMPRESSED_TEX_IMAGE3D: glCompressedTexImage3D(target: u32, level: i32,
+        internalformat: u32, width: i32, height: i32, depth: i32, border: i32, imageSize: i32,
+        data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COMPRESSED_TEX_SUB_IMAGE3D: glCompressedTexSubImage3D(target: u32, level: i32,
+        xoffset: i32, yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, format: u32,
+        imageSize: i32, data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_BUFFER_SUB_DATA: glCopyBufferSubData(readTarget: u32, writeTarget: u32,
+        readOffset: isize, writeOffset: isize, size: isize);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_IMAGE_SUB_DATA: glCopyImageSubData(srcName: u32, srcTarget: u32, srcLevel: i32,
+        srcX: i32, srcY: i32, srcZ: i32, dstName: u32, dstTarget: u32, dstLevel: i32, dstX: i32,
+        dstY: i32, dstZ: i32, srcWidth: i32, srcHeight: i32, srcDepth: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_TEX_SUB_IMAGE3D: glCopyTexSubImage3D(target: u32, level: i32, xoffset: i32,
+        yoffset: i32, zoffset: i32, x: i32, y: i32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_CREATE_SHADER_PROGRAMV: glCreateShaderProgramv(r#type: u32, count: i32,
+        strings: *const *const c_char) -> u32;
+    state gl [tracked leave]; enter LEAVES, [observe::strings(count as i64, strings,
+        core::ptr::null())]; leave EFFECT, []
+}
+plain! {
+    GL_DEBUG_MESSAGE_CALLBACK: glDebugMessageCallback(callback: *mut c_void,
+        userParam: *const c_void);
+    enter EFFECT; finish
+}
+followed! {
+    GL_DEBUG_MESSAGE_CONTROL: glDebugMessageControl(source: u32, r#type: u32, severity: u32,
+        count: i32, ids: *const u32, enabled: u8);
+    state gl [tracked enter]; enter EFFECT, [observe::array(ids, count as i64, 4)]; finish
+}
+plain! {
+    GL_DEBUG_MESSAGE_INSERT: glDebugMessageInsert(source: u32, r#type: u32, id: u32,
+        severity: u32, length: i32, buf: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(buf) } else { observe::array(buf,
+        length as i64, 1) }]; finish
+}
+followed! {
+    GL_DELETE_PROGRAM_PIPELINES: glDeleteProgramPipelines(n: i32, pipelines: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(pipelines, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_QUERIES: glDeleteQueries(n: i32, ids: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(ids, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_SAMPLERS: glDeleteSamplers(count: i32, samplers: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(samplers, count as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_SYNC: glDeleteSync(sync: *mut c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_DELETE_TRANSFORM_FEEDBACKS: glDeleteTransformFeedbacks(n: i32, ids: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(ids, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_VERTEX_ARRAYS: glDeleteVertexArrays(n: i32, arrays: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(arrays, n as i64, 4)]; finish
+}
+plain! { GL_DISABLEI: glDisablei(target: u32, index: u32); enter EFFECT; finish }
+followed! {
+    GL_DISPATCH_COMPUTE: glDispatchCompute(num_groups_x: u32, num_groups_y: u32,
+        num_groups_z: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DISPATCH_COMPUTE_INDIRECT: glDispatchComputeIndirect(indirect: isize);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ARRAYS_INDIRECT: glDrawArraysIndirect(mode: u32, indirect: *const c_void);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ARRAYS_INSTANCED: glDrawArraysInstanced(mode: u32, first: i32, count: i32,
+        instancecount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_BUFFERS: glDrawBuffers(n: i32, bufs: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_BASE_VERTEX: glDrawElementsBaseVertex(mode: u32, count: i32, r#type: u32,
+        indices: *const c_void, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INDIRECT: glDrawElementsIndirect(mode: u32, r#type: u32,
+        indirect: *const c_void);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED: glDrawElementsInstanced(mode: u32, count: i32, r#type: u32,
+        indices: *const c_void, instancecount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX: glDrawElementsInstancedBaseVertex(mode: u32,
+        count: i32, r#type: u32, indices: *const c_void, instancecount: i32, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_RANGE_ELEMENTS: glDrawRangeElements(mode: u32, start: u32, end: u32, count: i32,
+        r#type: u32, indices: *const c_void);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX: glDrawRangeElementsBaseVertex(mode: u32, start: u32,
+        end: u32, count: i32, r#type: u32, indices: *const c_void, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! { GL_ENABLEI: glEnablei(target: u32, index: u32); enter EFFECT; finish }
+followed! { GL_END_QUERY: glEndQuery(target: u32); state gl [enter]; enter EFFECT, []; finish }
+followed! {
+    GL_END_TRANSFORM_FEEDBACK: glEndTransformFeedback();
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_FENCE_SYNC: glFenceSync(condition: u32, flags: u32) -> *mut c_void;
+    state gl [tracked enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    GL_FLUSH_MAPPED_BUFFER_RANGE: glFlushMappedBufferRange(target: u32, offset: isize,
+        length: isize);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_FRAMEBUFFER_PARAMETERI: glFramebufferParameteri(target: u32, pname: u32, param: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE: glFramebufferTexture(target: u32, attachment: u32, texture: u32,
+        level: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE_LAYER: glFramebufferTextureLayer(target: u32, attachment: u32,
+        texture: u32, level: i32, layer: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_GEN_PROGRAM_PIPELINES: glGenProgramPipelines(n: i32, pipelines: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(pipelines, n as i64,
+        4)]
+}
+followed! {
+    GL_GEN_QUERIES: glGenQueries(n: i32, ids: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(ids, n as i64, 4)]
+}
+followed! {
+    GL_GEN_SAMPLERS: glGenSamplers(count: i32, samplers: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(samplers,
+        count as i64, 4)]
+}
+followed! {
+    GL_GEN_TRANSFORM_FEEDBACKS: glGenTransformFeedbacks(n: i32, ids: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(ids, n as i64, 4)]
+}
+followed! {
+    GL_GEN_VERTEX_ARRAYS: glGenVertexArrays(n: i32, arrays: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(arrays, n as i64, 4)]
+}
+plain! {
+    GL_GET_ACTIVE_UNIFORM_BLOCK_NAME: glGetActiveUniformBlockName(program: u32,
+        uniformBlockIndex: u32, bufSize: i32, length: *mut i32, uniformBlockName: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(uniformBlockName, bufSize as i64)]
+}
+followed! {
+    GL_GET_ACTIVE_UNIFORM_BLOCKIV: glGetActiveUniformBlockiv(program: u32,
+        uniformBlockIndex: u32, pname: u32, params: *mut i32);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        sizes::uniform_block(pname), 4)]
+}
+plain! {
+    GL_GET_ACTIVE_UNIFORMSIV: glGetActiveUniformsiv(program: u32, uniformCount: i32,
+        uniformIndices: *const u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES, [observe::array(uniformIndices, uniformCount as i64, 4)]; leave 0,
+        [observe::array(params, sizes::uniform_property(pname).saturating_mul(uniformCount as i64),
+        4)]
+}
+plain! {
+    GL_GET_BOOLEANI_V: glGetBooleani_v(target: u32, index: u32, data: *mut u8);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 1)]
+}
+plain! {
+    GL_GET_BUFFER_PARAMETERI64V: glGetBufferParameteri64v(target: u32, pname: u32,
+        params: *mut i64);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::buffer_value(pname), 8)]
+}
+followed! {
+    GL_GET_BUFFER_POINTERV: glGetBufferPointerv(target: u32, pname: u32,
+        params: *mut *mut c_void);
+    state gl [leave] when matches!(pname, 0x88bd); enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_DEBUG_MESSAGE_LOG: glGetDebugMessageLog(count: u32, bufSize: i32, sources: *mut u32,
+        types: *mut u32, ids: *mut u32, severities: *mut u32, lengths: *mut i32,
+        messageLog: *mut c_char) -> u32;
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_FRAG_DATA_LOCATION: glGetFragDataLocation(program: u32, name: *const c_char) -> i32;
+    enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
+}
+plain! {
+    GL_GET_FRAMEBUFFER_PARAMETERIV: glGetFramebufferParameteriv(target: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::framebuffer_value(pname),
+        4)]
+}
+plain! {
+    GL_GET_GRAPHICS_RESET_STATUS: glGetGraphicsResetStatus() -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_INTEGER64I_V: glGetInteger64i_v(target: u32, index: u32, data: *mut i64);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 8)]
+}
+followed! {
+    GL_GET_INTEGER64V: glGetInteger64v(pname: u32, data: *mut i64);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(data,
+        sizes::state(pname), 8)]
+}
+plain! {
+    GL_GET_INTEGERI_V: glGetIntegeri_v(target: u32, index: u32, data: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 4)]
+}
+followed! {
+    GL_GET_INTERNALFORMATIV: glGetInternalformativ(target: u32, internalformat: u32,
+        pname: u32, count: i32, params: *mut i32);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_MULTISAMPLEFV: glGetMultisamplefv(pname: u32, index: u32, val: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(val, sizes::multisample(pname), 4)]
+}
+plain! {
+    GL_GET_OBJECT_LABEL: glGetObjectLabel(identifier: u32, name: u32, bufSize: i32,
+        length: *mut i32, label: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(label, bufSize as i64)]
+}
+plain! {
+    GL_GET_OBJECT_PTR_LABEL: glGetObjectPtrLabel(ptr: *const c_void, bufSize: i32,
+        length: *mut i32, label: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(label, bufSize as i64)]
+}
+plain! {
+    GL_GET_POINTERV: glGetPointerv(pname: u32, params: *mut *mut c_void);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
+}
+followed! {
+    GL_GET_PROGRAM_BINARY: glGetProgramBinary(program: u32, bufSize: i32, length: *mut i32,
+        binaryFormat: *mut u32, binary: *mut c_void);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4)]
+}
+plain! {
+    GL_GET_PROGRAM_INTERFACEIV: glGetProgramInterfaceiv(program: u32, programInterface: u32,
+        pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::interface_value(pname), 4)]
+}
+plain! {
+    GL_GET_PROGRAM_PIPELINE_INFO_LOG: glGetProgramPipelineInfoLog(pipeline: u32, bufSize: i32,
+        length: *mut i32, infoLog: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(infoLog, bufSize as i64)]
+}
+plain! {
+    GL_GET_PROGRAM_PIPELINEIV: glGetProgramPipelineiv(pipeline: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::pipeline_value(pname), 4)]
+}
+plain! {
+    GL_GET_PROGRAM_RESOURCE_INDEX: glGetProgramResourceIndex(program: u32,
+        programInterface: u32, name: *const c_char) -> u32;
+    enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
+}
+followed! {
+    GL_GET_PROGRAM_RESOURCE_LOCATION: glGetProgramResourceLocation(program: u32,
+        programInterface: u32, name: *const c_char) -> i32;
+    state gl [tracked leave]; enter EFFECT | LEAVES, [observe::c_string(name)]; leave 0, []
+}
+plain! {
+    GL_GET_PROGRAM_RESOURCE_NAME: glGetProgramResourceName(program: u32, programInterface: u32,
+        index: u32, bufSize: i32, length: *mut i32, name: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(name, bufSize as i64)]
+}
+plain! {
+    GL_GET_PROGRAM_RESOURCEIV: glGetProgramResourceiv(program: u32, programInterface: u32,
+        index: u32, propCount: i32, props: *const u32, count: i32, length: *mut i32,
+        params: *mut i32);
+    enter EFFECT | LEAVES, [observe::array(props, propCount as i64, 4)]; leave 0,
+        [observe::array(length, 1, 4), if length.is_null() { observe::array(params, count as i64,
+        4) } else { observe::counted_array(params, length, count as i64, 4) }]
+}
+plain! {
+    GL_GET_QUERY_OBJECTUIV: glGetQueryObjectuiv(id: u32, pname: u32, params: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::query_value(pname), 4)]
+}
+plain! {
+    GL_GET_QUERYIV: glGetQueryiv(target: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::query_target(pname), 4)]
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETER_IIV: glGetSamplerParameterIiv(sampler: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETER_IUIV: glGetSamplerParameterIuiv(sampler: u32, pname: u32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETERFV: glGetSamplerParameterfv(sampler: u32, pname: u32,
+        params: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETERIV: glGetSamplerParameteriv(sampler: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_STRINGI: glGetStringi(name: u32, index: u32) -> *const u8 as result;
+    enter EFFECT | LEAVES; leave 0, [observe::c_string(result)]
+}
+plain! {
+    GL_GET_SYNCIV: glGetSynciv(sync: *mut c_void, pname: u32, count: i32, length: *mut i32,
+        values: *mut i32);
+    enter LEAVES; leave EFFECT, [observe::array(length, 1, 4), if length.is_null() {
+        observe::array(values, count as i64, 4) } else { observe::counted_array(values, length,
+        count as i64, 4) }]
+}
+plain! {
+    GL_GET_TEX_LEVEL_PARAMETERFV: glGetTexLevelParameterfv(target: u32, level: i32, pname: u32,
+        params: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::texture_level(pname), 4)]
+}
+plain! {
+    GL_GET_TEX_LEVEL_PARAMETERIV: glGetTexLevelParameteriv(target: u32, level: i32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::texture_level(pname), 4)]
+}
+followed! {
+    GL_GET_TEX_PARAMETER_IIV: glGetTexParameterIiv(target: u32, pname: u32, params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_TEX_PARAMETER_IUIV: glGetTexParameterIuiv(target: u32, pname: u32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_TRANSFORM_FEEDBACK_VARYING: glGetTransformFeedbackVarying(program: u32, index: u32,
+        bufSize: i32, length: *mut i32, size: *mut i32, r#type: *mut u32, name: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4), observe::array(size, 1, 4),
+        observe::array(r#type, 1, 4), observe::c_string_bounded(name, bufSize as i64)]
+}
+plain! {
+    GL_GET_UNIFORM_BLOCK_INDEX: glGetUniformBlockIndex(program: u32,
+        uniformBlockName: *const c_char) -> u32;
+    enter EFFECT | LEAVES, [observe::c_string(uniformBlockName)]; result 0
+}
+plain! {
+    GL_GET_UNIFORM_INDICES: glGetUniformIndices(program: u32, uniformCount: i32,
+        uniformNames: *const *const c_char, uniformIndices: *mut u32);
+    enter EFFECT | LEAVES, [observe::strings(uniformCount as i64, uniformNames,
+        core::ptr::null())]; leave 0, [observe::array(uniformIndices, uniformCount as i64, 4)]
+}
+followed! {
+    GL_GET_UNIFORMUIV: glGetUniformuiv(program: u32, location: i32, params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_VERTEX_ATTRIB_IIV: glGetVertexAttribIiv(index: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::vertex_attrib(pname), 4)]
+}
+plain! {
+    GL_GET_VERTEX_ATTRIB_IUIV: glGetVertexAttribIuiv(index: u32, pname: u32, params: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::vertex_attrib(pname), 4)]
+}
+followed! {
+    GL_GETN_UNIFORMFV: glGetnUniformfv(program: u32, location: i32, bufSize: i32,
+        params: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GETN_UNIFORMIV: glGetnUniformiv(program: u32, location: i32, bufSize: i32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GETN_UNIFORMUIV: glGetnUniformuiv(program: u32, location: i32, bufSize: i32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_INVALIDATE_FRAMEBUFFER: glInvalidateFramebuffer(target: u32, numAttachments: i32,
+        attachments: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_INVALIDATE_SUB_FRAMEBUFFER: glInvalidateSubFramebuffer(target: u32, numAttachments: i32,
+        attachments: *const u32, x: i32, y: i32, width: i32, height: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_IS_ENABLEDI: glIsEnabledi(target: u32, index: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_PROGRAM_PIPELINE: glIsProgramPipeline(pipeline: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_QUERY: glIsQuery(id: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! { GL_IS_SAMPLER: glIsSampler(sampler: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! { GL_IS_SYNC: glIsSync(sync: *mut c_void) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_TRANSFORM_FEEDBACK: glIsTransformFeedback(id: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_VERTEX_ARRAY: glIsVertexArray(array: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+followed! {
+    GL_MAP_BUFFER_RANGE: glMapBufferRange(target: u32, offset: isize, length: isize,
+        access: u32) -> *mut c_void;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+followed! {
+    GL_MEMORY_BARRIER: glMemoryBarrier(barriers: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_MEMORY_BARRIER_BY_REGION: glMemoryBarrierByRegion(barriers: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! { GL_MIN_SAMPLE_SHADING: glMinSampleShading(value: f32); enter EFFECT; finish }
+plain! {
+    GL_OBJECT_LABEL: glObjectLabel(identifier: u32, name: u32, length: i32,
+        label: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(label) } else { observe::array(label,
+        length as i64, 1) }]; finish
+}
+plain! {
+    GL_OBJECT_PTR_LABEL: glObjectPtrLabel(ptr: *const c_void, length: i32,
+        label: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(label) } else { observe::array(label,
+        length as i64, 1) }]; finish
+}
+plain! { GL_PATCH_PARAMETERI: glPatchParameteri(pname: u32, value: i32); enter EFFECT; finish }
+plain! { GL_PAUSE_TRANSFORM_FEEDBACK: glPauseTransformFeedback(); enter EFFECT; finish }
+plain! { GL_POP_DEBUG_GROUP: glPopDebugGroup(); enter EFFECT; finish }
+plain! {
+    GL_PRIMITIVE_BOUNDING_BOX: glPrimitiveBoundingBox(minX: f32, minY: f32, minZ: f32,
+        minW: f32, maxX: f32, maxY: f32, maxZ: f32, maxW: f32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_PROGRAM_BINARY: glProgramBinary(program: u32, binaryFormat: u32, binary: *const c_void,
+        length: i32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(binary, length as i64, 1)]; finish
+}
+plain! {
+    GL_PROGRAM_PARAMETERI: glProgramParameteri(program: u32, pname: u32, value: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1F: glProgramUniform1f(program: u32, location: i32, v0: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1FV: glProgramUniform1fv(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1I: glProgramUniform1i(program: u32, location: i32, v0: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1IV: glProgramUniform1iv(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1UI: glProgramUniform1ui(program: u32, location: i32, v0: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1UIV: glProgramUniform1uiv(program: u32, location: i32, count: i32,
+        value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2F: glProgramUniform2f(program: u32, location: i32, v0: f32, v1: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2FV: glProgramUniform2fv(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2I: glProgramUniform2i(program: u32, location: i32, v0: i32, v1: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2IV: glProgramUniform2iv(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2UI: glProgramUniform2ui(program: u32, location: i32, v0: u32, v1: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2UIV: glProgramUniform2uiv(program: u32, location: i32, count: i32,
+        value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3F: glProgramUniform3f(program: u32, location: i32, v0: f32, v1: f32,
+        v2: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3FV: glProgramUniform3fv(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3I: glProgramUniform3i(program: u32, location: i32, v0: i32, v1: i32,
+        v2: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3IV: glProgramUniform3iv(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3UI: glProgramUniform3ui(program: u32, location: i32, v0: u32, v1: u32,
+        v2: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3UIV: glProgramUniform3uiv(program: u32, location: i32, count: i32,
+        value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4F: glProgramUniform4f(program: u32, location: i32, v0: f32, v1: f32,
+        v2: f32, v3: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4FV: glProgramUniform4fv(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4I: glProgramUniform4i(program: u32, location: i32, v0: i32, v1: i32,
+        v2: i32, v3: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4IV: glProgramUniform4iv(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4UI: glProgramUniform4ui(program: u32, location: i32, v0: u32, v1: u32,
+        v2: u32, v3: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4UIV: glProgramUniform4uiv(program: u32, location: i32, count: i32,
+        value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX2FV: glProgramUniformMatrix2fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX2X3FV: glProgramUniformMatrix2x3fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX2X4FV: glProgramUniformMatrix2x4fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX3FV: glProgramUniformMatrix3fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(9) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX3X2FV: glProgramUniformMatrix3x2fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX3X4FV: glProgramUniformMatrix3x4fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX4FV: glProgramUniformMatrix4fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(16) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX4X2FV: glProgramUniformMatrix4x2fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX4X3FV: glProgramUniformMatrix4x3fv(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PUSH_DEBUG_GROUP: glPushDebugGroup(source: u32, id: u32, length: i32,
+        message: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(message) } else { observe::array(message,
+        length as i64, 1) }]; finish
+}
+plain! { GL_READ_BUFFER: glReadBuffer(src: u32); enter EFFECT; finish }
+followed! {
+    GL_READN_PIXELS: glReadnPixels(x: i32, y: i32, width: i32, height: i32, format: u32,
+        r#type: u32, bufSize: i32, data: *mut c_void);
+    state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
+}
+followed! {
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE: glRenderbufferStorageMultisample(target: u32,
+        samples: i32, internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_RESUME_TRANSFORM_FEEDBACK: glResumeTransformFeedback(); enter EFFECT; finish }
+plain! { GL_SAMPLE_MASKI: glSampleMaski(maskNumber: u32, mask: u32); enter EFFECT; finish }
+followed! {
+    GL_SAMPLER_PARAMETER_IIV: glSamplerParameterIiv(sampler: u32, pname: u32,
+        param: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETER_IUIV: glSamplerParameterIuiv(sampler: u32, pname: u32,
+        param: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_SAMPLER_PARAMETERF: glSamplerParameterf(sampler: u32, pname: u32, param: f32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETERFV: glSamplerParameterfv(sampler: u32, pname: u32, param: *const f32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_SAMPLER_PARAMETERI: glSamplerParameteri(sampler: u32, pname: u32, param: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETERIV: glSamplerParameteriv(sampler: u32, pname: u32, param: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_BUFFER: glTexBuffer(target: u32, internalformat: u32, buffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_BUFFER_RANGE: glTexBufferRange(target: u32, internalformat: u32, buffer: u32,
+        offset: isize, size: isize);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_IMAGE3D: glTexImage3D(target: u32, level: i32, internalformat: i32, width: i32,
+        height: i32, depth: i32, border: i32, format: u32, r#type: u32, pixels: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_PARAMETER_IIV: glTexParameterIiv(target: u32, pname: u32, params: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_PARAMETER_IUIV: glTexParameterIuiv(target: u32, pname: u32, params: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_STORAGE2D: glTexStorage2D(target: u32, levels: i32, internalformat: u32, width: i32,
+        height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE2D_MULTISAMPLE: glTexStorage2DMultisample(target: u32, samples: i32,
+        internalformat: u32, width: i32, height: i32, fixedsamplelocations: u8);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE3D: glTexStorage3D(target: u32, levels: i32, internalformat: u32, width: i32,
+        height: i32, depth: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE3D_MULTISAMPLE: glTexStorage3DMultisample(target: u32, samples: i32,
+        internalformat: u32, width: i32, height: i32, depth: i32, fixedsamplelocations: u8);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_SUB_IMAGE3D: glTexSubImage3D(target: u32, level: i32, xoffset: i32, yoffset: i32,
+        zoffset: i32, width: i32, height: i32, depth: i32, format: u32, r#type: u32,
+        pixels: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_TRANSFORM_FEEDBACK_VARYINGS: glTransformFeedbackVaryings(program: u32, count: i32,
+        varyings: *const *const c_char, bufferMode: u32);
+    enter EFFECT, [observe::strings(count as i64, varyings, core::ptr::null())]; finish
+}
+plain! { GL_UNIFORM1UI: glUniform1ui(location: i32, v0: u32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM1UIV: glUniform1uiv(location: i32, count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! { GL_UNIFORM2UI: glUniform2ui(location: i32, v0: u32, v1: u32); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM2UIV: glUniform2uiv(location: i32, count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM3UI: glUniform3ui(location: i32, v0: u32, v1: u32, v2: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM3UIV: glUniform3uiv(location: i32, count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM4UI: glUniform4ui(location: i32, v0: u32, v1: u32, v2: u32, v3: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM4UIV: glUniform4uiv(location: i32, count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_BLOCK_BINDING: glUniformBlockBinding(program: u32, uniformBlockIndex: u32,
+        uniformBlockBinding: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX2X3FV: glUniformMatrix2x3fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX2X4FV: glUniformMatrix2x4fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX3X2FV: glUniformMatrix3x2fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX3X4FV: glUniformMatrix3x4fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX4X2FV: glUniformMatrix4x2fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX4X3FV: glUniformMatrix4x3fv(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+followed! {
+    GL_UNMAP_BUFFER: glUnmapBuffer(target: u32) -> u8;
+    state gl [tracked enter]; enter EFFECT | LEAVES, []; result 0
+}
+plain! {
+    GL_USE_PROGRAM_STAGES: glUseProgramStages(pipeline: u32, stages: u32, program: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_VALIDATE_PROGRAM_PIPELINE: glValidateProgramPipeline(pipeline: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_BINDING: glVertexAttribBinding(attribindex: u32, bindingindex: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_DIVISOR: glVertexAttribDivisor(index: u32, divisor: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_FORMAT: glVertexAttribFormat(attribindex: u32, size: i32, r#type: u32,
+        normalized: u8, relativeoffset: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_I4I: glVertexAttribI4i(index: u32, x: i32, y: i32, z: i32, w: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_I4IV: glVertexAttribI4iv(index: u32, v: *const i32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_I4UI: glVertexAttribI4ui(index: u32, x: u32, y: u32, z: u32, w: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_I4UIV: glVertexAttribI4uiv(index: u32, v: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_I_FORMAT: glVertexAttribIFormat(attribindex: u32, size: i32, r#type: u32,
+        relativeoffset: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_I_POINTER: glVertexAttribIPointer(index: u32, size: i32, r#type: u32,
+        stride: i32, pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_BINDING_DIVISOR: glVertexBindingDivisor(bindingindex: u32, divisor: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_WAIT_SYNC: glWaitSync(sync: *mut c_void, flags: u32, timeout: u64);
+    state gl [enter]; enter LEAVES, []; result EFFECT
 }

@@ -2,8859 +2,1567 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
-use super::trackers;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
-
-pub unsafe extern "C" fn glAcquireKeyedMutexWin32EXT(memory: u32, key: u64, timeout: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u64, u32) -> u8 {
-        driver!(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT)
-    };
-    let Some(call) = Call::begin(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT) else {
-        return driver()(memory, key, timeout);
-    };
-    let Some(call) = call.reserve(LEAVES, 20) else { return driver()(memory, key, timeout) };
-    call.put_word(0, memory);
-    call.put(8, key);
-    call.put_word(16, timeout);
-    let call = call.publish();
-    let result = driver()(memory, key, timeout);
-    call.leave_result(GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn glActiveShaderProgramEXT(pipeline: u32, program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ACTIVE_SHADER_PROGRAM_EXT) };
-    let Some(mut call) = Call::begin(GL_ACTIVE_SHADER_PROGRAM_EXT) else {
-        return trackers::glActiveShaderProgramEXT(pipeline, program);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glActiveShaderProgramEXT::enter(tracked, readable, observer, pipeline, program)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, pipeline);
-        call.put(4, program);
-        call.publish()
-    });
-    driver()(pipeline, program);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glAlphaFuncxOES(func: u32, r#ref: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_ALPHA_FUNCX_OES) };
-    let Some(call) = Call::begin(GL_ALPHA_FUNCX_OES) else { return driver()(func, r#ref) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(func, r#ref) };
-    call.put(0, func);
-    call.put(4, r#ref);
-    let call = call.publish();
-    driver()(func, r#ref);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBeginQueryEXT(target: u32, id: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_QUERY_EXT) };
-    let Some(mut call) = Call::begin(GL_BEGIN_QUERY_EXT) else {
-        return trackers::glBeginQueryEXT(target, id);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBeginQueryEXT::enter(tracked, readable, observer, target, id)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, id);
-        call.publish()
-    });
-    driver()(target, id);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindFragDataLocationEXT(program: u32, color: u32, name: *const c_char) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) {
-        driver!(GL_BIND_FRAG_DATA_LOCATION_EXT)
-    };
-    let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_EXT) else {
-        return driver()(program, color, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(program, color, name);
-    };
-    call.put(0, program);
-    call.put(4, color);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    driver()(program, color, name);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBindFragDataLocationIndexedEXT(
-    program: u32,
-    colorNumber: u32,
-    index: u32,
-    name: *const c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *const c_char) {
-        driver!(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT)
-    };
-    let Some(call) = Call::begin(GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT) else {
-        return driver()(program, colorNumber, index, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, colorNumber, index, name);
-    };
-    call.put(0, program);
-    call.put(4, colorNumber);
-    call.put_word(8, index);
-    call.put(16, name);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, colorNumber, index, name);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBindFramebufferOES(target: u32, framebuffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_FRAMEBUFFER_OES) };
-    let Some(mut call) = Call::begin(GL_BIND_FRAMEBUFFER_OES) else {
-        return trackers::glBindFramebufferOES(target, framebuffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindFramebufferOES::enter(tracked, readable, observer, target, framebuffer)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, framebuffer);
-        call.publish()
-    });
-    driver()(target, framebuffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindProgramPipelineEXT(pipeline: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_PROGRAM_PIPELINE_EXT) };
-    let Some(mut call) = Call::begin(GL_BIND_PROGRAM_PIPELINE_EXT) else {
-        return trackers::glBindProgramPipelineEXT(pipeline);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindProgramPipelineEXT::enter(tracked, readable, observer, pipeline)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, pipeline);
-        call.publish()
-    });
-    driver()(pipeline);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindRenderbufferOES(target: u32, renderbuffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BIND_RENDERBUFFER_OES) };
-    let Some(mut call) = Call::begin(GL_BIND_RENDERBUFFER_OES) else {
-        return trackers::glBindRenderbufferOES(target, renderbuffer);
-    };
-    if matches!(target, 0x8d41) {
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glBindRenderbufferOES::enter(
-                tracked,
-                readable,
-                observer,
-                target,
-                renderbuffer,
-            )
-        });
-    }
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, renderbuffer);
-        call.publish()
-    });
-    driver()(target, renderbuffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBindVertexArrayOES(array: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_VERTEX_ARRAY_OES) };
-    let Some(mut call) = Call::begin(GL_BIND_VERTEX_ARRAY_OES) else {
-        return trackers::glBindVertexArrayOES(array);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBindVertexArrayOES::enter(tracked, readable, observer, array)
-    });
-    let call = call.reserve(EFFECT, 4).map(|call| {
-        call.put_word(0, array);
-        call.publish()
-    });
-    driver()(array);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBlendBarrierKHR() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_BLEND_BARRIER_KHR) };
-    let Some(call) = Call::begin(GL_BLEND_BARRIER_KHR) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationOES(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BLEND_EQUATION_OES) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_OES) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationSeparateOES(modeRGB: u32, modeAlpha: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATE_OES) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATE_OES) else {
-        return driver()(modeRGB, modeAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(modeRGB, modeAlpha) };
-    call.put(0, modeRGB);
-    call.put(4, modeAlpha);
-    let call = call.publish();
-    driver()(modeRGB, modeAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationSeparateiEXT(buf: u32, modeRGB: u32, modeAlpha: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATEI_EXT) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI_EXT) else {
-        return driver()(buf, modeRGB, modeAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, modeRGB, modeAlpha) };
-    call.put(0, buf);
-    call.put(4, modeRGB);
-    call.put_word(8, modeAlpha);
-    let call = call.publish();
-    driver()(buf, modeRGB, modeAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationSeparateiOES(buf: u32, modeRGB: u32, modeAlpha: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_EQUATION_SEPARATEI_OES) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATION_SEPARATEI_OES) else {
-        return driver()(buf, modeRGB, modeAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, modeRGB, modeAlpha) };
-    call.put(0, buf);
-    call.put(4, modeRGB);
-    call.put_word(8, modeAlpha);
-    let call = call.publish();
-    driver()(buf, modeRGB, modeAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationiEXT(buf: u32, mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATIONI_EXT) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_EXT) else { return driver()(buf, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(buf, mode) };
-    call.put(0, buf);
-    call.put(4, mode);
-    let call = call.publish();
-    driver()(buf, mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendEquationiOES(buf: u32, mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BLEND_EQUATIONI_OES) };
-    let Some(call) = Call::begin(GL_BLEND_EQUATIONI_OES) else { return driver()(buf, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(buf, mode) };
-    call.put(0, buf);
-    call.put(4, mode);
-    let call = call.publish();
-    driver()(buf, mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFuncSeparateOES(
-    srcRGB: u32,
-    dstRGB: u32,
-    srcAlpha: u32,
-    dstAlpha: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_BLEND_FUNC_SEPARATE_OES) };
-    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATE_OES) else {
-        return driver()(srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    call.put(0, srcRGB);
-    call.put(4, dstRGB);
-    call.put(8, srcAlpha);
-    call.put(12, dstAlpha);
-    let call = call.publish();
-    driver()(srcRGB, dstRGB, srcAlpha, dstAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFuncSeparateiEXT(
-    buf: u32,
-    srcRGB: u32,
-    dstRGB: u32,
-    srcAlpha: u32,
-    dstAlpha: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) {
-        driver!(GL_BLEND_FUNC_SEPARATEI_EXT)
-    };
-    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI_EXT) else {
-        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    call.put(0, buf);
-    call.put(4, srcRGB);
-    call.put(8, dstRGB);
-    call.put(12, srcAlpha);
-    call.put_word(16, dstAlpha);
-    let call = call.publish();
-    driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFuncSeparateiOES(
-    buf: u32,
-    srcRGB: u32,
-    dstRGB: u32,
-    srcAlpha: u32,
-    dstAlpha: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) {
-        driver!(GL_BLEND_FUNC_SEPARATEI_OES)
-    };
-    let Some(call) = Call::begin(GL_BLEND_FUNC_SEPARATEI_OES) else {
-        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    };
-    call.put(0, buf);
-    call.put(4, srcRGB);
-    call.put(8, dstRGB);
-    call.put(12, srcAlpha);
-    call.put_word(16, dstAlpha);
-    let call = call.publish();
-    driver()(buf, srcRGB, dstRGB, srcAlpha, dstAlpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFunciEXT(buf: u32, src: u32, dst: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_FUNCI_EXT) };
-    let Some(call) = Call::begin(GL_BLEND_FUNCI_EXT) else { return driver()(buf, src, dst) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, src, dst) };
-    call.put(0, buf);
-    call.put(4, src);
-    call.put_word(8, dst);
-    let call = call.publish();
-    driver()(buf, src, dst);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendFunciOES(buf: u32, src: u32, dst: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_BLEND_FUNCI_OES) };
-    let Some(call) = Call::begin(GL_BLEND_FUNCI_OES) else { return driver()(buf, src, dst) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(buf, src, dst) };
-    call.put(0, buf);
-    call.put(4, src);
-    call.put_word(8, dst);
-    let call = call.publish();
-    driver()(buf, src, dst);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlitFramebufferLayerEXT(
-    srcX0: i32,
-    srcY0: i32,
-    srcX1: i32,
-    srcY1: i32,
-    srcLayer: i32,
-    dstX0: i32,
-    dstY0: i32,
-    dstX1: i32,
-    dstY1: i32,
-    dstLayer: i32,
-    mask: u32,
-    filter: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
-            driver!(GL_BLIT_FRAMEBUFFER_LAYER_EXT)
-        };
-    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_LAYER_EXT) else {
-        return driver()(
-            srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
-            filter,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver()(
-            srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask,
-            filter,
-        );
-    };
-    call.put(0, srcX0);
-    call.put(4, srcY0);
-    call.put(8, srcX1);
-    call.put(12, srcY1);
-    call.put(16, srcLayer);
-    call.put(20, dstX0);
-    call.put(24, dstY0);
-    call.put(28, dstX1);
-    call.put(32, dstY1);
-    call.put(36, dstLayer);
-    call.put(40, mask);
-    call.put(44, filter);
-    let call = call.publish();
-    driver()(
-        srcX0, srcY0, srcX1, srcY1, srcLayer, dstX0, dstY0, dstX1, dstY1, dstLayer, mask, filter,
-    );
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlitFramebufferLayersEXT(
-    srcX0: i32,
-    srcY0: i32,
-    srcX1: i32,
-    srcY1: i32,
-    dstX0: i32,
-    dstY0: i32,
-    dstX1: i32,
-    dstY1: i32,
-    mask: u32,
-    filter: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
-        driver!(GL_BLIT_FRAMEBUFFER_LAYERS_EXT)
-    };
-    let Some(call) = Call::begin(GL_BLIT_FRAMEBUFFER_LAYERS_EXT) else {
-        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    call.put(0, srcX0);
-    call.put(4, srcY0);
-    call.put(8, srcX1);
-    call.put(12, srcY1);
-    call.put(16, dstX0);
-    call.put(20, dstY0);
-    call.put(24, dstX1);
-    call.put(28, dstY1);
-    call.put(32, mask);
-    call.put(36, filter);
-    let call = call.publish();
-    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBufferStorageEXT(
-    target: u32,
-    size: isize,
-    data: *const c_void,
-    flags: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, *const c_void, u32) {
-        driver!(GL_BUFFER_STORAGE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_EXT) else {
-        return trackers::glBufferStorageEXT(target, size, data, flags);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBufferStorageEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            size as i64,
-            data as u64,
-            flags,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.put(8, size);
-        call.put(16, data);
-        call.put_word(24, flags);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, size, data, flags);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBufferStorageExternalEXT(
-    target: u32,
-    offset: isize,
-    size: isize,
-    clientBuffer: *mut c_void,
-    flags: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) {
-        driver!(GL_BUFFER_STORAGE_EXTERNAL_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_EXTERNAL_EXT) else {
-        return trackers::glBufferStorageExternalEXT(target, offset, size, clientBuffer, flags);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBufferStorageExternalEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            offset as i64,
-            size as i64,
-            clientBuffer as u64,
-            flags,
-        )
-    });
-    let call = call.reserve(EFFECT, 36).map(|call| {
-        call.put_word(0, target);
-        call.put(8, offset);
-        call.put(16, size);
-        call.put(24, clientBuffer);
-        call.put_word(32, flags);
-        call.publish()
-    });
-    driver()(target, offset, size, clientBuffer, flags);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBufferStorageMemEXT(target: u32, size: isize, memory: u32, offset: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, isize, u32, u64) { driver!(GL_BUFFER_STORAGE_MEM_EXT) };
-    let Some(mut call) = Call::begin(GL_BUFFER_STORAGE_MEM_EXT) else {
-        return trackers::glBufferStorageMemEXT(target, size, memory, offset);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBufferStorageMemEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            size as i64,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put_word(0, target);
-        call.put(8, size);
-        call.put_word(16, memory);
-        call.put(24, offset);
-        call.publish()
-    });
-    driver()(target, size, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCheckFramebufferStatusOES(target: u32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(u32) -> u32 { driver!(GL_CHECK_FRAMEBUFFER_STATUS_OES) };
-    let Some(call) = Call::begin(GL_CHECK_FRAMEBUFFER_STATUS_OES) else { return driver()(target) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(target) };
-    call.put_word(0, target);
-    let call = call.publish();
-    let result = driver()(target);
-    call.leave_result(GL_CHECK_FRAMEBUFFER_STATUS_OES, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_CLEAR_COLORX_OES) };
-    let Some(call) = Call::begin(GL_CLEAR_COLORX_OES) else {
-        return driver()(red, green, blue, alpha);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearDepthfOES(depth: f32) {
-    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_CLEAR_DEPTHF_OES) };
-    let Some(call) = Call::begin(GL_CLEAR_DEPTHF_OES) else { return driver()(depth) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(depth) };
-    call.put_word(0, depth);
-    let call = call.publish();
-    driver()(depth);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearDepthxOES(depth: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_CLEAR_DEPTHX_OES) };
-    let Some(call) = Call::begin(GL_CLEAR_DEPTHX_OES) else { return driver()(depth) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(depth) };
-    call.put_word(0, depth);
-    let call = call.publish();
-    driver()(depth);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearPixelLocalStorageuiEXT(offset: i32, n: i32, values: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u32) {
-        driver!(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT)
-    };
-    let Some(call) = Call::begin(GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT) else {
-        return driver()(offset, n, values);
-    };
-    let mut reads = [observe::array(values, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(offset, n, values);
-    };
-    call.put(0, offset);
-    call.put(4, n);
-    call.put(8, values);
-    let call = call.publish_observing(16, &reads);
-    driver()(offset, n, values);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClearTexImageEXT(
-    texture: u32,
-    level: i32,
-    format: u32,
-    r#type: u32,
-    data: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32, *const c_void) {
-        driver!(GL_CLEAR_TEX_IMAGE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_CLEAR_TEX_IMAGE_EXT) else {
-        return driver()(texture, level, format, r#type, data);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glClearTexImageEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            level,
-            format,
-            r#type,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put(0, texture);
-        call.put(4, level);
-        call.put(8, format);
-        call.put(12, r#type);
-        call.put(16, data);
-        call.publish_observing(24, &reads)
-    });
-    driver()(texture, level, format, r#type, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glClearTexSubImageEXT(
-    texture: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    r#type: u32,
-    data: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_CLEAR_TEX_SUB_IMAGE_EXT) } ;
-    let Some(mut call) = Call::begin(GL_CLEAR_TEX_SUB_IMAGE_EXT) else {
-        return driver()(
-            texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glClearTexSubImageEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            level,
-            xoffset,
-            yoffset,
-            zoffset,
-            width,
-            height,
-            depth,
-            format,
-            r#type,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, texture);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, depth);
-        call.put(32, format);
-        call.put(36, r#type);
-        call.put(40, data);
-        call.publish_observing(48, &reads)
-    });
-    driver()(texture, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glClipControlEXT(origin: u32, depth: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_CLIP_CONTROL_EXT) };
-    let Some(call) = Call::begin(GL_CLIP_CONTROL_EXT) else { return driver()(origin, depth) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(origin, depth) };
-    call.put(0, origin);
-    call.put(4, depth);
-    let call = call.publish();
-    driver()(origin, depth);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClipPlanefOES(plane: u32, equation: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_CLIP_PLANEF_OES) };
-    let Some(call) = Call::begin(GL_CLIP_PLANEF_OES) else { return driver()(plane, equation) };
-    let mut reads = [observe::array(equation, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(plane, equation);
-    };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let call = call.publish_observing(16, &reads);
-    driver()(plane, equation);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClipPlanexOES(plane: u32, equation: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_CLIP_PLANEX_OES) };
-    let Some(call) = Call::begin(GL_CLIP_PLANEX_OES) else { return driver()(plane, equation) };
-    let mut reads = [observe::array(equation, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(plane, equation);
-    };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let call = call.publish_observing(16, &reads);
-    driver()(plane, equation);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glColor4xOES(red: i32, green: i32, blue: i32, alpha: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_COLOR4X_OES) };
-    let Some(call) = Call::begin(GL_COLOR4X_OES) else { return driver()(red, green, blue, alpha) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(red, green, blue, alpha) };
-    call.put(0, red);
-    call.put(4, green);
-    call.put(8, blue);
-    call.put(12, alpha);
-    let call = call.publish();
-    driver()(red, green, blue, alpha);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glColorMaskiEXT(index: u32, r: u8, g: u8, b: u8, a: u8) {
-    let driver = || -> unsafe extern "C" fn(u32, u8, u8, u8, u8) { driver!(GL_COLOR_MASKI_EXT) };
-    let Some(call) = Call::begin(GL_COLOR_MASKI_EXT) else { return driver()(index, r, g, b, a) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(index, r, g, b, a) };
-    call.put(0, index);
-    call.put(4, r);
-    call.put(5, g);
-    call.put(6, b);
-    call.put(7, a);
-    let call = call.publish();
-    driver()(index, r, g, b, a);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glColorMaskiOES(index: u32, r: u8, g: u8, b: u8, a: u8) {
-    let driver = || -> unsafe extern "C" fn(u32, u8, u8, u8, u8) { driver!(GL_COLOR_MASKI_OES) };
-    let Some(call) = Call::begin(GL_COLOR_MASKI_OES) else { return driver()(index, r, g, b, a) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(index, r, g, b, a) };
-    call.put(0, index);
-    call.put(4, r);
-    call.put(5, g);
-    call.put(6, b);
-    call.put(7, a);
-    let call = call.publish();
-    driver()(index, r, g, b, a);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCompressedTexImage3DOES(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    border: i32,
-    imageSize: i32,
-    data: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, i32, *const c_void) {
-            driver!(GL_COMPRESSED_TEX_IMAGE3D_OES)
-        };
-    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_IMAGE3D_OES) else {
-        return trackers::glCompressedTexImage3DOES(
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            imageSize,
-            data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCompressedTexImage3DOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            imageSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, border);
-        call.put(28, imageSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, internalformat, width, height, depth, border, imageSize, data);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCompressedTexSubImage3DOES(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    imageSize: i32,
-    data: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , i32 , * const c_void) { driver ! (GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) } ;
-    let Some(mut call) = Call::begin(GL_COMPRESSED_TEX_SUB_IMAGE3D_OES) else {
-        return trackers::glCompressedTexSubImage3DOES(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCompressedTexSubImage3DOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            zoffset,
-            width,
-            height,
-            depth,
-            format,
-            imageSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, depth);
-        call.put(32, format);
-        call.put(36, imageSize);
-        call.put(40, data);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        target, level, xoffset, yoffset, zoffset, width, height, depth, format, imageSize, data,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyImageSubDataEXT(
-    srcName: u32,
-    srcTarget: u32,
-    srcLevel: i32,
-    srcX: i32,
-    srcY: i32,
-    srcZ: i32,
-    dstName: u32,
-    dstTarget: u32,
-    dstLevel: i32,
-    dstX: i32,
-    dstY: i32,
-    dstZ: i32,
-    srcWidth: i32,
-    srcHeight: i32,
-    srcDepth: i32,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , i32 , i32 , i32 , i32 , u32 , u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32) { driver ! (GL_COPY_IMAGE_SUB_DATA_EXT) } ;
-    let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_EXT) else {
-        return driver()(
-            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
-            dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyImageSubDataEXT::enter(
-            tracked, readable, observer, srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName,
-            dstTarget, dstLevel, dstX, dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
-        call.put(0, srcName);
-        call.put(4, srcTarget);
-        call.put(8, srcLevel);
-        call.put(12, srcX);
-        call.put(16, srcY);
-        call.put(20, srcZ);
-        call.put(24, dstName);
-        call.put(28, dstTarget);
-        call.put(32, dstLevel);
-        call.put(36, dstX);
-        call.put(40, dstY);
-        call.put(44, dstZ);
-        call.put(48, srcWidth);
-        call.put(52, srcHeight);
-        call.put_word(56, srcDepth);
-        call.publish_observing(64, &reads)
-    });
-    driver()(
-        srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
-        dstZ, srcWidth, srcHeight, srcDepth,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyImageSubDataOES(
-    srcName: u32,
-    srcTarget: u32,
-    srcLevel: i32,
-    srcX: i32,
-    srcY: i32,
-    srcZ: i32,
-    dstName: u32,
-    dstTarget: u32,
-    dstLevel: i32,
-    dstX: i32,
-    dstY: i32,
-    dstZ: i32,
-    srcWidth: i32,
-    srcHeight: i32,
-    srcDepth: i32,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , i32 , i32 , i32 , i32 , u32 , u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32) { driver ! (GL_COPY_IMAGE_SUB_DATA_OES) } ;
-    let Some(mut call) = Call::begin(GL_COPY_IMAGE_SUB_DATA_OES) else {
-        return driver()(
-            srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX,
-            dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyImageSubDataOES::enter(
-            tracked, readable, observer, srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName,
-            dstTarget, dstLevel, dstX, dstY, dstZ, srcWidth, srcHeight, srcDepth,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 60, &mut reads).map(|call| {
-        call.put(0, srcName);
-        call.put(4, srcTarget);
-        call.put(8, srcLevel);
-        call.put(12, srcX);
-        call.put(16, srcY);
-        call.put(20, srcZ);
-        call.put(24, dstName);
-        call.put(28, dstTarget);
-        call.put(32, dstLevel);
-        call.put(36, dstX);
-        call.put(40, dstY);
-        call.put(44, dstZ);
-        call.put(48, srcWidth);
-        call.put(52, srcHeight);
-        call.put_word(56, srcDepth);
-        call.publish_observing(64, &reads)
-    });
-    driver()(
-        srcName, srcTarget, srcLevel, srcX, srcY, srcZ, dstName, dstTarget, dstLevel, dstX, dstY,
-        dstZ, srcWidth, srcHeight, srcDepth,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyTexSubImage3DOES(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32) {
-        driver!(GL_COPY_TEX_SUB_IMAGE3D_OES)
-    };
-    let Some(mut call) = Call::begin(GL_COPY_TEX_SUB_IMAGE3D_OES) else {
-        return trackers::glCopyTexSubImage3DOES(
-            target, level, xoffset, yoffset, zoffset, x, y, width, height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyTexSubImage3DOES::enter(
-            tracked, readable, observer, target, level, xoffset, yoffset, zoffset, x, y, width,
-            height,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, x);
-        call.put(24, y);
-        call.put(28, width);
-        call.put_word(32, height);
-        call.publish_observing(40, &reads)
-    });
-    driver()(target, level, xoffset, yoffset, zoffset, x, y, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_CREATE_MEMORY_OBJECTS_EXT) };
-    let Some(call) = Call::begin(GL_CREATE_MEMORY_OBJECTS_EXT) else {
-        return driver()(n, memoryObjects);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, memoryObjects) };
-    call.put_word(0, n);
-    call.put(8, memoryObjects);
-    let mut call = call.publish();
-    driver()(n, memoryObjects);
-    call.returned();
-    let mut writes = [observe::array(memoryObjects, n as i64, 4)];
-    call.leave(GL_CREATE_MEMORY_OBJECTS_EXT, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glCreateShaderProgramvEXT(
-    r#type: u32,
-    count: i32,
-    strings: *const *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const *const c_char) -> u32 {
-        driver!(GL_CREATE_SHADER_PROGRAMV_EXT)
-    };
-    let Some(call) = Call::begin(GL_CREATE_SHADER_PROGRAMV_EXT) else {
-        return trackers::glCreateShaderProgramvEXT(r#type, count, strings);
-    };
-    let mut reads = [observe::strings(count as i64, strings, core::ptr::null())];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, r#type);
-        call.put(4, count);
-        call.put(8, strings);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(r#type, count, strings);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glCreateShaderProgramvEXT::leave(
-                tracked,
-                readable,
-                observer,
-                r#type,
-                count,
-                strings as u64,
-                result,
-            )
-        });
-        call.leave(GL_CREATE_SHADER_PROGRAMV_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glCreateShaderProgramvEXT::leave(
-                tracked,
-                readable,
-                observer,
-                r#type,
-                count,
-                strings as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glCurrentPaletteMatrixOES(matrixpaletteindex: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_CURRENT_PALETTE_MATRIX_OES) };
-    let Some(call) = Call::begin(GL_CURRENT_PALETTE_MATRIX_OES) else {
-        return driver()(matrixpaletteindex);
-    };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(matrixpaletteindex) };
-    call.put_word(0, matrixpaletteindex);
-    let call = call.publish();
-    driver()(matrixpaletteindex);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDebugMessageCallbackKHR(
-    callback: *mut c_void,
-    userParam: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) {
-        driver!(GL_DEBUG_MESSAGE_CALLBACK_KHR)
-    };
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_CALLBACK_KHR) else {
-        return driver()(callback, userParam);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(callback, userParam) };
-    call.put(0, callback);
-    call.put(8, userParam);
-    let call = call.publish();
-    driver()(callback, userParam);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDebugMessageControlKHR(
-    source: u32,
-    r#type: u32,
-    severity: u32,
-    count: i32,
-    ids: *const u32,
-    enabled: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, u8) {
-        driver!(GL_DEBUG_MESSAGE_CONTROL_KHR)
-    };
-    let Some(mut call) = Call::begin(GL_DEBUG_MESSAGE_CONTROL_KHR) else {
-        return trackers::glDebugMessageControlKHR(source, r#type, severity, count, ids, enabled);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDebugMessageControlKHR::enter(
-            tracked, readable, observer, source, r#type, severity, count, ids as u64, enabled,
-        )
-    });
-    let mut reads = [observe::array(ids, count as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 25, &mut reads).map(|call| {
-        call.put(0, source);
-        call.put(4, r#type);
-        call.put(8, severity);
-        call.put(12, count);
-        call.put(16, ids);
-        call.put_word(24, enabled);
-        call.publish_observing(32, &reads)
-    });
-    driver()(source, r#type, severity, count, ids, enabled);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDebugMessageInsertKHR(
-    source: u32,
-    r#type: u32,
-    id: u32,
-    severity: u32,
-    length: i32,
-    buf: *const c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, *const c_char) {
-        driver!(GL_DEBUG_MESSAGE_INSERT_KHR)
-    };
-    let Some(call) = Call::begin(GL_DEBUG_MESSAGE_INSERT_KHR) else {
-        return driver()(source, r#type, id, severity, length, buf);
-    };
-    let mut reads =
-        [if length < 0 { observe::c_string(buf) } else { observe::array(buf, length as i64, 1) }];
-    let Some(call) = call.reserve_observing(EFFECT, 32, &mut reads) else {
-        return driver()(source, r#type, id, severity, length, buf);
-    };
-    call.put(0, source);
-    call.put(4, r#type);
-    call.put(8, id);
-    call.put(12, severity);
-    call.put_word(16, length);
-    call.put(24, buf);
-    let call = call.publish_observing(32, &reads);
-    driver()(source, r#type, id, severity, length, buf);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeleteFramebuffersOES(n: i32, framebuffers: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FRAMEBUFFERS_OES) };
-    let Some(mut call) = Call::begin(GL_DELETE_FRAMEBUFFERS_OES) else {
-        return trackers::glDeleteFramebuffersOES(n, framebuffers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteFramebuffersOES::enter(
-            tracked,
-            readable,
-            observer,
-            n,
-            framebuffers as u64,
-        )
-    });
-    let mut reads = [observe::array(framebuffers, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, framebuffers);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, framebuffers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_MEMORY_OBJECTS_EXT) };
-    let Some(call) = Call::begin(GL_DELETE_MEMORY_OBJECTS_EXT) else {
-        return driver()(n, memoryObjects);
-    };
-    let mut reads = [observe::array(memoryObjects, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(n, memoryObjects);
-    };
-    call.put_word(0, n);
-    call.put(8, memoryObjects);
-    let call = call.publish_observing(16, &reads);
-    driver()(n, memoryObjects);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeleteProgramPipelinesEXT(n: i32, pipelines: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_PROGRAM_PIPELINES_EXT) };
-    let Some(mut call) = Call::begin(GL_DELETE_PROGRAM_PIPELINES_EXT) else {
-        return trackers::glDeleteProgramPipelinesEXT(n, pipelines);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteProgramPipelinesEXT::enter(
-            tracked,
-            readable,
-            observer,
-            n,
-            pipelines as u64,
-        )
-    });
-    let mut reads = [observe::array(pipelines, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, pipelines);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, pipelines);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteQueriesEXT(n: i32, ids: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_QUERIES_EXT) };
-    let Some(mut call) = Call::begin(GL_DELETE_QUERIES_EXT) else {
-        return trackers::glDeleteQueriesEXT(n, ids);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteQueriesEXT::enter(tracked, readable, observer, n, ids as u64)
-    });
-    let mut reads = [observe::array(ids, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, ids);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, ids);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_RENDERBUFFERS_OES) };
-    let Some(mut call) = Call::begin(GL_DELETE_RENDERBUFFERS_OES) else {
-        return trackers::glDeleteRenderbuffersOES(n, renderbuffers);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteRenderbuffersOES::enter(
-            tracked,
-            readable,
-            observer,
-            n,
-            renderbuffers as u64,
-        )
-    });
-    let mut reads = [observe::array(renderbuffers, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, renderbuffers);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, renderbuffers);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeleteSemaphoresEXT(n: i32, semaphores: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_SEMAPHORES_EXT) };
-    let Some(call) = Call::begin(GL_DELETE_SEMAPHORES_EXT) else { return driver()(n, semaphores) };
-    let mut reads = [observe::array(semaphores, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(n, semaphores);
-    };
-    call.put_word(0, n);
-    call.put(8, semaphores);
-    let call = call.publish_observing(16, &reads);
-    driver()(n, semaphores);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeleteVertexArraysOES(n: i32, arrays: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_VERTEX_ARRAYS_OES) };
-    let Some(mut call) = Call::begin(GL_DELETE_VERTEX_ARRAYS_OES) else {
-        return trackers::glDeleteVertexArraysOES(n, arrays);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteVertexArraysOES::enter(tracked, readable, observer, n, arrays as u64)
-    });
-    let mut reads = [observe::array(arrays, n as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, arrays);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, arrays);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_DEPTH_RANGE_ARRAYFV_OES) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_OES) else {
-        return driver()(first, count, v);
-    };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDepthRangeIndexedfOES(index: u32, n: f32, f: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_DEPTH_RANGE_INDEXEDF_OES) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_OES) else { return driver()(index, n, f) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(index, n, f) };
-    call.put(0, index);
-    call.put(4, n);
-    call.put_word(8, f);
-    let call = call.publish();
-    driver()(index, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDepthRangefOES(n: f32, f: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32) { driver!(GL_DEPTH_RANGEF_OES) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGEF_OES) else { return driver()(n, f) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(n, f) };
-    call.put(0, n);
-    call.put(4, f);
-    let call = call.publish();
-    driver()(n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDepthRangexOES(n: i32, f: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_DEPTH_RANGEX_OES) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGEX_OES) else { return driver()(n, f) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(n, f) };
-    call.put(0, n);
-    call.put(4, f);
-    let call = call.publish();
-    driver()(n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDisableiEXT(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI_EXT) };
-    let Some(call) = Call::begin(GL_DISABLEI_EXT) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDisableiOES(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI_OES) };
-    let Some(call) = Call::begin(GL_DISABLEI_OES) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDiscardFramebufferEXT(
-    target: u32,
-    numAttachments: i32,
-    attachments: *const u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const u32) { driver!(GL_DISCARD_FRAMEBUFFER_EXT) };
-    let Some(call) = Call::begin(GL_DISCARD_FRAMEBUFFER_EXT) else {
-        return driver()(target, numAttachments, attachments);
-    };
-    let mut reads = [observe::array(attachments, numAttachments as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(target, numAttachments, attachments);
-    };
-    call.put(0, target);
-    call.put(4, numAttachments);
-    call.put(8, attachments);
-    let call = call.publish_observing(16, &reads);
-    driver()(target, numAttachments, attachments);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDrawArraysInstancedBaseInstanceEXT(
-    mode: u32,
-    first: i32,
-    count: i32,
-    instancecount: i32,
-    baseinstance: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, u32) {
-        driver!(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT) else {
-        return driver()(mode, first, count, instancecount, baseinstance);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArraysInstancedBaseInstanceEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            first,
-            count,
-            instancecount,
-            baseinstance,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, first);
-        call.put(8, count);
-        call.put(12, instancecount);
-        call.put_word(16, baseinstance);
-        call.publish_observing(24, &reads)
-    });
-    driver()(mode, first, count, instancecount, baseinstance);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawArraysInstancedEXT(
-    mode: u32,
-    start: i32,
-    count: i32,
-    primcount: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED_EXT) };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_EXT) else {
-        return driver()(mode, start, count, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArraysInstancedEXT::enter(
-            tracked, readable, observer, mode, start, count, primcount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, start);
-        call.put(8, count);
-        call.put(12, primcount);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, start, count, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawBuffersEXT(n: i32, bufs: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DRAW_BUFFERS_EXT) };
-    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_EXT) else { return driver()(n, bufs) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawBuffersEXT::enter(tracked, readable, observer, n, bufs as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, bufs);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, bufs);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawBuffersIndexedEXT(
-    n: i32,
-    location: *const u32,
-    indices: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32, *const i32) {
-        driver!(GL_DRAW_BUFFERS_INDEXED_EXT)
-    };
-    let Some(call) = Call::begin(GL_DRAW_BUFFERS_INDEXED_EXT) else {
-        return driver()(n, location, indices);
-    };
-    let mut reads = [observe::array(location, n as i64, 4), observe::array(indices, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(n, location, indices);
-    };
-    call.put_word(0, n);
-    call.put(8, location);
-    call.put(16, indices);
-    let call = call.publish_observing(24, &reads);
-    driver()(n, location, indices);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDrawElementsBaseVertexEXT(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
-        return driver()(mode, count, r#type, indices, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsBaseVertexEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, basevertex);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsBaseVertexOES(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_BASE_VERTEX_OES)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_BASE_VERTEX_OES) else {
-        return driver()(mode, count, r#type, indices, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsBaseVertexOES::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, basevertex);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedBaseInstanceEXT(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    instancecount: i32,
-    baseinstance: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, u32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT) else {
-        return driver()(mode, count, r#type, indices, instancecount, baseinstance);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedBaseInstanceEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            instancecount,
-            baseinstance,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put(24, instancecount);
-        call.put(28, baseinstance);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, instancecount, baseinstance);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexBaseInstanceEXT(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    instancecount: i32,
-    basevertex: i32,
-    baseinstance: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32, u32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT)
-    else {
-        return driver()(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedBaseVertexBaseInstanceEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            instancecount,
-            basevertex,
-            baseinstance,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put(24, instancecount);
-        call.put(28, basevertex);
-        call.put_word(32, baseinstance);
-        call.publish_observing(40, &reads)
-    });
-    driver()(mode, count, r#type, indices, instancecount, basevertex, baseinstance);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexEXT(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    instancecount: i32,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT) else {
-        return driver()(mode, count, r#type, indices, instancecount, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedBaseVertexEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            instancecount,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put(24, instancecount);
-        call.put(28, basevertex);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, instancecount, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedBaseVertexOES(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    instancecount: i32,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES) else {
-        return driver()(mode, count, r#type, indices, instancecount, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedBaseVertexOES::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            instancecount,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put(24, instancecount);
-        call.put(28, basevertex);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, instancecount, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedEXT(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    primcount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_EXT) else {
-        return driver()(mode, count, r#type, indices, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            primcount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, primcount);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawRangeElementsBaseVertexEXT(
-    mode: u32,
-    start: u32,
-    end: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT) else {
-        return driver()(mode, start, end, count, r#type, indices, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawRangeElementsBaseVertexEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            start,
-            end,
-            count,
-            r#type,
-            indices as u64,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, start);
-        call.put(8, end);
-        call.put(12, count);
-        call.put_word(16, r#type);
-        call.put(24, indices);
-        call.put_word(32, basevertex);
-        call.publish_observing(40, &reads)
-    });
-    driver()(mode, start, end, count, r#type, indices, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawRangeElementsBaseVertexOES(
-    mode: u32,
-    start: u32,
-    end: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    basevertex: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES) else {
-        return driver()(mode, start, end, count, r#type, indices, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawRangeElementsBaseVertexOES::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            start,
-            end,
-            count,
-            r#type,
-            indices as u64,
-            basevertex,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, start);
-        call.put(8, end);
-        call.put(12, count);
-        call.put_word(16, r#type);
-        call.put(24, indices);
-        call.put_word(32, basevertex);
-        call.publish_observing(40, &reads)
-    });
-    driver()(mode, start, end, count, r#type, indices, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32) { driver!(GL_DRAW_TEXF_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXF_OES) else {
-        return driver()(x, y, z, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexfOES::enter(tracked, readable, observer, x, y, z, width, height)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, z);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish_observing(24, &reads)
-    });
-    driver()(x, y, z, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexfvOES(coords: *const f32) {
-    let driver = || -> unsafe extern "C" fn(*const f32) { driver!(GL_DRAW_TEXFV_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXFV_OES) else { return driver()(coords) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexfvOES::enter(tracked, readable, observer, coords as u64)
-    });
-    let mut reads = [observe::array(coords, 5, 4)];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, coords);
-        call.publish_observing(8, &reads)
-    });
-    driver()(coords);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32) { driver!(GL_DRAW_TEXI_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXI_OES) else {
-        return driver()(x, y, z, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexiOES::enter(tracked, readable, observer, x, y, z, width, height)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, z);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish_observing(24, &reads)
-    });
-    driver()(x, y, z, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexivOES(coords: *const i32) {
-    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_DRAW_TEXIV_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXIV_OES) else { return driver()(coords) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexivOES::enter(tracked, readable, observer, coords as u64)
-    });
-    let mut reads = [observe::array(coords, 5, 4)];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, coords);
-        call.publish_observing(8, &reads)
-    });
-    driver()(coords);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16) {
-    let driver = || -> unsafe extern "C" fn(i16, i16, i16, i16, i16) { driver!(GL_DRAW_TEXS_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXS_OES) else {
-        return driver()(x, y, z, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexsOES::enter(tracked, readable, observer, x, y, z, width, height)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 10, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(2, y);
-        call.put(4, z);
-        call.put(6, width);
-        call.put_word(8, height);
-        call.publish_observing(16, &reads)
-    });
-    driver()(x, y, z, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexsvOES(coords: *const i16) {
-    let driver = || -> unsafe extern "C" fn(*const i16) { driver!(GL_DRAW_TEXSV_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXSV_OES) else { return driver()(coords) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexsvOES::enter(tracked, readable, observer, coords as u64)
-    });
-    let mut reads = [observe::array(coords, 5, 2)];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, coords);
-        call.publish_observing(8, &reads)
-    });
-    driver()(coords);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32) { driver!(GL_DRAW_TEXX_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXX_OES) else {
-        return driver()(x, y, z, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexxOES::enter(tracked, readable, observer, x, y, z, width, height)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, z);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish_observing(24, &reads)
-    });
-    driver()(x, y, z, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTexxvOES(coords: *const i32) {
-    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_DRAW_TEXXV_OES) };
-    let Some(mut call) = Call::begin(GL_DRAW_TEXXV_OES) else { return driver()(coords) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTexxvOES::enter(tracked, readable, observer, coords as u64)
-    });
-    let mut reads = [observe::array(coords, 5, 4)];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, coords);
-        call.publish_observing(8, &reads)
-    });
-    driver()(coords);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTransformFeedbackEXT(mode: u32, id: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DRAW_TRANSFORM_FEEDBACK_EXT) };
-    let Some(mut call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_EXT) else {
-        return driver()(mode, id);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTransformFeedbackEXT::enter(tracked, readable, observer, mode, id)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, id);
-        call.publish_observing(8, &reads)
-    });
-    driver()(mode, id);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawTransformFeedbackInstancedEXT(
-    mode: u32,
-    id: u32,
-    instancecount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) {
-        driver!(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT) else {
-        return driver()(mode, id, instancecount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawTransformFeedbackInstancedEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            id,
-            instancecount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 12, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, id);
-        call.put_word(8, instancecount);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, id, instancecount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEGLImageTargetRenderbufferStorageOES(target: u32, image: *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut c_void) {
-        driver!(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES)
-    };
-    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES) else {
-        return trackers::glEGLImageTargetRenderbufferStorageOES(target, image);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEGLImageTargetRenderbufferStorageOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            image as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put_word(0, target);
-        call.put(8, image);
-        call.publish()
-    });
-    driver()(target, image);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEGLImageTargetTexStorageEXT(
-    target: u32,
-    image: *mut c_void,
-    attrib_list: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) {
-        driver!(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT) else {
-        return trackers::glEGLImageTargetTexStorageEXT(target, image, attrib_list);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEGLImageTargetTexStorageEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            image as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::array(attrib_list, 1, 4)];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.put(8, image);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    driver()(target, image, attrib_list);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEGLImageTargetTexture2DOES(target: u32, image: *mut c_void) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *mut c_void) { driver!(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) };
-    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE2D_OES) else {
-        return trackers::glEGLImageTargetTexture2DOES(target, image);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEGLImageTargetTexture2DOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            image as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put_word(0, target);
-        call.put(8, image);
-        call.publish()
-    });
-    driver()(target, image);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEGLImageTargetTextureStorageEXT(
-    texture: u32,
-    image: *mut c_void,
-    attrib_list: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut c_void, *const i32) {
-        driver!(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT) else {
-        return trackers::glEGLImageTargetTextureStorageEXT(texture, image, attrib_list);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEGLImageTargetTextureStorageEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            image as u64,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [observe::array(attrib_list, 1, 4)];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put_word(0, texture);
-        call.put(8, image);
-        call.put(16, attrib_list);
-        call.publish_observing(24, &reads)
-    });
-    driver()(texture, image, attrib_list);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glEnableiEXT(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI_EXT) };
-    let Some(call) = Call::begin(GL_ENABLEI_EXT) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEnableiOES(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI_OES) };
-    let Some(call) = Call::begin(GL_ENABLEI_OES) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEndQueryEXT(target: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_QUERY_EXT) };
-    let Some(mut call) = Call::begin(GL_END_QUERY_EXT) else { return driver()(target) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glEndQueryEXT::enter(tracked, readable, observer, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.publish_observing(8, &reads)
-    });
-    driver()(target);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glFlushMappedBufferRangeEXT(target: u32, offset: isize, length: isize) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, isize, isize) { driver!(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) };
-    let Some(mut call) = Call::begin(GL_FLUSH_MAPPED_BUFFER_RANGE_EXT) else {
-        return trackers::glFlushMappedBufferRangeEXT(target, offset, length);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFlushMappedBufferRangeEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            offset as i64,
-            length as i64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.put(8, offset);
-        call.put(16, length);
-        call.publish_observing(24, &reads)
-    });
-    driver()(target, offset, length);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glFogxOES(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_FOGX_OES) };
-    let Some(call) = Call::begin(GL_FOGX_OES) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFogxvOES(pname: u32, param: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_FOGXV_OES) };
-    let Some(call) = Call::begin(GL_FOGXV_OES) else { return driver()(pname, param) };
-    let mut reads = [observe::array(param, sizes::fog_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, param);
-    };
-    call.put_word(0, pname);
-    call.put(8, param);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferFetchBarrierEXT() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_FRAMEBUFFER_FETCH_BARRIER_EXT) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_EXT) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferPixelLocalStorageSizeEXT(target: u32, size: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) {
-        driver!(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
-        return driver()(target, size);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, size) };
-    call.put(0, target);
-    call.put(4, size);
-    let call = call.publish();
-    driver()(target, size);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferRenderbufferOES(
-    target: u32,
-    attachment: u32,
-    renderbuffertarget: u32,
-    renderbuffer: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32) { driver!(GL_FRAMEBUFFER_RENDERBUFFER_OES) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_RENDERBUFFER_OES) else {
-        return driver()(target, attachment, renderbuffertarget, renderbuffer);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(target, attachment, renderbuffertarget, renderbuffer);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, renderbuffertarget);
-    call.put(12, renderbuffer);
-    let call = call.publish();
-    driver()(target, attachment, renderbuffertarget, renderbuffer);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferShadingRateEXT(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    baseLayer: i32,
-    numLayers: i32,
-    texelWidth: i32,
-    texelHeight: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_SHADING_RATE_EXT)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_SHADING_RATE_EXT) else {
-        return driver()(
-            target,
-            attachment,
-            texture,
-            baseLayer,
-            numLayers,
-            texelWidth,
-            texelHeight,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver()(
-            target,
-            attachment,
-            texture,
-            baseLayer,
-            numLayers,
-            texelWidth,
-            texelHeight,
-        );
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, baseLayer);
-    call.put(16, numLayers);
-    call.put(20, texelWidth);
-    call.put_word(24, texelHeight);
-    let call = call.publish();
-    driver()(target, attachment, texture, baseLayer, numLayers, texelWidth, texelHeight);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture2DMultisampleEXT(
-    target: u32,
-    attachment: u32,
-    textarget: u32,
-    texture: u32,
-    level: i32,
-    samples: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT) else {
-        return driver()(target, attachment, textarget, texture, level, samples);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(target, attachment, textarget, texture, level, samples);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, textarget);
-    call.put(12, texture);
-    call.put(16, level);
-    call.put(20, samples);
-    let call = call.publish();
-    driver()(target, attachment, textarget, texture, level, samples);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture2DOES(
-    target: u32,
-    attachment: u32,
-    textarget: u32,
-    texture: u32,
-    level: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_OES)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_OES) else {
-        return driver()(target, attachment, textarget, texture, level);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(target, attachment, textarget, texture, level);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, textarget);
-    call.put(12, texture);
-    call.put_word(16, level);
-    let call = call.publish();
-    driver()(target, attachment, textarget, texture, level);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture3DOES(
-    target: u32,
-    attachment: u32,
-    textarget: u32,
-    texture: u32,
-    level: i32,
-    zoffset: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE3D_OES)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE3D_OES) else {
-        return driver()(target, attachment, textarget, texture, level, zoffset);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(target, attachment, textarget, texture, level, zoffset);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, textarget);
-    call.put(12, texture);
-    call.put(16, level);
-    call.put(20, zoffset);
-    let call = call.publish();
-    driver()(target, attachment, textarget, texture, level, zoffset);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTextureEXT(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE_EXT) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_EXT) else {
-        return driver()(target, attachment, texture, level);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(target, attachment, texture, level);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    let call = call.publish();
-    driver()(target, attachment, texture, level);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTextureMultisampleMultiviewOVR(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-    samples: i32,
-    baseViewIndex: i32,
-    numViews: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR) else {
-        return driver()(target, attachment, texture, level, samples, baseViewIndex, numViews);
-    };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver()(target, attachment, texture, level, samples, baseViewIndex, numViews);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    call.put(16, samples);
-    call.put(20, baseViewIndex);
-    call.put_word(24, numViews);
-    let call = call.publish();
-    driver()(target, attachment, texture, level, samples, baseViewIndex, numViews);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTextureMultiviewOVR(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-    baseViewIndex: i32,
-    numViews: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) else {
-        return driver()(target, attachment, texture, level, baseViewIndex, numViews);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(target, attachment, texture, level, baseViewIndex, numViews);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    call.put(16, baseViewIndex);
-    call.put(20, numViews);
-    let call = call.publish();
-    driver()(target, attachment, texture, level, baseViewIndex, numViews);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTextureOES(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, i32) { driver!(GL_FRAMEBUFFER_TEXTURE_OES) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_OES) else {
-        return driver()(target, attachment, texture, level);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(target, attachment, texture, level);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    let call = call.publish();
-    driver()(target, attachment, texture, level);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) { driver!(GL_FRUSTUMF_OES) };
-    let Some(call) = Call::begin(GL_FRUSTUMF_OES) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) { driver!(GL_FRUSTUMX_OES) };
-    let Some(call) = Call::begin(GL_FRUSTUMX_OES) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glGenFramebuffersOES(n: i32, framebuffers: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FRAMEBUFFERS_OES) };
-    let Some(call) = Call::begin(GL_GEN_FRAMEBUFFERS_OES) else {
-        return trackers::glGenFramebuffersOES(n, framebuffers);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, framebuffers);
-        call.publish()
-    });
-    driver()(n, framebuffers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenFramebuffersOES::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                framebuffers as u64,
-            )
-        });
-        let mut writes = [observe::array(framebuffers, n as i64, 4)];
-        call.leave(GL_GEN_FRAMEBUFFERS_OES, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenFramebuffersOES::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                framebuffers as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PROGRAM_PIPELINES_EXT) };
-    let Some(call) = Call::begin(GL_GEN_PROGRAM_PIPELINES_EXT) else {
-        return trackers::glGenProgramPipelinesEXT(n, pipelines);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, pipelines);
-        call.publish()
-    });
-    driver()(n, pipelines);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenProgramPipelinesEXT::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                pipelines as u64,
-            )
-        });
-        let mut writes = [observe::array(pipelines, n as i64, 4)];
-        call.leave(GL_GEN_PROGRAM_PIPELINES_EXT, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenProgramPipelinesEXT::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                pipelines as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenQueriesEXT(n: i32, ids: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_QUERIES_EXT) };
-    let Some(call) = Call::begin(GL_GEN_QUERIES_EXT) else {
-        return trackers::glGenQueriesEXT(n, ids);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, ids);
-        call.publish()
-    });
-    driver()(n, ids);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
-        });
-        let mut writes = [observe::array(ids, n as i64, 4)];
-        call.leave(GL_GEN_QUERIES_EXT, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenQueriesEXT::leave(tracked, readable, observer, n, ids as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_RENDERBUFFERS_OES) };
-    let Some(call) = Call::begin(GL_GEN_RENDERBUFFERS_OES) else {
-        return trackers::glGenRenderbuffersOES(n, renderbuffers);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, renderbuffers);
-        call.publish()
-    });
-    driver()(n, renderbuffers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenRenderbuffersOES::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                renderbuffers as u64,
-            )
-        });
-        let mut writes = [observe::array(renderbuffers, n as i64, 4)];
-        call.leave(GL_GEN_RENDERBUFFERS_OES, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenRenderbuffersOES::leave(
-                tracked,
-                readable,
-                observer,
-                n,
-                renderbuffers as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenSemaphoresEXT(n: i32, semaphores: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_SEMAPHORES_EXT) };
-    let Some(call) = Call::begin(GL_GEN_SEMAPHORES_EXT) else { return driver()(n, semaphores) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, semaphores) };
-    call.put_word(0, n);
-    call.put(8, semaphores);
-    let mut call = call.publish();
-    driver()(n, semaphores);
-    call.returned();
-    let mut writes = [observe::array(semaphores, n as i64, 4)];
-    call.leave(GL_GEN_SEMAPHORES_EXT, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGenVertexArraysOES(n: i32, arrays: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_VERTEX_ARRAYS_OES) };
-    let Some(call) = Call::begin(GL_GEN_VERTEX_ARRAYS_OES) else {
-        return trackers::glGenVertexArraysOES(n, arrays);
-    };
-    let call = call.reserve(LEAVES, 16).map(|call| {
-        call.put_word(0, n);
-        call.put(8, arrays);
-        call.publish()
-    });
-    driver()(n, arrays);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
-        });
-        let mut writes = [observe::array(arrays, n as i64, 4)];
-        call.leave(GL_GEN_VERTEX_ARRAYS_OES, EFFECT, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenVertexArraysOES::leave(tracked, readable, observer, n, arrays as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGenerateMipmapOES(target: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_GENERATE_MIPMAP_OES) };
-    let Some(mut call) = Call::begin(GL_GENERATE_MIPMAP_OES) else {
-        return trackers::glGenerateMipmapOES(target);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glGenerateMipmapOES::enter(tracked, readable, observer, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 4, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.publish_observing(8, &reads)
-    });
-    driver()(target);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glGetBufferPointervOES(target: u32, pname: u32, params: *mut *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut *mut c_void) {
-        driver!(GL_GET_BUFFER_POINTERV_OES)
-    };
-    let Some(call) = Call::begin(GL_GET_BUFFER_POINTERV_OES) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        if matches!(pname, 0x88bd) {
-            tracking::touch(&mut call, |tracked, readable, observer| {
-                commands::glGetBufferPointervOES::leave(
-                    tracked,
-                    readable,
-                    observer,
-                    target,
-                    pname,
-                    params as u64,
-                )
-            });
-        }
-        call.leave(GL_GET_BUFFER_POINTERV_OES, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetClipPlanefOES(plane: u32, equation: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_CLIP_PLANEF_OES) };
-    let Some(call) = Call::begin(GL_GET_CLIP_PLANEF_OES) else { return driver()(plane, equation) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(plane, equation) };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let mut call = call.publish();
-    driver()(plane, equation);
-    call.returned();
-    let mut writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEF_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetClipPlanexOES(plane: u32, equation: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_CLIP_PLANEX_OES) };
-    let Some(call) = Call::begin(GL_GET_CLIP_PLANEX_OES) else { return driver()(plane, equation) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(plane, equation) };
-    call.put_word(0, plane);
-    call.put(8, equation);
-    let mut call = call.publish();
-    driver()(plane, equation);
-    call.returned();
-    let mut writes = [observe::array(equation, 4, 4)];
-    call.leave(GL_GET_CLIP_PLANEX_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetDebugMessageLogKHR(
-    count: u32,
-    bufSize: i32,
-    sources: *mut u32,
-    types: *mut u32,
-    ids: *mut u32,
-    severities: *mut u32,
-    lengths: *mut i32,
-    messageLog: *mut c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , * mut u32 , * mut u32 , * mut u32 , * mut u32 , * mut i32 , * mut c_char) -> u32 { driver ! (GL_GET_DEBUG_MESSAGE_LOG_KHR) } ;
-    let Some(call) = Call::begin(GL_GET_DEBUG_MESSAGE_LOG_KHR) else {
-        return driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 56).map(|call| {
-        call.put(0, count);
-        call.put(4, bufSize);
-        call.put(8, sources);
-        call.put(16, types);
-        call.put(24, ids);
-        call.put(32, severities);
-        call.put(40, lengths);
-        call.put(48, messageLog);
-        call.publish()
-    });
-    let result = driver()(count, bufSize, sources, types, ids, severities, lengths, messageLog);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetDebugMessageLogKHR::leave(
-                tracked,
-                readable,
-                observer,
-                count,
-                bufSize,
-                sources as u64,
-                types as u64,
-                ids as u64,
-                severities as u64,
-                lengths as u64,
-                messageLog as u64,
-                result,
-            )
-        });
-        call.leave(GL_GET_DEBUG_MESSAGE_LOG_KHR, 0, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glGetFixedvOES(pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i32) { driver!(GL_GET_FIXEDV_OES) };
-    let Some(call) = Call::begin(GL_GET_FIXEDV_OES) else { return driver()(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::state(pname), 4)];
-    call.leave(GL_GET_FIXEDV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFloati_vOES(target: u32, index: u32, data: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_FLOATI_V_OES) };
-    let Some(call) = Call::begin(GL_GET_FLOATI_V_OES) else { return driver()(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_FLOATI_V_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFragDataIndexEXT(program: u32, name: *const c_char) -> i32 {
-    let driver = || -> unsafe extern "C" fn(u32, *const c_char) -> i32 {
-        driver!(GL_GET_FRAG_DATA_INDEX_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAG_DATA_INDEX_EXT) else {
-        return driver()(program, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(program, name);
-    };
-    call.put_word(0, program);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(program, name);
-    call.leave_result(GL_GET_FRAG_DATA_INDEX_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetFragmentShadingRatesEXT(
-    samples: i32,
-    maxCount: i32,
-    count: *mut i32,
-    shadingRates: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *mut i32, *mut u32) {
-        driver!(GL_GET_FRAGMENT_SHADING_RATES_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAGMENT_SHADING_RATES_EXT) else {
-        return driver()(samples, maxCount, count, shadingRates);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(samples, maxCount, count, shadingRates);
-    };
-    call.put(0, samples);
-    call.put(4, maxCount);
-    call.put(8, count);
-    call.put(16, shadingRates);
-    let mut call = call.publish();
-    driver()(samples, maxCount, count, shadingRates);
-    call.returned();
-    let mut writes = [
-        observe::array(count, 1, 4),
-        if count.is_null() {
-            observe::array(shadingRates, maxCount as i64, 4)
-        } else {
-            observe::counted_array(shadingRates, count, maxCount as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_FRAGMENT_SHADING_RATES_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFramebufferAttachmentParameterivOES(
-    target: u32,
-    attachment: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
-        driver!(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES) else {
-        return driver()(target, attachment, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(target, attachment, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put_word(8, pname);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(target, attachment, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::attachment_value(pname), 4)];
-    call.leave(GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32 {
-    let driver = || -> unsafe extern "C" fn(u32) -> i32 {
-        driver!(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT) else {
-        return driver()(target);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(target) };
-    call.put_word(0, target);
-    let call = call.publish();
-    let result = driver()(target);
-    call.leave_result(GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetGraphicsResetStatusEXT() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_GRAPHICS_RESET_STATUS_EXT) };
-    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_EXT) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(GL_GET_GRAPHICS_RESET_STATUS_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetGraphicsResetStatusKHR() -> u32 {
-    let driver = || -> unsafe extern "C" fn() -> u32 { driver!(GL_GET_GRAPHICS_RESET_STATUS_KHR) };
-    let Some(call) = Call::begin(GL_GET_GRAPHICS_RESET_STATUS_KHR) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(GL_GET_GRAPHICS_RESET_STATUS_KHR, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetInteger64vEXT(pname: u32, data: *mut i64) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V_EXT) };
-    let Some(call) = Call::begin(GL_GET_INTEGER64V_EXT) else {
-        return trackers::glGetInteger64vEXT(pname, data);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, pname);
-        call.put(8, data);
-        call.publish()
-    });
-    driver()(pname, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
-        });
-        let mut writes = [observe::array(data, sizes::state(pname), 8)];
-        call.leave(GL_GET_INTEGER64V_EXT, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetInteger64vEXT::leave(tracked, readable, observer, pname, data as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetIntegeri_vEXT(target: u32, index: u32, data: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_INTEGERI_V_EXT) };
-    let Some(call) = Call::begin(GL_GET_INTEGERI_V_EXT) else {
-        return driver()(target, index, data);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_INTEGERI_V_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetLightxvOES(light: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_LIGHTXV_OES) };
-    let Some(call) = Call::begin(GL_GET_LIGHTXV_OES) else { return driver()(light, pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(light, pname, params);
-    };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(light, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
-            sizes::light_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_LIGHTXV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_MATERIALXV_OES) };
-    let Some(call) = Call::begin(GL_GET_MATERIALXV_OES) else {
-        return driver()(face, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(face, pname, params);
-    };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(face, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
+use crate::{hooks, observe, tracking};
+
+plain! {
+    GL_ACQUIRE_KEYED_MUTEX_WIN32_EXT: glAcquireKeyedMutexWin32EXT(memory: u32, key: u64,
+        timeout: u32) -> u8;
+    enter LEAVES; result EFFECT
+}
+followed! {
+    GL_ACTIVE_SHADER_PROGRAM_EXT: glActiveShaderProgramEXT(pipeline: u32, program: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_ALPHA_FUNCX_OES: glAlphaFuncxOES(func: u32, r#ref: i32); enter EFFECT; finish }
+followed! {
+    GL_BEGIN_QUERY_EXT: glBeginQueryEXT(target: u32, id: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_BIND_FRAG_DATA_LOCATION_EXT: glBindFragDataLocationEXT(program: u32, color: u32,
+        name: *const c_char);
+    enter EFFECT, [observe::c_string(name)]; finish
+}
+plain! {
+    GL_BIND_FRAG_DATA_LOCATION_INDEXED_EXT: glBindFragDataLocationIndexedEXT(program: u32,
+        colorNumber: u32, index: u32, name: *const c_char);
+    enter EFFECT, [observe::c_string(name)]; finish
+}
+followed! {
+    GL_BIND_FRAMEBUFFER_OES: glBindFramebufferOES(target: u32, framebuffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_PROGRAM_PIPELINE_EXT: glBindProgramPipelineEXT(pipeline: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BIND_RENDERBUFFER_OES: glBindRenderbufferOES(target: u32, renderbuffer: u32);
+    state gl [tracked enter] when matches!(target, 0x8d41); enter EFFECT; finish
+}
+followed! {
+    GL_BIND_VERTEX_ARRAY_OES: glBindVertexArrayOES(array: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_BLEND_BARRIER_KHR: glBlendBarrierKHR(); enter EFFECT; finish }
+plain! { GL_BLEND_EQUATION_OES: glBlendEquationOES(mode: u32); enter EFFECT; finish }
+plain! {
+    GL_BLEND_EQUATION_SEPARATE_OES: glBlendEquationSeparateOES(modeRGB: u32, modeAlpha: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_BLEND_EQUATION_SEPARATEI_EXT: glBlendEquationSeparateiEXT(buf: u32, modeRGB: u32,
+        modeAlpha: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_BLEND_EQUATION_SEPARATEI_OES: glBlendEquationSeparateiOES(buf: u32, modeRGB: u32,
+        modeAlpha: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_EQUATIONI_EXT: glBlendEquationiEXT(buf: u32, mode: u32); enter EFFECT; finish }
+plain! { GL_BLEND_EQUATIONI_OES: glBlendEquationiOES(buf: u32, mode: u32); enter EFFECT; finish }
+plain! {
+    GL_BLEND_FUNC_SEPARATE_OES: glBlendFuncSeparateOES(srcRGB: u32, dstRGB: u32, srcAlpha: u32,
+        dstAlpha: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_BLEND_FUNC_SEPARATEI_EXT: glBlendFuncSeparateiEXT(buf: u32, srcRGB: u32, dstRGB: u32,
+        srcAlpha: u32, dstAlpha: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_BLEND_FUNC_SEPARATEI_OES: glBlendFuncSeparateiOES(buf: u32, srcRGB: u32, dstRGB: u32,
+        srcAlpha: u32, dstAlpha: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_FUNCI_EXT: glBlendFunciEXT(buf: u32, src: u32, dst: u32); enter EFFECT; finish }
+plain! { GL_BLEND_FUNCI_OES: glBlendFunciOES(buf: u32, src: u32, dst: u32); enter EFFECT; finish }
+plain! {
+    GL_BLIT_FRAMEBUFFER_LAYER_EXT: glBlitFramebufferLayerEXT(srcX0: i32, srcY0: i32,
+        srcX1: i32, srcY1: i32, srcLayer: i32, dstX0: i32, dstY0: i32, dstX1: i32, dstY1: i32,
+        dstLayer: i32, mask: u32, filter: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_BLIT_FRAMEBUFFER_LAYERS_EXT: glBlitFramebufferLayersEXT(srcX0: i32, srcY0: i32,
+        srcX1: i32, srcY1: i32, dstX0: i32, dstY0: i32, dstX1: i32, dstY1: i32, mask: u32,
+        filter: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_BUFFER_STORAGE_EXT: glBufferStorageEXT(target: u32, size: isize, data: *const c_void,
+        flags: u32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_BUFFER_STORAGE_EXTERNAL_EXT: glBufferStorageExternalEXT(target: u32, offset: isize,
+        size: isize, clientBuffer: *mut c_void, flags: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_BUFFER_STORAGE_MEM_EXT: glBufferStorageMemEXT(target: u32, size: isize, memory: u32,
+        offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_CHECK_FRAMEBUFFER_STATUS_OES: glCheckFramebufferStatusOES(target: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_CLEAR_COLORX_OES: glClearColorxOES(red: i32, green: i32, blue: i32, alpha: i32);
+    enter EFFECT; finish
+}
+plain! { GL_CLEAR_DEPTHF_OES: glClearDepthfOES(depth: f32); enter EFFECT; finish }
+plain! { GL_CLEAR_DEPTHX_OES: glClearDepthxOES(depth: i32); enter EFFECT; finish }
+plain! {
+    GL_CLEAR_PIXEL_LOCAL_STORAGEUI_EXT: glClearPixelLocalStorageuiEXT(offset: i32, n: i32,
+        values: *const u32);
+    enter EFFECT, [observe::array(values, n as i64, 4)]; finish
+}
+followed! {
+    GL_CLEAR_TEX_IMAGE_EXT: glClearTexImageEXT(texture: u32, level: i32, format: u32,
+        r#type: u32, data: *const c_void);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_CLEAR_TEX_SUB_IMAGE_EXT: glClearTexSubImageEXT(texture: u32, level: i32, xoffset: i32,
+        yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, format: u32, r#type: u32,
+        data: *const c_void);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! { GL_CLIP_CONTROL_EXT: glClipControlEXT(origin: u32, depth: u32); enter EFFECT; finish }
+plain! {
+    GL_CLIP_PLANEF_OES: glClipPlanefOES(plane: u32, equation: *const f32);
+    enter EFFECT, [observe::array(equation, 4, 4)]; finish
+}
+plain! {
+    GL_CLIP_PLANEX_OES: glClipPlanexOES(plane: u32, equation: *const i32);
+    enter EFFECT, [observe::array(equation, 4, 4)]; finish
+}
+plain! {
+    GL_COLOR4X_OES: glColor4xOES(red: i32, green: i32, blue: i32, alpha: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_COLOR_MASKI_EXT: glColorMaskiEXT(index: u32, r: u8, g: u8, b: u8, a: u8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_COLOR_MASKI_OES: glColorMaskiOES(index: u32, r: u8, g: u8, b: u8, a: u8);
+    enter EFFECT; finish
+}
+followed! {
+    GL_COMPRESSED_TEX_IMAGE3D_OES: glCompressedTexImage3DOES(target: u32, level: i32,
+        internalformat: u32, width: i32, height: i32, depth: i32, border: i32, imageSize: i32,
+        data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COMPRESSED_TEX_SUB_IMAGE3D_OES: glCompressedTexSubImage3DOES(target: u32, level: i32,
+        xoffset: i32, yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, format: u32,
+        imageSize: i32, data: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_IMAGE_SUB_DATA_EXT: glCopyImageSubDataEXT(srcName: u32, srcTarget: u32,
+        srcLevel: i32, srcX: i32, srcY: i32, srcZ: i32, dstName: u32, dstTarget: u32,
+        dstLevel: i32, dstX: i32, dstY: i32, dstZ: i32, srcWidth: i32, srcHeight: i32,
+        srcDepth: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_IMAGE_SUB_DATA_OES: glCopyImageSubDataOES(srcName: u32, srcTarget: u32,
+        srcLevel: i32, srcX: i32, srcY: i32, srcZ: i32, dstName: u32, dstTarget: u32,
+        dstLevel: i32, dstX: i32, dstY: i32, dstZ: i32, srcWidth: i32, srcHeight: i32,
+        srcDepth: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_COPY_TEX_SUB_IMAGE3D_OES: glCopyTexSubImage3DOES(target: u32, level: i32, xoffset: i32,
+        yoffset: i32, zoffset: i32, x: i32, y: i32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_CREATE_MEMORY_OBJECTS_EXT: glCreateMemoryObjectsEXT(n: i32, memoryObjects: *mut u32);
+    enter LEAVES; leave EFFECT, [observe::array(memoryObjects, n as i64, 4)]
+}
+followed! {
+    GL_CREATE_SHADER_PROGRAMV_EXT: glCreateShaderProgramvEXT(r#type: u32, count: i32,
+        strings: *const *const c_char) -> u32;
+    state gl [tracked leave]; enter LEAVES, [observe::strings(count as i64, strings,
+        core::ptr::null())]; leave EFFECT, []
+}
+plain! {
+    GL_CURRENT_PALETTE_MATRIX_OES: glCurrentPaletteMatrixOES(matrixpaletteindex: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_DEBUG_MESSAGE_CALLBACK_KHR: glDebugMessageCallbackKHR(callback: *mut c_void,
+        userParam: *const c_void);
+    enter EFFECT; finish
+}
+followed! {
+    GL_DEBUG_MESSAGE_CONTROL_KHR: glDebugMessageControlKHR(source: u32, r#type: u32,
+        severity: u32, count: i32, ids: *const u32, enabled: u8);
+    state gl [tracked enter]; enter EFFECT, [observe::array(ids, count as i64, 4)]; finish
+}
+plain! {
+    GL_DEBUG_MESSAGE_INSERT_KHR: glDebugMessageInsertKHR(source: u32, r#type: u32, id: u32,
+        severity: u32, length: i32, buf: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(buf) } else { observe::array(buf,
+        length as i64, 1) }]; finish
+}
+followed! {
+    GL_DELETE_FRAMEBUFFERS_OES: glDeleteFramebuffersOES(n: i32, framebuffers: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(framebuffers, n as i64, 4)]; finish
+}
+plain! {
+    GL_DELETE_MEMORY_OBJECTS_EXT: glDeleteMemoryObjectsEXT(n: i32, memoryObjects: *const u32);
+    enter EFFECT, [observe::array(memoryObjects, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_PROGRAM_PIPELINES_EXT: glDeleteProgramPipelinesEXT(n: i32,
+        pipelines: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(pipelines, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_QUERIES_EXT: glDeleteQueriesEXT(n: i32, ids: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(ids, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_RENDERBUFFERS_OES: glDeleteRenderbuffersOES(n: i32, renderbuffers: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(renderbuffers, n as i64, 4)];
+        finish
+}
+plain! {
+    GL_DELETE_SEMAPHORES_EXT: glDeleteSemaphoresEXT(n: i32, semaphores: *const u32);
+    enter EFFECT, [observe::array(semaphores, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_VERTEX_ARRAYS_OES: glDeleteVertexArraysOES(n: i32, arrays: *const u32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(arrays, n as i64, 4)]; finish
+}
+plain! {
+    GL_DEPTH_RANGE_ARRAYFV_OES: glDepthRangeArrayfvOES(first: u32, count: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(2), 4)]; finish
+}
+plain! {
+    GL_DEPTH_RANGE_INDEXEDF_OES: glDepthRangeIndexedfOES(index: u32, n: f32, f: f32);
+    enter EFFECT; finish
+}
+plain! { GL_DEPTH_RANGEF_OES: glDepthRangefOES(n: f32, f: f32); enter EFFECT; finish }
+plain! { GL_DEPTH_RANGEX_OES: glDepthRangexOES(n: i32, f: i32); enter EFFECT; finish }
+plain! { GL_DISABLEI_EXT: glDisableiEXT(target: u32, index: u32); enter EFFECT; finish }
+plain! { GL_DISABLEI_OES: glDisableiOES(target: u32, index: u32); enter EFFECT; finish }
+plain! {
+    GL_DISCARD_FRAMEBUFFER_EXT: glDiscardFramebufferEXT(target: u32, numAttachments: i32,
+        attachments: *const u32);
+    enter EFFECT, [observe::array(attachments, numAttachments as i64, 4)]; finish
+}
+followed! {
+    GL_DRAW_ARRAYS_INSTANCED_BASE_INSTANCE_EXT: glDrawArraysInstancedBaseInstanceEXT(mode: u32,
+        first: i32, count: i32, instancecount: i32, baseinstance: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ARRAYS_INSTANCED_EXT: glDrawArraysInstancedEXT(mode: u32, start: i32, count: i32,
+        primcount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_BUFFERS_EXT: glDrawBuffersEXT(n: i32, bufs: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_DRAW_BUFFERS_INDEXED_EXT: glDrawBuffersIndexedEXT(n: i32, location: *const u32,
+        indices: *const i32);
+    enter EFFECT, [observe::array(location, n as i64, 4), observe::array(indices, n as i64,
+        4)]; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_BASE_VERTEX_EXT: glDrawElementsBaseVertexEXT(mode: u32, count: i32,
+        r#type: u32, indices: *const c_void, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_BASE_VERTEX_OES: glDrawElementsBaseVertexOES(mode: u32, count: i32,
+        r#type: u32, indices: *const c_void, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+
+        GL_DRAW_ELEMENTS_INSTANCED_BASE_INSTANCE_EXT: glDrawElementsInstancedBaseInstanceEXT(mode: u32,
+        count: i32, r#type: u32, indices: *const c_void, instancecount: i32, baseinstance: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+
+        GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_BASE_INSTANCE_EXT: glDrawElementsInstancedBaseVertexBaseInstanceEXT(mode: u32,
+        count: i32, r#type: u32, indices: *const c_void, instancecount: i32, basevertex: i32,
+        baseinstance: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_EXT: glDrawElementsInstancedBaseVertexEXT(mode: u32,
+        count: i32, r#type: u32, indices: *const c_void, instancecount: i32, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED_BASE_VERTEX_OES: glDrawElementsInstancedBaseVertexOES(mode: u32,
+        count: i32, r#type: u32, indices: *const c_void, instancecount: i32, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED_EXT: glDrawElementsInstancedEXT(mode: u32, count: i32,
+        r#type: u32, indices: *const c_void, primcount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_EXT: glDrawRangeElementsBaseVertexEXT(mode: u32,
+        start: u32, end: u32, count: i32, r#type: u32, indices: *const c_void, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_RANGE_ELEMENTS_BASE_VERTEX_OES: glDrawRangeElementsBaseVertexOES(mode: u32,
+        start: u32, end: u32, count: i32, r#type: u32, indices: *const c_void, basevertex: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_TEXF_OES: glDrawTexfOES(x: f32, y: f32, z: f32, width: f32, height: f32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_TEXFV_OES: glDrawTexfvOES(coords: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(coords, 5, 4)]; finish
+}
+followed! {
+    GL_DRAW_TEXI_OES: glDrawTexiOES(x: i32, y: i32, z: i32, width: i32, height: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_TEXIV_OES: glDrawTexivOES(coords: *const i32);
+    state gl [enter]; enter EFFECT, [observe::array(coords, 5, 4)]; finish
+}
+followed! {
+    GL_DRAW_TEXS_OES: glDrawTexsOES(x: i16, y: i16, z: i16, width: i16, height: i16);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_TEXSV_OES: glDrawTexsvOES(coords: *const i16);
+    state gl [enter]; enter EFFECT, [observe::array(coords, 5, 2)]; finish
+}
+followed! {
+    GL_DRAW_TEXX_OES: glDrawTexxOES(x: i32, y: i32, z: i32, width: i32, height: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_TEXXV_OES: glDrawTexxvOES(coords: *const i32);
+    state gl [enter]; enter EFFECT, [observe::array(coords, 5, 4)]; finish
+}
+followed! {
+    GL_DRAW_TRANSFORM_FEEDBACK_EXT: glDrawTransformFeedbackEXT(mode: u32, id: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_TRANSFORM_FEEDBACK_INSTANCED_EXT: glDrawTransformFeedbackInstancedEXT(mode: u32,
+        id: u32, instancecount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+
+        GL_EGL_IMAGE_TARGET_RENDERBUFFER_STORAGE_OES: glEGLImageTargetRenderbufferStorageOES(target: u32,
+        image: *mut c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_EGL_IMAGE_TARGET_TEX_STORAGE_EXT: glEGLImageTargetTexStorageEXT(target: u32,
+        image: *mut c_void, attrib_list: *const i32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(attrib_list, 1, 4)]; finish
+}
+followed! {
+    GL_EGL_IMAGE_TARGET_TEXTURE2D_OES: glEGLImageTargetTexture2DOES(target: u32,
+        image: *mut c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_EGL_IMAGE_TARGET_TEXTURE_STORAGE_EXT: glEGLImageTargetTextureStorageEXT(texture: u32,
+        image: *mut c_void, attrib_list: *const i32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(attrib_list, 1, 4)]; finish
+}
+plain! { GL_ENABLEI_EXT: glEnableiEXT(target: u32, index: u32); enter EFFECT; finish }
+plain! { GL_ENABLEI_OES: glEnableiOES(target: u32, index: u32); enter EFFECT; finish }
+followed! {
+    GL_END_QUERY_EXT: glEndQueryEXT(target: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_FLUSH_MAPPED_BUFFER_RANGE_EXT: glFlushMappedBufferRangeEXT(target: u32, offset: isize,
+        length: isize);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! { GL_FOGX_OES: glFogxOES(pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_FOGXV_OES: glFogxvOES(pname: u32, param: *const i32);
+    enter EFFECT, [observe::array(param, sizes::fog_values(pname), 4)]; finish
+}
+plain! { GL_FRAMEBUFFER_FETCH_BARRIER_EXT: glFramebufferFetchBarrierEXT(); enter EFFECT; finish }
+plain! {
+
+        GL_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT: glFramebufferPixelLocalStorageSizeEXT(target: u32,
+        size: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_RENDERBUFFER_OES: glFramebufferRenderbufferOES(target: u32, attachment: u32,
+        renderbuffertarget: u32, renderbuffer: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_SHADING_RATE_EXT: glFramebufferShadingRateEXT(target: u32, attachment: u32,
+        texture: u32, baseLayer: i32, numLayers: i32, texelWidth: i32, texelHeight: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_EXT: glFramebufferTexture2DMultisampleEXT(target: u32,
+        attachment: u32, textarget: u32, texture: u32, level: i32, samples: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE2D_OES: glFramebufferTexture2DOES(target: u32, attachment: u32,
+        textarget: u32, texture: u32, level: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE3D_OES: glFramebufferTexture3DOES(target: u32, attachment: u32,
+        textarget: u32, texture: u32, level: i32, zoffset: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE_EXT: glFramebufferTextureEXT(target: u32, attachment: u32,
+        texture: u32, level: i32);
+    enter EFFECT; finish
+}
+plain! {
+
+        GL_FRAMEBUFFER_TEXTURE_MULTISAMPLE_MULTIVIEW_OVR: glFramebufferTextureMultisampleMultiviewOVR(target: u32,
+        attachment: u32, texture: u32, level: i32, samples: i32, baseViewIndex: i32,
+        numViews: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR: glFramebufferTextureMultiviewOVR(target: u32,
+        attachment: u32, texture: u32, level: i32, baseViewIndex: i32, numViews: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE_OES: glFramebufferTextureOES(target: u32, attachment: u32,
+        texture: u32, level: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRUSTUMF_OES: glFrustumfOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRUSTUMX_OES: glFrustumxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_GEN_FRAMEBUFFERS_OES: glGenFramebuffersOES(n: i32, framebuffers: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(framebuffers,
+        n as i64, 4)]
+}
+followed! {
+    GL_GEN_PROGRAM_PIPELINES_EXT: glGenProgramPipelinesEXT(n: i32, pipelines: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(pipelines, n as i64,
+        4)]
+}
+followed! {
+    GL_GEN_QUERIES_EXT: glGenQueriesEXT(n: i32, ids: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(ids, n as i64, 4)]
+}
+followed! {
+    GL_GEN_RENDERBUFFERS_OES: glGenRenderbuffersOES(n: i32, renderbuffers: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(renderbuffers,
+        n as i64, 4)]
+}
+plain! {
+    GL_GEN_SEMAPHORES_EXT: glGenSemaphoresEXT(n: i32, semaphores: *mut u32);
+    enter LEAVES; leave EFFECT, [observe::array(semaphores, n as i64, 4)]
+}
+followed! {
+    GL_GEN_VERTEX_ARRAYS_OES: glGenVertexArraysOES(n: i32, arrays: *mut u32);
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, [observe::array(arrays, n as i64, 4)]
+}
+followed! {
+    GL_GENERATE_MIPMAP_OES: glGenerateMipmapOES(target: u32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_GET_BUFFER_POINTERV_OES: glGetBufferPointervOES(target: u32, pname: u32,
+        params: *mut *mut c_void);
+    state gl [leave] when matches!(pname, 0x88bd); enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_CLIP_PLANEF_OES: glGetClipPlanefOES(plane: u32, equation: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(equation, 4, 4)]
+}
+plain! {
+    GL_GET_CLIP_PLANEX_OES: glGetClipPlanexOES(plane: u32, equation: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(equation, 4, 4)]
+}
+followed! {
+    GL_GET_DEBUG_MESSAGE_LOG_KHR: glGetDebugMessageLogKHR(count: u32, bufSize: i32,
+        sources: *mut u32, types: *mut u32, ids: *mut u32, severities: *mut u32, lengths: *mut i32,
+        messageLog: *mut c_char) -> u32;
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_FIXEDV_OES: glGetFixedvOES(pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::state(pname), 4)]
+}
+plain! {
+    GL_GET_FLOATI_V_OES: glGetFloati_vOES(target: u32, index: u32, data: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 4)]
+}
+plain! {
+    GL_GET_FRAG_DATA_INDEX_EXT: glGetFragDataIndexEXT(program: u32,
+        name: *const c_char) -> i32;
+    enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
+}
+plain! {
+    GL_GET_FRAGMENT_SHADING_RATES_EXT: glGetFragmentShadingRatesEXT(samples: i32,
+        maxCount: i32, count: *mut i32, shadingRates: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(count, 1, 4), if count.is_null() {
+        observe::array(shadingRates, maxCount as i64, 4) } else {
+        observe::counted_array(shadingRates, count, maxCount as i64, 4) }]
+}
+plain! {
+
+        GL_GET_FRAMEBUFFER_ATTACHMENT_PARAMETERIV_OES: glGetFramebufferAttachmentParameterivOES(target: u32,
+        attachment: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::attachment_value(pname), 4)]
+}
+plain! {
+
+        GL_GET_FRAMEBUFFER_PIXEL_LOCAL_STORAGE_SIZE_EXT: glGetFramebufferPixelLocalStorageSizeEXT(target: u32) -> i32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_GRAPHICS_RESET_STATUS_EXT: glGetGraphicsResetStatusEXT() -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_GRAPHICS_RESET_STATUS_KHR: glGetGraphicsResetStatusKHR() -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    GL_GET_INTEGER64V_EXT: glGetInteger64vEXT(pname: u32, data: *mut i64);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(data,
+        sizes::state(pname), 8)]
+}
+plain! {
+    GL_GET_INTEGERI_V_EXT: glGetIntegeri_vEXT(target: u32, index: u32, data: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 4)]
+}
+plain! {
+    GL_GET_LIGHTXV_OES: glGetLightxvOES(light: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]
+}
+plain! {
+    GL_GET_MATERIALXV_OES: glGetMaterialxvOES(face: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params,
         if ((face as i64) == 1028i64) || ((face as i64) == 1029i64) {
-            sizes::material_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_MATERIALXV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetMemoryObjectParameterivEXT(
-    memoryObject: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
-        driver!(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT) else {
-        return driver()(memoryObject, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(memoryObject, pname, params);
-    };
-    call.put(0, memoryObject);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(memoryObject, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::memory_object_value(pname), 4)];
-    call.leave(GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetObjectLabelEXT(
-    r#type: u32,
-    object: u32,
-    bufSize: i32,
-    length: *mut i32,
-    label: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_OBJECT_LABEL_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_OBJECT_LABEL_EXT) else {
-        return driver()(r#type, object, bufSize, length, label);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(r#type, object, bufSize, length, label);
-    };
-    call.put(0, r#type);
-    call.put(4, object);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, label);
-    let mut call = call.publish();
-    driver()(r#type, object, bufSize, length, label);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_LABEL_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetObjectLabelKHR(
-    identifier: u32,
-    name: u32,
-    bufSize: i32,
-    length: *mut i32,
-    label: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_OBJECT_LABEL_KHR)
-    };
-    let Some(call) = Call::begin(GL_GET_OBJECT_LABEL_KHR) else {
-        return driver()(identifier, name, bufSize, length, label);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(identifier, name, bufSize, length, label);
-    };
-    call.put(0, identifier);
-    call.put(4, name);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, label);
-    let mut call = call.publish();
-    driver()(identifier, name, bufSize, length, label);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_LABEL_KHR, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetObjectPtrLabelKHR(
-    ptr: *const c_void,
-    bufSize: i32,
-    length: *mut i32,
-    label: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_OBJECT_PTR_LABEL_KHR)
-    };
-    let Some(call) = Call::begin(GL_GET_OBJECT_PTR_LABEL_KHR) else {
-        return driver()(ptr, bufSize, length, label);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(ptr, bufSize, length, label);
-    };
-    call.put(0, ptr);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, label);
-    let mut call = call.publish();
-    driver()(ptr, bufSize, length, label);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(label, bufSize as i64)];
-    call.leave(GL_GET_OBJECT_PTR_LABEL_KHR, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPointervKHR(pname: u32, params: *mut *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void) { driver!(GL_GET_POINTERV_KHR) };
-    let Some(call) = Call::begin(GL_GET_POINTERV_KHR) else { return driver()(pname, params) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, params) };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_POINTERV_KHR, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramBinaryOES(
-    program: u32,
-    bufSize: i32,
-    length: *mut i32,
-    binaryFormat: *mut u32,
-    binary: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut u32, *mut c_void) {
-        driver!(GL_GET_PROGRAM_BINARY_OES)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_BINARY_OES) else {
-        return driver()(program, bufSize, length, binaryFormat, binary);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 32).map(|call| {
-        call.put(0, program);
-        call.put(4, bufSize);
-        call.put(8, length);
-        call.put(16, binaryFormat);
-        call.put(24, binary);
-        call.publish()
-    });
-    driver()(program, bufSize, length, binaryFormat, binary);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetProgramBinaryOES::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                bufSize,
-                length as u64,
-                binaryFormat as u64,
-                binary as u64,
-            )
-        });
-        let mut writes = [observe::array(length, 1, 4)];
-        call.leave(GL_GET_PROGRAM_BINARY_OES, 0, (), &mut writes);
-    }
-}
-
-pub unsafe extern "C" fn glGetProgramPipelineInfoLogEXT(
-    pipeline: u32,
-    bufSize: i32,
-    length: *mut i32,
-    infoLog: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT) else {
-        return driver()(pipeline, bufSize, length, infoLog);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(pipeline, bufSize, length, infoLog);
-    };
-    call.put(0, pipeline);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, infoLog);
-    let mut call = call.publish();
-    driver()(pipeline, bufSize, length, infoLog);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(infoLog, bufSize as i64)];
-    call.leave(GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramPipelineivEXT(pipeline: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PROGRAM_PIPELINEIV_EXT) };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_PIPELINEIV_EXT) else {
-        return driver()(pipeline, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(pipeline, pname, params);
-    };
-    call.put(0, pipeline);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(pipeline, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::pipeline_value(pname), 4)];
-    call.leave(GL_GET_PROGRAM_PIPELINEIV_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramResourceLocationIndexEXT(
-    program: u32,
-    programInterface: u32,
-    name: *const c_char,
-) -> i32 {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_char) -> i32 {
-        driver!(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT) else {
-        return driver()(program, programInterface, name);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(program, programInterface, name);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put(8, name);
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(program, programInterface, name);
-    call.leave_result(GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetQueryObjecti64vEXT(id: u32, pname: u32, params: *mut i64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i64) { driver!(GL_GET_QUERY_OBJECTI64V_EXT) };
-    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTI64V_EXT) else {
-        return driver()(id, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
-    call.put(0, id);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(id, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_QUERY_OBJECTI64V_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_QUERY_OBJECTIV_EXT) };
-    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTIV_EXT) else {
-        return driver()(id, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
-    call.put(0, id);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(id, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_QUERY_OBJECTIV_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetQueryObjectui64vEXT(id: u32, pname: u32, params: *mut u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u64) { driver!(GL_GET_QUERY_OBJECTUI64V_EXT) };
-    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUI64V_EXT) else {
-        return driver()(id, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
-    call.put(0, id);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(id, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_QUERY_OBJECTUI64V_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_QUERY_OBJECTUIV_EXT) };
-    let Some(call) = Call::begin(GL_GET_QUERY_OBJECTUIV_EXT) else {
-        return driver()(id, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(id, pname, params) };
-    call.put(0, id);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(id, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::query_value(pname), 4)];
-    call.leave(GL_GET_QUERY_OBJECTUIV_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetQueryivEXT(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_QUERYIV_EXT) };
-    let Some(call) = Call::begin(GL_GET_QUERYIV_EXT) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::query_target(pname), 4)];
-    call.leave(GL_GET_QUERYIV_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetRenderbufferParameterivOES(
-    target: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
-        driver!(GL_GET_RENDERBUFFER_PARAMETERIV_OES)
-    };
-    let Some(call) = Call::begin(GL_GET_RENDERBUFFER_PARAMETERIV_OES) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::renderbuffer_value(pname), 4)];
-    call.leave(GL_GET_RENDERBUFFER_PARAMETERIV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterIivEXT(sampler: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
-        driver!(GL_GET_SAMPLER_PARAMETER_IIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_EXT) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterIivEXT::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETER_IIV_EXT, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterIivOES(sampler: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
-        driver!(GL_GET_SAMPLER_PARAMETER_IIV_OES)
-    };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IIV_OES) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterIivOES::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETER_IIV_OES, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterIuivEXT(sampler: u32, pname: u32, params: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) {
-        driver!(GL_GET_SAMPLER_PARAMETER_IUIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_EXT) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterIuivEXT::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_EXT, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSamplerParameterIuivOES(sampler: u32, pname: u32, params: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) {
-        driver!(GL_GET_SAMPLER_PARAMETER_IUIV_OES)
-    };
-    let Some(call) = Call::begin(GL_GET_SAMPLER_PARAMETER_IUIV_OES) else {
-        return driver()(sampler, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(sampler, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetSamplerParameterIuivOES::leave(
-                tracked,
-                readable,
-                observer,
-                sampler,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_SAMPLER_PARAMETER_IUIV_OES, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetSemaphoreParameterui64vEXT(
-    semaphore: u32,
-    pname: u32,
-    params: *mut u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u64) {
-        driver!(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT)
-    };
-    let Some(call) = Call::begin(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT) else {
-        return driver()(semaphore, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(semaphore, pname, params);
-    };
-    call.put(0, semaphore);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(semaphore, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_GET_SEMAPHORE_PARAMETERUI64V_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_ENVXV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_ENVXV_OES) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    call.leave(GL_GET_TEX_ENVXV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_TEX_GENFV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_GENFV_OES) else {
-        return driver()(coord, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(coord, pname, params);
-    };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(coord, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
-        4,
-    )];
-    call.leave(GL_GET_TEX_GENFV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_GENIV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_GENIV_OES) else {
-        return driver()(coord, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(coord, pname, params);
-    };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(coord, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
-        4,
-    )];
-    call.leave(GL_GET_TEX_GENIV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_GENXV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_GENXV_OES) else {
-        return driver()(coord, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(coord, pname, params);
-    };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(coord, pname, params);
-    call.returned();
-    let mut writes = [observe::array(
-        params,
-        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
-        4,
-    )];
-    call.leave(GL_GET_TEX_GENXV_OES, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTexParameterIivEXT(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETER_IIV_EXT) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_EXT) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterIivEXT::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETER_IIV_EXT, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTexParameterIivOES(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETER_IIV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IIV_OES) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterIivOES::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETER_IIV_OES, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTexParameterIuivEXT(target: u32, pname: u32, params: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_TEX_PARAMETER_IUIV_EXT) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_EXT) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterIuivEXT::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETER_IUIV_EXT, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTexParameterIuivOES(target: u32, pname: u32, params: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u32) { driver!(GL_GET_TEX_PARAMETER_IUIV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETER_IUIV_OES) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterIuivOES::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETER_IUIV_OES, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetTexParameterxvOES(target: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_TEX_PARAMETERXV_OES) };
-    let Some(call) = Call::begin(GL_GET_TEX_PARAMETERXV_OES) else {
-        return driver()(target, pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(target, pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetTexParameterxvOES::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                pname,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_TEX_PARAMETERXV_OES, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetUnsignedBytei_vEXT(target: u32, index: u32, data: *mut u8) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut u8) { driver!(GL_GET_UNSIGNED_BYTEI_V_EXT) };
-    let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEI_V_EXT) else {
-        return driver()(target, index, data);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::unsigned_bytes(target), 1)];
-    call.leave(GL_GET_UNSIGNED_BYTEI_V_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetUnsignedBytevEXT(pname: u32, data: *mut u8) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut u8) { driver!(GL_GET_UNSIGNED_BYTEV_EXT) };
-    let Some(call) = Call::begin(GL_GET_UNSIGNED_BYTEV_EXT) else { return driver()(pname, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(pname, data) };
-    call.put_word(0, pname);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(pname, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::unsigned_bytes(pname), 1)];
-    call.leave(GL_GET_UNSIGNED_BYTEV_EXT, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetnUniformfvEXT(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *mut f32) { driver!(GL_GETN_UNIFORMFV_EXT) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMFV_EXT) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformfvEXT::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMFV_EXT, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetnUniformfvKHR(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *mut f32) { driver!(GL_GETN_UNIFORMFV_KHR) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMFV_KHR) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformfvKHR::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMFV_KHR, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetnUniformivEXT(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *mut i32) { driver!(GL_GETN_UNIFORMIV_EXT) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMIV_EXT) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformivEXT::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMIV_EXT, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetnUniformivKHR(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *mut i32) { driver!(GL_GETN_UNIFORMIV_KHR) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMIV_KHR) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformivKHR::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMIV_KHR, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetnUniformuivKHR(
-    program: u32,
-    location: i32,
-    bufSize: i32,
-    params: *mut u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, *mut u32) { driver!(GL_GETN_UNIFORMUIV_KHR) };
-    let Some(call) = Call::begin(GL_GETN_UNIFORMUIV_KHR) else {
-        return driver()(program, location, bufSize, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put_word(8, bufSize);
-        call.put(16, params);
-        call.publish()
-    });
-    driver()(program, location, bufSize, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetnUniformuivKHR::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                bufSize,
-                params as u64,
-            )
-        });
-        call.leave(GL_GETN_UNIFORMUIV_KHR, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32, fd: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u64, u32, i32) { driver!(GL_IMPORT_MEMORY_FD_EXT) };
-    let Some(call) = Call::begin(GL_IMPORT_MEMORY_FD_EXT) else {
-        return driver()(memory, size, handleType, fd);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(memory, size, handleType, fd);
-    };
-    call.put_word(0, memory);
-    call.put(8, size);
-    call.put(16, handleType);
-    call.put(20, fd);
-    let call = call.publish();
-    driver()(memory, size, handleType, fd);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glImportMemoryWin32HandleEXT(
-    memory: u32,
-    size: u64,
-    handleType: u32,
-    handle: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u64, u32, *mut c_void) {
-        driver!(GL_IMPORT_MEMORY_WIN32HANDLE_EXT)
-    };
-    let Some(call) = Call::begin(GL_IMPORT_MEMORY_WIN32HANDLE_EXT) else {
-        return driver()(memory, size, handleType, handle);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(memory, size, handleType, handle);
-    };
-    call.put_word(0, memory);
-    call.put(8, size);
-    call.put_word(16, handleType);
-    call.put(24, handle);
-    let call = call.publish();
-    driver()(memory, size, handleType, handle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glImportMemoryWin32NameEXT(
-    memory: u32,
-    size: u64,
-    handleType: u32,
-    name: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u64, u32, *const c_void) {
-        driver!(GL_IMPORT_MEMORY_WIN32NAME_EXT)
-    };
-    let Some(call) = Call::begin(GL_IMPORT_MEMORY_WIN32NAME_EXT) else {
-        return driver()(memory, size, handleType, name);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(memory, size, handleType, name);
-    };
-    call.put_word(0, memory);
-    call.put(8, size);
-    call.put_word(16, handleType);
-    call.put(24, name);
-    let call = call.publish();
-    driver()(memory, size, handleType, name);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glImportSemaphoreFdEXT(semaphore: u32, handleType: u32, fd: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_IMPORT_SEMAPHORE_FD_EXT) };
-    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_FD_EXT) else {
-        return driver()(semaphore, handleType, fd);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(semaphore, handleType, fd) };
-    call.put(0, semaphore);
-    call.put(4, handleType);
-    call.put_word(8, fd);
-    let call = call.publish();
-    driver()(semaphore, handleType, fd);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glImportSemaphoreWin32HandleEXT(
-    semaphore: u32,
-    handleType: u32,
-    handle: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut c_void) {
-        driver!(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT)
-    };
-    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT) else {
-        return driver()(semaphore, handleType, handle);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(semaphore, handleType, handle);
-    };
-    call.put(0, semaphore);
-    call.put(4, handleType);
-    call.put(8, handle);
-    let call = call.publish();
-    driver()(semaphore, handleType, handle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glImportSemaphoreWin32NameEXT(
-    semaphore: u32,
-    handleType: u32,
-    name: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_void) {
-        driver!(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT)
-    };
-    let Some(call) = Call::begin(GL_IMPORT_SEMAPHORE_WIN32NAME_EXT) else {
-        return driver()(semaphore, handleType, name);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(semaphore, handleType, name) };
-    call.put(0, semaphore);
-    call.put(4, handleType);
-    call.put(8, name);
-    let call = call.publish();
-    driver()(semaphore, handleType, name);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glInsertEventMarkerEXT(length: i32, marker: *const c_char) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const c_char) { driver!(GL_INSERT_EVENT_MARKER_EXT) };
-    let Some(call) = Call::begin(GL_INSERT_EVENT_MARKER_EXT) else {
-        return driver()(length, marker);
-    };
-    let mut reads = [if length == 0 {
-        observe::c_string(marker)
-    } else {
-        observe::array(marker, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(length, marker);
-    };
-    call.put_word(0, length);
-    call.put(8, marker);
-    let call = call.publish_observing(16, &reads);
-    driver()(length, marker);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glIsEnablediEXT(target: u32, index: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI_EXT) };
-    let Some(call) = Call::begin(GL_IS_ENABLEDI_EXT) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    let result = driver()(target, index);
-    call.leave_result(GL_IS_ENABLEDI_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsEnablediOES(target: u32, index: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI_OES) };
-    let Some(call) = Call::begin(GL_IS_ENABLEDI_OES) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    let result = driver()(target, index);
-    call.leave_result(GL_IS_ENABLEDI_OES, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsFramebufferOES(framebuffer: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_FRAMEBUFFER_OES) };
-    let Some(call) = Call::begin(GL_IS_FRAMEBUFFER_OES) else { return driver()(framebuffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(framebuffer) };
-    call.put_word(0, framebuffer);
-    let call = call.publish();
-    let result = driver()(framebuffer);
-    call.leave_result(GL_IS_FRAMEBUFFER_OES, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsMemoryObjectEXT(memoryObject: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_MEMORY_OBJECT_EXT) };
-    let Some(call) = Call::begin(GL_IS_MEMORY_OBJECT_EXT) else { return driver()(memoryObject) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(memoryObject) };
-    call.put_word(0, memoryObject);
-    let call = call.publish();
-    let result = driver()(memoryObject);
-    call.leave_result(GL_IS_MEMORY_OBJECT_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsProgramPipelineEXT(pipeline: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PROGRAM_PIPELINE_EXT) };
-    let Some(call) = Call::begin(GL_IS_PROGRAM_PIPELINE_EXT) else { return driver()(pipeline) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(pipeline) };
-    call.put_word(0, pipeline);
-    let call = call.publish();
-    let result = driver()(pipeline);
-    call.leave_result(GL_IS_PROGRAM_PIPELINE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsQueryEXT(id: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_QUERY_EXT) };
-    let Some(call) = Call::begin(GL_IS_QUERY_EXT) else { return driver()(id) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(id) };
-    call.put_word(0, id);
-    let call = call.publish();
-    let result = driver()(id);
-    call.leave_result(GL_IS_QUERY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsRenderbufferOES(renderbuffer: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_RENDERBUFFER_OES) };
-    let Some(call) = Call::begin(GL_IS_RENDERBUFFER_OES) else { return driver()(renderbuffer) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(renderbuffer) };
-    call.put_word(0, renderbuffer);
-    let call = call.publish();
-    let result = driver()(renderbuffer);
-    call.leave_result(GL_IS_RENDERBUFFER_OES, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsSemaphoreEXT(semaphore: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_SEMAPHORE_EXT) };
-    let Some(call) = Call::begin(GL_IS_SEMAPHORE_EXT) else { return driver()(semaphore) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(semaphore) };
-    call.put_word(0, semaphore);
-    let call = call.publish();
-    let result = driver()(semaphore);
-    call.leave_result(GL_IS_SEMAPHORE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsVertexArrayOES(array: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_VERTEX_ARRAY_OES) };
-    let Some(call) = Call::begin(GL_IS_VERTEX_ARRAY_OES) else { return driver()(array) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(array) };
-    call.put_word(0, array);
-    let call = call.publish();
-    let result = driver()(array);
-    call.leave_result(GL_IS_VERTEX_ARRAY_OES, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glLabelObjectEXT(
-    r#type: u32,
-    object: u32,
-    length: i32,
-    label: *const c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_LABEL_OBJECT_EXT) };
-    let Some(call) = Call::begin(GL_LABEL_OBJECT_EXT) else {
-        return driver()(r#type, object, length, label);
-    };
-    let mut reads = [if length == 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(r#type, object, length, label);
-    };
-    call.put(0, r#type);
-    call.put(4, object);
-    call.put_word(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
-    driver()(r#type, object, length, label);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLightModelxOES(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_LIGHT_MODELX_OES) };
-    let Some(call) = Call::begin(GL_LIGHT_MODELX_OES) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLightModelxvOES(pname: u32, param: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_LIGHT_MODELXV_OES) };
-    let Some(call) = Call::begin(GL_LIGHT_MODELXV_OES) else { return driver()(pname, param) };
-    let mut reads = [observe::array(param, sizes::light_model_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, param);
-    };
-    call.put_word(0, pname);
-    call.put(8, param);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLightxOES(light: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_LIGHTX_OES) };
-    let Some(call) = Call::begin(GL_LIGHTX_OES) else { return driver()(light, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(light, pname, param) };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(light, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLightxvOES(light: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_LIGHTXV_OES) };
-    let Some(call) = Call::begin(GL_LIGHTXV_OES) else { return driver()(light, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if ((light as i64) >= 16384i64) && ((light as i64) <= 16391i64) {
-            sizes::light_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(light, pname, params);
-    };
-    call.put(0, light);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(light, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLineWidthxOES(width: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_LINE_WIDTHX_OES) };
-    let Some(call) = Call::begin(GL_LINE_WIDTHX_OES) else { return driver()(width) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(width) };
-    call.put_word(0, width);
-    let call = call.publish();
-    driver()(width);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLoadMatrixxOES(m: *const i32) {
-    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_LOAD_MATRIXX_OES) };
-    let Some(call) = Call::begin(GL_LOAD_MATRIXX_OES) else { return driver()(m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
-    call.put(0, m);
-    let call = call.publish_observing(8, &reads);
-    driver()(m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glLoadPaletteFromModelViewMatrixOES() {
-    let driver =
-        || -> unsafe extern "C" fn() { driver!(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES) };
-    let Some(call) = Call::begin(GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES) else {
-        return driver()();
-    };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMapBufferOES(target: u32, access: u32) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_MAP_BUFFER_OES) };
-    let Some(call) = Call::begin(GL_MAP_BUFFER_OES) else {
-        return trackers::glMapBufferOES(target, access);
-    };
-    let call = call.reserve(LEAVES, 8).map(|call| {
-        call.put(0, target);
-        call.put(4, access);
-        call.publish()
-    });
-    let result = driver()(target, access);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glMapBufferOES::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                access,
-                result as u64,
-            )
-        });
-        call.leave(GL_MAP_BUFFER_OES, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glMapBufferOES::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                access,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glMapBufferRangeEXT(
-    target: u32,
-    offset: isize,
-    length: isize,
-    access: u32,
-) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32) -> *mut c_void {
-        driver!(GL_MAP_BUFFER_RANGE_EXT)
-    };
-    let Some(call) = Call::begin(GL_MAP_BUFFER_RANGE_EXT) else {
-        return trackers::glMapBufferRangeEXT(target, offset, length, access);
-    };
-    let call = call.reserve(LEAVES, 28).map(|call| {
-        call.put_word(0, target);
-        call.put(8, offset);
-        call.put(16, length);
-        call.put_word(24, access);
-        call.publish()
-    });
-    let result = driver()(target, offset, length, access);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glMapBufferRangeEXT::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                offset as i64,
-                length as i64,
-                access,
-                result as u64,
-            )
-        });
-        call.leave(GL_MAP_BUFFER_RANGE_EXT, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glMapBufferRangeEXT::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                offset as i64,
-                length as i64,
-                access,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glMaterialxOES(face: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_MATERIALX_OES) };
-    let Some(call) = Call::begin(GL_MATERIALX_OES) else { return driver()(face, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(face, pname, param) };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(face, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMaterialxvOES(face: u32, pname: u32, param: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_MATERIALXV_OES) };
-    let Some(call) = Call::begin(GL_MATERIALXV_OES) else { return driver()(face, pname, param) };
-    let mut reads = [observe::array(
-        param,
-        if (face as i64) == 1032i64 { sizes::material_values(pname) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(face, pname, param);
-    };
-    call.put(0, face);
-    call.put(4, pname);
-    call.put(8, param);
-    let call = call.publish_observing(16, &reads);
-    driver()(face, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixIndexPointerOES(
-    size: i32,
-    r#type: u32,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) {
-        driver!(GL_MATRIX_INDEX_POINTER_OES)
-    };
-    let Some(mut call) = Call::begin(GL_MATRIX_INDEX_POINTER_OES) else {
-        return trackers::glMatrixIndexPointerOES(size, r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMatrixIndexPointerOES::enter(
-            tracked,
-            readable,
-            observer,
-            size,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, size);
-        call.put(4, r#type);
-        call.put_word(8, stride);
-        call.put(16, pointer);
-        call.publish()
-    });
-    driver()(size, r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMaxShaderCompilerThreadsKHR(count: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MAX_SHADER_COMPILER_THREADS_KHR) };
-    let Some(call) = Call::begin(GL_MAX_SHADER_COMPILER_THREADS_KHR) else {
-        return driver()(count);
-    };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(count) };
-    call.put_word(0, count);
-    let call = call.publish();
-    driver()(count);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMemoryObjectParameterivEXT(
-    memoryObject: u32,
-    pname: u32,
-    params: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) {
-        driver!(GL_MEMORY_OBJECT_PARAMETERIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_MEMORY_OBJECT_PARAMETERIV_EXT) else {
-        return driver()(memoryObject, pname, params);
-    };
-    let mut reads = [observe::array(params, sizes::memory_object_value(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(memoryObject, pname, params);
-    };
-    call.put(0, memoryObject);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(memoryObject, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMinSampleShadingOES(value: f32) {
-    let driver = || -> unsafe extern "C" fn(f32) { driver!(GL_MIN_SAMPLE_SHADING_OES) };
-    let Some(call) = Call::begin(GL_MIN_SAMPLE_SHADING_OES) else { return driver()(value) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(value) };
-    call.put_word(0, value);
-    let call = call.publish();
-    driver()(value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMultMatrixxOES(m: *const i32) {
-    let driver = || -> unsafe extern "C" fn(*const i32) { driver!(GL_MULT_MATRIXX_OES) };
-    let Some(call) = Call::begin(GL_MULT_MATRIXX_OES) else { return driver()(m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 8, &mut reads) else { return driver()(m) };
-    call.put(0, m);
-    let call = call.publish_observing(8, &reads);
-    driver()(m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMultiDrawArraysEXT(
-    mode: u32,
-    first: *const i32,
-    count: *const i32,
-    primcount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32, *const i32, i32) {
-        driver!(GL_MULTI_DRAW_ARRAYS_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ARRAYS_EXT) else {
-        return driver()(mode, first, count, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawArraysEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            first as u64,
-            count as u64,
-            primcount,
-        )
-    });
-    let mut reads =
-        [observe::array(first, primcount as i64, 4), observe::array(count, primcount as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put_word(0, mode);
-        call.put(8, first);
-        call.put(16, count);
-        call.put_word(24, primcount);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, first, count, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawArraysIndirectEXT(
-    mode: u32,
-    indirect: *const c_void,
-    drawcount: i32,
-    stride: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, *const c_void, i32, i32) {
-        driver!(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT) else {
-        return driver()(mode, indirect, drawcount, stride);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawArraysIndirectEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            indirect as u64,
-            drawcount,
-            stride,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put_word(0, mode);
-        call.put(8, indirect);
-        call.put(16, drawcount);
-        call.put(20, stride);
-        call.publish_observing(24, &reads)
-    });
-    driver()(mode, indirect, drawcount, stride);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawElementsBaseVertexEXT(
-    mode: u32,
-    count: *const i32,
-    r#type: u32,
-    indices: *const *const c_void,
-    drawcount: i32,
-    basevertex: *const i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32, *const i32) {
-            driver!(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT)
-        };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT) else {
-        return driver()(mode, count, r#type, indices, drawcount, basevertex);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawElementsBaseVertexEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count as u64,
-            r#type,
-            indices as u64,
-            drawcount,
-            basevertex as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(count, drawcount as i64, 4),
-        observe::array(indices, drawcount as i64, 8),
-        observe::array(basevertex, drawcount as i64, 4),
-    ];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put_word(0, mode);
-        call.put(8, count);
-        call.put_word(16, r#type);
-        call.put(24, indices);
-        call.put_word(32, drawcount);
-        call.put(40, basevertex);
-        call.publish_observing(48, &reads)
-    });
-    driver()(mode, count, r#type, indices, drawcount, basevertex);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawElementsEXT(
-    mode: u32,
-    count: *const i32,
-    r#type: u32,
-    indices: *const *const c_void,
-    primcount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32, u32, *const *const c_void, i32) {
-        driver!(GL_MULTI_DRAW_ELEMENTS_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_EXT) else {
-        return driver()(mode, count, r#type, indices, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawElementsEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count as u64,
-            r#type,
-            indices as u64,
-            primcount,
-        )
-    });
-    let mut reads =
-        [observe::array(count, primcount as i64, 4), observe::array(indices, primcount as i64, 8)];
-    let call = call.reserve_observing(EFFECT, 36, &mut reads).map(|call| {
-        call.put_word(0, mode);
-        call.put(8, count);
-        call.put_word(16, r#type);
-        call.put(24, indices);
-        call.put_word(32, primcount);
-        call.publish_observing(40, &reads)
-    });
-    driver()(mode, count, r#type, indices, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawElementsIndirectEXT(
-    mode: u32,
-    r#type: u32,
-    indirect: *const c_void,
-    drawcount: i32,
-    stride: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const c_void, i32, i32) {
-        driver!(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT) else {
-        return driver()(mode, r#type, indirect, drawcount, stride);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawElementsIndirectEXT::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            r#type,
-            indirect as u64,
-            drawcount,
-            stride,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, r#type);
-        call.put(8, indirect);
-        call.put(16, drawcount);
-        call.put(20, stride);
-        call.publish_observing(24, &reads)
-    });
-    driver()(mode, r#type, indirect, drawcount, stride);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32, q: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_MULTI_TEX_COORD4X_OES) };
-    let Some(call) = Call::begin(GL_MULTI_TEX_COORD4X_OES) else {
-        return driver()(texture, s, t, r, q);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(texture, s, t, r, q) };
-    call.put(0, texture);
-    call.put(4, s);
-    call.put(8, t);
-    call.put(12, r);
-    call.put_word(16, q);
-    let call = call.publish();
-    driver()(texture, s, t, r, q);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNamedBufferStorageExternalEXT(
-    buffer: u32,
-    offset: isize,
-    size: isize,
-    clientBuffer: *mut c_void,
-    flags: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, *mut c_void, u32) {
-        driver!(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT) else {
-        return trackers::glNamedBufferStorageExternalEXT(
-            buffer,
-            offset,
-            size,
-            clientBuffer,
-            flags,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glNamedBufferStorageExternalEXT::enter(
-            tracked,
-            readable,
-            observer,
-            buffer,
-            offset as i64,
-            size as i64,
-            clientBuffer as u64,
-            flags,
-        )
-    });
-    let call = call.reserve(EFFECT, 36).map(|call| {
-        call.put_word(0, buffer);
-        call.put(8, offset);
-        call.put(16, size);
-        call.put(24, clientBuffer);
-        call.put_word(32, flags);
-        call.publish()
-    });
-    driver()(buffer, offset, size, clientBuffer, flags);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glNamedBufferStorageMemEXT(
-    buffer: u32,
-    size: isize,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, u32, u64) {
-        driver!(GL_NAMED_BUFFER_STORAGE_MEM_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_NAMED_BUFFER_STORAGE_MEM_EXT) else {
-        return trackers::glNamedBufferStorageMemEXT(buffer, size, memory, offset);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glNamedBufferStorageMemEXT::enter(
-            tracked,
-            readable,
-            observer,
-            buffer,
-            size as i64,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put_word(0, buffer);
-        call.put(8, size);
-        call.put_word(16, memory);
-        call.put(24, offset);
-        call.publish()
-    });
-    driver()(buffer, size, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glNamedFramebufferTextureMultiviewOVR(
-    framebuffer: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-    baseViewIndex: i32,
-    numViews: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32) {
-        driver!(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR)
-    };
-    let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR) else {
-        return driver()(framebuffer, attachment, texture, level, baseViewIndex, numViews);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(framebuffer, attachment, texture, level, baseViewIndex, numViews);
-    };
-    call.put(0, framebuffer);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    call.put(16, baseViewIndex);
-    call.put(20, numViews);
-    let call = call.publish();
-    driver()(framebuffer, attachment, texture, level, baseViewIndex, numViews);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNormal3xOES(nx: i32, ny: i32, nz: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_NORMAL3X_OES) };
-    let Some(call) = Call::begin(GL_NORMAL3X_OES) else { return driver()(nx, ny, nz) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(nx, ny, nz) };
-    call.put(0, nx);
-    call.put(4, ny);
-    call.put_word(8, nz);
-    let call = call.publish();
-    driver()(nx, ny, nz);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glObjectLabelKHR(
-    identifier: u32,
-    name: u32,
-    length: i32,
-    label: *const c_char,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) { driver!(GL_OBJECT_LABEL_KHR) };
-    let Some(call) = Call::begin(GL_OBJECT_LABEL_KHR) else {
-        return driver()(identifier, name, length, label);
-    };
-    let mut reads = [if length < 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(identifier, name, length, label);
-    };
-    call.put(0, identifier);
-    call.put(4, name);
-    call.put_word(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
-    driver()(identifier, name, length, label);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glObjectPtrLabelKHR(
-    ptr: *const c_void,
-    length: i32,
-    label: *const c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(*const c_void, i32, *const c_char) {
-        driver!(GL_OBJECT_PTR_LABEL_KHR)
-    };
-    let Some(call) = Call::begin(GL_OBJECT_PTR_LABEL_KHR) else {
-        return driver()(ptr, length, label);
-    };
-    let mut reads = [if length < 0 {
-        observe::c_string(label)
-    } else {
-        observe::array(label, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(ptr, length, label);
-    };
-    call.put(0, ptr);
-    call.put_word(8, length);
-    call.put(16, label);
-    let call = call.publish_observing(24, &reads);
-    driver()(ptr, length, label);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32) { driver!(GL_ORTHOF_OES) };
-    let Some(call) = Call::begin(GL_ORTHOF_OES) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32) { driver!(GL_ORTHOX_OES) };
-    let Some(call) = Call::begin(GL_ORTHOX_OES) else { return driver()(l, r, b, t, n, f) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(l, r, b, t, n, f) };
-    call.put(0, l);
-    call.put(4, r);
-    call.put(8, b);
-    call.put(12, t);
-    call.put(16, n);
-    call.put(20, f);
-    let call = call.publish();
-    driver()(l, r, b, t, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPatchParameteriEXT(pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PATCH_PARAMETERI_EXT) };
-    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_EXT) else { return driver()(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
-    call.put(0, pname);
-    call.put(4, value);
-    let call = call.publish();
-    driver()(pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPatchParameteriOES(pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_PATCH_PARAMETERI_OES) };
-    let Some(call) = Call::begin(GL_PATCH_PARAMETERI_OES) else { return driver()(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
-    call.put(0, pname);
-    call.put(4, value);
-    let call = call.publish();
-    driver()(pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointParameterxOES(pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_POINT_PARAMETERX_OES) };
-    let Some(call) = Call::begin(GL_POINT_PARAMETERX_OES) else { return driver()(pname, param) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointParameterxvOES(pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_POINT_PARAMETERXV_OES) };
-    let Some(call) = Call::begin(GL_POINT_PARAMETERXV_OES) else { return driver()(pname, params) };
-    let mut reads = [observe::array(params, sizes::point_values(pname), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(pname, params);
-    };
-    call.put_word(0, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointSizePointerOES(r#type: u32, stride: i32, pointer: *const c_void) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const c_void) { driver!(GL_POINT_SIZE_POINTER_OES) };
-    let Some(mut call) = Call::begin(GL_POINT_SIZE_POINTER_OES) else {
-        return trackers::glPointSizePointerOES(r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPointSizePointerOES::enter(
-            tracked,
-            readable,
-            observer,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, r#type);
-        call.put(4, stride);
-        call.put(8, pointer);
-        call.publish()
-    });
-    driver()(r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPointSizexOES(size: i32) {
-    let driver = || -> unsafe extern "C" fn(i32) { driver!(GL_POINT_SIZEX_OES) };
-    let Some(call) = Call::begin(GL_POINT_SIZEX_OES) else { return driver()(size) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(size) };
-    call.put_word(0, size);
-    let call = call.publish();
-    driver()(size);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPolygonOffsetClampEXT(factor: f32, units: f32, clamp: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32) { driver!(GL_POLYGON_OFFSET_CLAMP_EXT) };
-    let Some(call) = Call::begin(GL_POLYGON_OFFSET_CLAMP_EXT) else {
-        return driver()(factor, units, clamp);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(factor, units, clamp) };
-    call.put(0, factor);
-    call.put(4, units);
-    call.put_word(8, clamp);
-    let call = call.publish();
-    driver()(factor, units, clamp);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPolygonOffsetxOES(factor: i32, units: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32) { driver!(GL_POLYGON_OFFSETX_OES) };
-    let Some(call) = Call::begin(GL_POLYGON_OFFSETX_OES) else { return driver()(factor, units) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(factor, units) };
-    call.put(0, factor);
-    call.put(4, units);
-    let call = call.publish();
-    driver()(factor, units);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPopDebugGroupKHR() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_DEBUG_GROUP_KHR) };
-    let Some(call) = Call::begin(GL_POP_DEBUG_GROUP_KHR) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPopGroupMarkerEXT() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_POP_GROUP_MARKER_EXT) };
-    let Some(call) = Call::begin(GL_POP_GROUP_MARKER_EXT) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPrimitiveBoundingBoxEXT(
-    minX: f32,
-    minY: f32,
-    minZ: f32,
-    minW: f32,
-    maxX: f32,
-    maxY: f32,
-    maxZ: f32,
-    maxW: f32,
-) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) {
-        driver!(GL_PRIMITIVE_BOUNDING_BOX_EXT)
-    };
-    let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX_EXT) else {
-        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    };
-    call.put(0, minX);
-    call.put(4, minY);
-    call.put(8, minZ);
-    call.put(12, minW);
-    call.put(16, maxX);
-    call.put(20, maxY);
-    call.put(24, maxZ);
-    call.put(28, maxW);
-    let call = call.publish();
-    driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPrimitiveBoundingBoxOES(
-    minX: f32,
-    minY: f32,
-    minZ: f32,
-    minW: f32,
-    maxX: f32,
-    maxY: f32,
-    maxZ: f32,
-    maxW: f32,
-) {
-    let driver = || -> unsafe extern "C" fn(f32, f32, f32, f32, f32, f32, f32, f32) {
-        driver!(GL_PRIMITIVE_BOUNDING_BOX_OES)
-    };
-    let Some(call) = Call::begin(GL_PRIMITIVE_BOUNDING_BOX_OES) else {
-        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    };
-    call.put(0, minX);
-    call.put(4, minY);
-    call.put(8, minZ);
-    call.put(12, minW);
-    call.put(16, maxX);
-    call.put(20, maxY);
-    call.put(24, maxZ);
-    call.put(28, maxW);
-    let call = call.publish();
-    driver()(minX, minY, minZ, minW, maxX, maxY, maxZ, maxW);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramBinaryOES(
-    program: u32,
-    binaryFormat: u32,
-    binary: *const c_void,
-    length: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const c_void, i32) { driver!(GL_PROGRAM_BINARY_OES) };
-    let Some(mut call) = Call::begin(GL_PROGRAM_BINARY_OES) else {
-        return trackers::glProgramBinaryOES(program, binaryFormat, binary, length);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glProgramBinaryOES::enter(
-            tracked,
-            readable,
-            observer,
-            program,
-            binaryFormat,
-            binary as u64,
-            length,
-        )
-    });
-    let mut reads = [observe::array(binary, length as i64, 1)];
-    let call = call.reserve_observing(EFFECT, 20, &mut reads).map(|call| {
-        call.put(0, program);
-        call.put(4, binaryFormat);
-        call.put(8, binary);
-        call.put_word(16, length);
-        call.publish_observing(24, &reads)
-    });
-    driver()(program, binaryFormat, binary, length);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glProgramParameteriEXT(program: u32, pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_PROGRAM_PARAMETERI_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_PARAMETERI_EXT) else {
-        return driver()(program, pname, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, pname, value) };
-    call.put(0, program);
-    call.put(4, pname);
-    call.put_word(8, value);
-    let call = call.publish();
-    driver()(program, pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1fEXT(program: u32, location: i32, v0: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, f32) { driver!(GL_PROGRAM_UNIFORM1F_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1F_EXT) else {
-        return driver()(program, location, v0);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, v0);
-    let call = call.publish();
-    driver()(program, location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM1FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1FV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1iEXT(program: u32, location: i32, v0: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32) { driver!(GL_PROGRAM_UNIFORM1I_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I_EXT) else {
-        return driver()(program, location, v0);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, v0);
-    let call = call.publish();
-    driver()(program, location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1ivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
-        driver!(GL_PROGRAM_UNIFORM1IV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1IV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1uiEXT(program: u32, location: i32, v0: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_PROGRAM_UNIFORM1UI_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI_EXT) else {
-        return driver()(program, location, v0);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(program, location, v0) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, v0);
-    let call = call.publish();
-    driver()(program, location, v0);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1uivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
-        driver!(GL_PROGRAM_UNIFORM1UIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UIV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads =
-        [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else { 0 }, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2fEXT(program: u32, location: i32, v0: f32, v1: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, f32, f32) { driver!(GL_PROGRAM_UNIFORM2F_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2F_EXT) else {
-        return driver()(program, location, v0, v1);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    let call = call.publish();
-    driver()(program, location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM2FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2FV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2iEXT(program: u32, location: i32, v0: i32, v1: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM2I_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I_EXT) else {
-        return driver()(program, location, v0, v1);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    let call = call.publish();
-    driver()(program, location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2ivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
-        driver!(GL_PROGRAM_UNIFORM2IV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2IV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2uiEXT(program: u32, location: i32, v0: u32, v1: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, u32) { driver!(GL_PROGRAM_UNIFORM2UI_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI_EXT) else {
-        return driver()(program, location, v0, v1);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, v0, v1) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    let call = call.publish();
-    driver()(program, location, v0, v1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2uivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
-        driver!(GL_PROGRAM_UNIFORM2UIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UIV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(2) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3fEXT(
-    program: u32,
-    location: i32,
-    v0: f32,
-    v1: f32,
-    v2: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, f32, f32, f32) { driver!(GL_PROGRAM_UNIFORM3F_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3F_EXT) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put_word(16, v2);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM3FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3FV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3iEXT(
-    program: u32,
-    location: i32,
-    v0: i32,
-    v1: i32,
-    v2: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_PROGRAM_UNIFORM3I_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I_EXT) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put_word(16, v2);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3ivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
-        driver!(GL_PROGRAM_UNIFORM3IV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3IV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3uiEXT(
-    program: u32,
-    location: i32,
-    v0: u32,
-    v1: u32,
-    v2: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, u32, u32) { driver!(GL_PROGRAM_UNIFORM3UI_EXT) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI_EXT) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(program, location, v0, v1, v2);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put_word(16, v2);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3uivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
-        driver!(GL_PROGRAM_UNIFORM3UIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UIV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(3) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4fEXT(
-    program: u32,
-    location: i32,
-    v0: f32,
-    v1: f32,
-    v2: f32,
-    v3: f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, f32, f32, f32, f32) {
-        driver!(GL_PROGRAM_UNIFORM4F_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4F_EXT) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put(16, v2);
-    call.put(20, v3);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM4FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4FV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4iEXT(
-    program: u32,
-    location: i32,
-    v0: i32,
-    v1: i32,
-    v2: i32,
-    v3: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32) {
-        driver!(GL_PROGRAM_UNIFORM4I_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I_EXT) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put(16, v2);
-    call.put(20, v3);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4ivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i32) {
-        driver!(GL_PROGRAM_UNIFORM4IV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4IV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4uiEXT(
-    program: u32,
-    location: i32,
-    v0: u32,
-    v1: u32,
-    v2: u32,
-    v3: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32, u32, u32) {
-        driver!(GL_PROGRAM_UNIFORM4UI_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI_EXT) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(program, location, v0, v1, v2, v3);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, v0);
-    call.put(12, v1);
-    call.put(16, v2);
-    call.put(20, v3);
-    let call = call.publish();
-    driver()(program, location, v0, v1, v2, v3);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4uivEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u32) {
-        driver!(GL_PROGRAM_UNIFORM4UIV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UIV_EXT) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix2fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(4) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix2x3fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix2x4fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix3fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(9) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix3x2fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix3x4fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix4fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(16) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix4x2fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformMatrix4x3fvEXT(
-    program: u32,
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u8, *const f32) {
-        driver!(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, transpose, value);
-    };
-    call.clear(8);
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, count);
-    call.put(12, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPushDebugGroupKHR(
-    source: u32,
-    id: u32,
-    length: i32,
-    message: *const c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const c_char) {
-        driver!(GL_PUSH_DEBUG_GROUP_KHR)
-    };
-    let Some(call) = Call::begin(GL_PUSH_DEBUG_GROUP_KHR) else {
-        return driver()(source, id, length, message);
-    };
-    let mut reads = [if length < 0 {
-        observe::c_string(message)
-    } else {
-        observe::array(message, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(source, id, length, message);
-    };
-    call.put(0, source);
-    call.put(4, id);
-    call.put_word(8, length);
-    call.put(16, message);
-    let call = call.publish_observing(24, &reads);
-    driver()(source, id, length, message);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPushGroupMarkerEXT(length: i32, marker: *const c_char) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const c_char) { driver!(GL_PUSH_GROUP_MARKER_EXT) };
-    let Some(call) = Call::begin(GL_PUSH_GROUP_MARKER_EXT) else { return driver()(length, marker) };
-    let mut reads = [if length == 0 {
-        observe::c_string(marker)
-    } else {
-        observe::array(marker, length as i64, 1)
-    }];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(length, marker);
-    };
-    call.put_word(0, length);
-    call.put(8, marker);
-    let call = call.publish_observing(16, &reads);
-    driver()(length, marker);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glQueryCounterEXT(id: u32, target: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_QUERY_COUNTER_EXT) };
-    let Some(mut call) = Call::begin(GL_QUERY_COUNTER_EXT) else {
-        return trackers::glQueryCounterEXT(id, target);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glQueryCounterEXT::enter(tracked, readable, observer, id, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, id);
-        call.put(4, target);
-        call.publish_observing(8, &reads)
-    });
-    driver()(id, target);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut i32, *mut i32) -> u32 { driver!(GL_QUERY_MATRIXX_OES) };
-    let Some(call) = Call::begin(GL_QUERY_MATRIXX_OES) else { return driver()(mantissa, exponent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(mantissa, exponent) };
-    call.put(0, mantissa);
-    call.put(8, exponent);
-    let mut call = call.publish();
-    let result = driver()(mantissa, exponent);
-    call.returned();
-    let mut writes = [observe::array(mantissa, 16, 4), observe::array(exponent, 16, 4)];
-    call.leave(GL_QUERY_MATRIXX_OES, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn glRasterSamplesEXT(samples: u32, fixedsamplelocations: u8) {
-    let driver = || -> unsafe extern "C" fn(u32, u8) { driver!(GL_RASTER_SAMPLES_EXT) };
-    let Some(call) = Call::begin(GL_RASTER_SAMPLES_EXT) else {
-        return driver()(samples, fixedsamplelocations);
-    };
-    let Some(call) = call.reserve(EFFECT, 5) else {
-        return driver()(samples, fixedsamplelocations);
-    };
-    call.clear(0);
-    call.put(0, samples);
-    call.put(4, fixedsamplelocations);
-    let call = call.publish();
-    driver()(samples, fixedsamplelocations);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glReadBufferIndexedEXT(src: u32, index: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_READ_BUFFER_INDEXED_EXT) };
-    let Some(call) = Call::begin(GL_READ_BUFFER_INDEXED_EXT) else { return driver()(src, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(src, index) };
-    call.put(0, src);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(src, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glReadnPixelsEXT(
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    r#type: u32,
-    bufSize: i32,
-    data: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
-        driver!(GL_READN_PIXELS_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_READN_PIXELS_EXT) else {
-        return trackers::glReadnPixelsEXT(x, y, width, height, format, r#type, bufSize, data);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glReadnPixelsEXT::enter(
-            tracked,
-            readable,
-            observer,
-            x,
-            y,
-            width,
-            height,
-            format,
-            r#type,
-            bufSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, width);
-        call.put(12, height);
-        call.put(16, format);
-        call.put(20, r#type);
-        call.put_word(24, bufSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(x, y, width, height, format, r#type, bufSize, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glReadnPixelsEXT::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                bufSize,
-                data as u64,
-            )
-        });
-        call.leave(GL_READN_PIXELS_EXT, 0, (), &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glReadnPixelsEXT::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                bufSize,
-                data as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glReadnPixelsKHR(
-    x: i32,
-    y: i32,
-    width: i32,
-    height: i32,
-    format: u32,
-    r#type: u32,
-    bufSize: i32,
-    data: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, u32, u32, i32, *mut c_void) {
-        driver!(GL_READN_PIXELS_KHR)
-    };
-    let Some(mut call) = Call::begin(GL_READN_PIXELS_KHR) else {
-        return trackers::glReadnPixelsKHR(x, y, width, height, format, r#type, bufSize, data);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glReadnPixelsKHR::enter(
-            tracked,
-            readable,
-            observer,
-            x,
-            y,
-            width,
-            height,
-            format,
-            r#type,
-            bufSize,
-            data as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, x);
-        call.put(4, y);
-        call.put(8, width);
-        call.put(12, height);
-        call.put(16, format);
-        call.put(20, r#type);
-        call.put_word(24, bufSize);
-        call.put(32, data);
-        call.publish_observing(40, &reads)
-    });
-    driver()(x, y, width, height, format, r#type, bufSize, data);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glReadnPixelsKHR::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                bufSize,
-                data as u64,
-            )
-        });
-        call.leave(GL_READN_PIXELS_KHR, 0, (), &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glReadnPixelsKHR::leave(
-                tracked,
-                readable,
-                observer,
-                x,
-                y,
-                width,
-                height,
-                format,
-                r#type,
-                bufSize,
-                data as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u8 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u64) -> u8 { driver!(GL_RELEASE_KEYED_MUTEX_WIN32_EXT) };
-    let Some(call) = Call::begin(GL_RELEASE_KEYED_MUTEX_WIN32_EXT) else {
-        return driver()(memory, key);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(memory, key) };
-    call.put_word(0, memory);
-    call.put(8, key);
-    let call = call.publish();
-    let result = driver()(memory, key);
-    call.leave_result(GL_RELEASE_KEYED_MUTEX_WIN32_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisampleEXT(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT) else {
-        return trackers::glRenderbufferStorageMultisampleEXT(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageMultisampleEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageOES(
-    target: u32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_RENDERBUFFER_STORAGE_OES) };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_OES) else {
-        return trackers::glRenderbufferStorageOES(target, internalformat, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put(8, width);
-        call.put(12, height);
-        call.publish()
-    });
-    driver()(target, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glRotatexOES(angle: i32, x: i32, y: i32, z: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_ROTATEX_OES) };
-    let Some(call) = Call::begin(GL_ROTATEX_OES) else { return driver()(angle, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(angle, x, y, z) };
-    call.put(0, angle);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    let call = call.publish();
-    driver()(angle, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSampleCoveragexOES(value: i32, invert: u8) {
-    let driver = || -> unsafe extern "C" fn(i32, u8) { driver!(GL_SAMPLE_COVERAGEX_OES) };
-    let Some(call) = Call::begin(GL_SAMPLE_COVERAGEX_OES) else { return driver()(value, invert) };
-    let Some(call) = call.reserve(EFFECT, 5) else { return driver()(value, invert) };
-    call.clear(0);
-    call.put(0, value);
-    call.put(4, invert);
-    let call = call.publish();
-    driver()(value, invert);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSamplerParameterIivEXT(sampler: u32, pname: u32, param: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETER_IIV_EXT) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_EXT) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterIivEXT::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSamplerParameterIivOES(sampler: u32, pname: u32, param: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SAMPLER_PARAMETER_IIV_OES) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IIV_OES) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterIivOES::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSamplerParameterIuivEXT(sampler: u32, pname: u32, param: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_SAMPLER_PARAMETER_IUIV_EXT) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_EXT) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterIuivEXT::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSamplerParameterIuivOES(sampler: u32, pname: u32, param: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_SAMPLER_PARAMETER_IUIV_OES) };
-    let Some(mut call) = Call::begin(GL_SAMPLER_PARAMETER_IUIV_OES) else {
-        return driver()(sampler, pname, param);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSamplerParameterIuivOES::enter(
-            tracked,
-            readable,
-            observer,
-            sampler,
-            pname,
-            param as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, sampler);
-        call.put(4, pname);
-        call.put(8, param);
-        call.publish_observing(16, &reads)
-    });
-    driver()(sampler, pname, param);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glScalexOES(x: i32, y: i32, z: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_SCALEX_OES) };
-    let Some(call) = Call::begin(GL_SCALEX_OES) else { return driver()(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put_word(8, z);
-    let call = call.publish();
-    driver()(x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorArrayvOES(first: u32, count: i32, v: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_SCISSOR_ARRAYV_OES) };
-    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_OES) else { return driver()(first, count, v) };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorIndexedOES(
-    index: u32,
-    left: i32,
-    bottom: i32,
-    width: i32,
-    height: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_SCISSOR_INDEXED_OES) };
-    let Some(call) = Call::begin(GL_SCISSOR_INDEXED_OES) else {
-        return driver()(index, left, bottom, width, height);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(index, left, bottom, width, height);
-    };
-    call.put(0, index);
-    call.put(4, left);
-    call.put(8, bottom);
-    call.put(12, width);
-    call.put_word(16, height);
-    let call = call.publish();
-    driver()(index, left, bottom, width, height);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorIndexedvOES(index: u32, v: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_SCISSOR_INDEXEDV_OES) };
-    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_OES) else { return driver()(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(index, v);
-    };
-    call.put_word(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(index, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSemaphoreParameterui64vEXT(
-    semaphore: u32,
-    pname: u32,
-    params: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const u64) {
-        driver!(GL_SEMAPHORE_PARAMETERUI64V_EXT)
-    };
-    let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERUI64V_EXT) else {
-        return driver()(semaphore, pname, params);
-    };
-    let mut reads = [observe::array(params, 1, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(semaphore, pname, params);
-    };
-    call.put(0, semaphore);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(semaphore, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadingRateCombinerOpsEXT(combinerOp0: u32, combinerOp1: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SHADING_RATE_COMBINER_OPS_EXT) };
-    let Some(call) = Call::begin(GL_SHADING_RATE_COMBINER_OPS_EXT) else {
-        return driver()(combinerOp0, combinerOp1);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(combinerOp0, combinerOp1) };
-    call.put(0, combinerOp0);
-    call.put(4, combinerOp1);
-    let call = call.publish();
-    driver()(combinerOp0, combinerOp1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadingRateEXT(rate: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADING_RATE_EXT) };
-    let Some(call) = Call::begin(GL_SHADING_RATE_EXT) else { return driver()(rate) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(rate) };
-    call.put_word(0, rate);
-    let call = call.publish();
-    driver()(rate);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSignalSemaphoreEXT(
-    semaphore: u32,
-    numBufferBarriers: u32,
-    buffers: *const u32,
-    numTextureBarriers: u32,
-    textures: *const u32,
-    dstLayouts: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) {
-        driver!(GL_SIGNAL_SEMAPHORE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_SIGNAL_SEMAPHORE_EXT) else {
-        return driver()(
-            semaphore,
-            numBufferBarriers,
-            buffers,
-            numTextureBarriers,
-            textures,
-            dstLayouts,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSignalSemaphoreEXT::enter(
-            tracked,
-            readable,
-            observer,
-            semaphore,
-            numBufferBarriers,
-            buffers as u64,
-            numTextureBarriers,
-            textures as u64,
-            dstLayouts as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(buffers, numBufferBarriers as i64, 4),
-        observe::array(textures, numTextureBarriers as i64, 4),
-        observe::array(dstLayouts, numTextureBarriers as i64, 4),
-    ];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, semaphore);
-        call.put(4, numBufferBarriers);
-        call.put(8, buffers);
-        call.put_word(16, numTextureBarriers);
-        call.put(24, textures);
-        call.put(32, dstLayouts);
-        call.publish_observing(40, &reads)
-    });
-    driver()(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, dstLayouts);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexBufferEXT(target: u32, internalformat: u32, buffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER_EXT) };
-    let Some(mut call) = Call::begin(GL_TEX_BUFFER_EXT) else {
-        return trackers::glTexBufferEXT(target, internalformat, buffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexBufferEXT::enter(tracked, readable, observer, target, internalformat, buffer)
-    });
-    let call = call.reserve(EFFECT, 12).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put_word(8, buffer);
-        call.publish()
-    });
-    driver()(target, internalformat, buffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexBufferOES(target: u32, internalformat: u32, buffer: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_BUFFER_OES) };
-    let Some(mut call) = Call::begin(GL_TEX_BUFFER_OES) else {
-        return trackers::glTexBufferOES(target, internalformat, buffer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexBufferOES::enter(tracked, readable, observer, target, internalformat, buffer)
-    });
-    let call = call.reserve(EFFECT, 12).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put_word(8, buffer);
-        call.publish()
-    });
-    driver()(target, internalformat, buffer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexBufferRangeEXT(
-    target: u32,
-    internalformat: u32,
-    buffer: u32,
-    offset: isize,
-    size: isize,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) {
-        driver!(GL_TEX_BUFFER_RANGE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE_EXT) else {
-        return trackers::glTexBufferRangeEXT(target, internalformat, buffer, offset, size);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexBufferRangeEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            internalformat,
-            buffer,
-            offset as i64,
-            size as i64,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put_word(8, buffer);
-        call.put(16, offset);
-        call.put(24, size);
-        call.publish()
-    });
-    driver()(target, internalformat, buffer, offset, size);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexBufferRangeOES(
-    target: u32,
-    internalformat: u32,
-    buffer: u32,
-    offset: isize,
-    size: isize,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, isize, isize) {
-        driver!(GL_TEX_BUFFER_RANGE_OES)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_BUFFER_RANGE_OES) else {
-        return trackers::glTexBufferRangeOES(target, internalformat, buffer, offset, size);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexBufferRangeOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            internalformat,
-            buffer,
-            offset as i64,
-            size as i64,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, target);
-        call.put(4, internalformat);
-        call.put_word(8, buffer);
-        call.put(16, offset);
-        call.put(24, size);
-        call.publish()
-    });
-    driver()(target, internalformat, buffer, offset, size);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexEnvxOES(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_ENVX_OES) };
-    let Some(call) = Call::begin(GL_TEX_ENVX_OES) else { return driver()(target, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEnvxvOES(target: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_ENVXV_OES) };
-    let Some(call) = Call::begin(GL_TEX_ENVXV_OES) else { return driver()(target, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if match pname as i64 {
-            34914 => (target as i64) == 34913i64,
-            34049 => (target as i64) == 34048i64,
-            _ => (target as i64) == 8960i64,
-        } {
-            sizes::texture_environment_values(pname)
-        } else {
-            0
-        },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(target, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexGenfOES(coord: u32, pname: u32, param: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_TEX_GENF_OES) };
-    let Some(call) = Call::begin(GL_TEX_GENF_OES) else { return driver()(coord, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(coord, pname, param) };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(coord, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexGenfvOES(coord: u32, pname: u32, params: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_TEX_GENFV_OES) };
-    let Some(call) = Call::begin(GL_TEX_GENFV_OES) else { return driver()(coord, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(coord, pname, params);
-    };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(coord, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexGeniOES(coord: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_GENI_OES) };
-    let Some(call) = Call::begin(GL_TEX_GENI_OES) else { return driver()(coord, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(coord, pname, param) };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(coord, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexGenivOES(coord: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_GENIV_OES) };
-    let Some(call) = Call::begin(GL_TEX_GENIV_OES) else { return driver()(coord, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(coord, pname, params);
-    };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(coord, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexGenxOES(coord: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_GENX_OES) };
-    let Some(call) = Call::begin(GL_TEX_GENX_OES) else { return driver()(coord, pname, param) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(coord, pname, param) };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(coord, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexGenxvOES(coord: u32, pname: u32, params: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_GENXV_OES) };
-    let Some(call) = Call::begin(GL_TEX_GENXV_OES) else { return driver()(coord, pname, params) };
-    let mut reads = [observe::array(
-        params,
-        if (coord as i64) == 36192i64 { sizes::texture_generation_values(pname) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(coord, pname, params);
-    };
-    call.put(0, coord);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(coord, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexImage3DOES(
-    target: u32,
-    level: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    border: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, i32, u32, u32, *const c_void) {
-            driver!(GL_TEX_IMAGE3D_OES)
-        };
-    let Some(mut call) = Call::begin(GL_TEX_IMAGE3D_OES) else {
-        return trackers::glTexImage3DOES(
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            format,
-            r#type,
-            pixels,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexImage3DOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            internalformat,
-            width,
-            height,
-            depth,
-            border,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, border);
-        call.put(28, format);
-        call.put_word(32, r#type);
-        call.put(40, pixels);
-        call.publish_observing(48, &reads)
-    });
-    driver()(target, level, internalformat, width, height, depth, border, format, r#type, pixels);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexPageCommitmentEXT(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    commit: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, u8) {
-        driver!(GL_TEX_PAGE_COMMITMENT_EXT)
-    };
-    let Some(call) = Call::begin(GL_TEX_PAGE_COMMITMENT_EXT) else {
-        return driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
-    };
-    let Some(call) = call.reserve(EFFECT, 33) else {
-        return driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
-    };
-    call.put(0, target);
-    call.put(4, level);
-    call.put(8, xoffset);
-    call.put(12, yoffset);
-    call.put(16, zoffset);
-    call.put(20, width);
-    call.put(24, height);
-    call.put(28, depth);
-    call.put_word(32, commit);
-    let call = call.publish();
-    driver()(target, level, xoffset, yoffset, zoffset, width, height, depth, commit);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexParameterIivEXT(target: u32, pname: u32, params: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETER_IIV_EXT) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV_EXT) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterIivEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterIivOES(target: u32, pname: u32, params: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETER_IIV_OES) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IIV_OES) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterIivOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterIuivEXT(target: u32, pname: u32, params: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_TEX_PARAMETER_IUIV_EXT) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV_EXT) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterIuivEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterIuivOES(target: u32, pname: u32, params: *const u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const u32) { driver!(GL_TEX_PARAMETER_IUIV_OES) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETER_IUIV_OES) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterIuivOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexParameterxOES(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_TEX_PARAMETERX_OES) };
-    let Some(call) = Call::begin(GL_TEX_PARAMETERX_OES) else {
-        return driver()(target, pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexParameterxvOES(target: u32, pname: u32, params: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_TEX_PARAMETERXV_OES) };
-    let Some(mut call) = Call::begin(GL_TEX_PARAMETERXV_OES) else {
-        return driver()(target, pname, params);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexParameterxvOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            pname,
-            params as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, pname);
-        call.put(8, params);
-        call.publish_observing(16, &reads)
-    });
-    driver()(target, pname, params);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage1DEXT(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32) { driver!(GL_TEX_STORAGE1D_EXT) };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE1D_EXT) else {
-        return trackers::glTexStorage1DEXT(target, levels, internalformat, width);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage1DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-        )
-    });
-    let call = call.reserve(EFFECT, 16).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.publish()
-    });
-    driver()(target, levels, internalformat, width);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage2DEXT(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) { driver!(GL_TEX_STORAGE2D_EXT) };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE2D_EXT) else {
-        return trackers::glTexStorage2DEXT(target, levels, internalformat, width, height);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage2DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, levels, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage3DEXT(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32) { driver!(GL_TEX_STORAGE3D_EXT) };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_EXT) else {
-        return trackers::glTexStorage3DEXT(target, levels, internalformat, width, height, depth);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage3DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            depth,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.publish()
-    });
-    driver()(target, levels, internalformat, width, height, depth);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorage3DMultisampleOES(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    fixedsamplelocations: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8) {
-        driver!(GL_TEX_STORAGE3D_MULTISAMPLE_OES)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE3D_MULTISAMPLE_OES) else {
-        return trackers::glTexStorage3DMultisampleOES(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-            depth,
-            fixedsamplelocations,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorage3DMultisampleOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-            depth,
-            fixedsamplelocations,
-        )
-    });
-    let call = call.reserve(EFFECT, 25).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put_word(24, fixedsamplelocations);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height, depth, fixedsamplelocations);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorageAttribs2DEXT(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    attrib_list: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, *const i32) {
-        driver!(GL_TEX_STORAGE_ATTRIBS2D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS2D_EXT) else {
-        return trackers::glTexStorageAttribs2DEXT(
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            attrib_list,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorageAttribs2DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, levels, internalformat, width, height, attrib_list);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorageAttribs3DEXT(
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    attrib_list: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, *const i32) {
-        driver!(GL_TEX_STORAGE_ATTRIBS3D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE_ATTRIBS3D_EXT) else {
-        return trackers::glTexStorageAttribs3DEXT(
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            depth,
-            attrib_list,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorageAttribs3DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            depth,
-            attrib_list as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, attrib_list);
-        call.publish_observing(32, &reads)
-    });
-    driver()(target, levels, internalformat, width, height, depth, attrib_list);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorageMem2DEXT(
-    target: u32,
-    levels: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) {
-        driver!(GL_TEX_STORAGE_MEM2D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM2D_EXT) else {
-        return trackers::glTexStorageMem2DEXT(
-            target,
-            levels,
-            internalFormat,
-            width,
-            height,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorageMem2DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalFormat,
-            width,
-            height,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, memory);
-        call.put(24, offset);
-        call.publish()
-    });
-    driver()(target, levels, internalFormat, width, height, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorageMem2DMultisampleEXT(
-    target: u32,
-    samples: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    fixedSampleLocations: u8,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) {
-        driver!(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
-        return trackers::glTexStorageMem2DMultisampleEXT(
-            target,
-            samples,
-            internalFormat,
-            width,
-            height,
-            fixedSampleLocations,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorageMem2DMultisampleEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalFormat,
-            width,
-            height,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 40).map(|call| {
-        call.clear(16);
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, fixedSampleLocations);
-        call.put_word(24, memory);
-        call.put(32, offset);
-        call.publish()
-    });
-    driver()(target, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorageMem3DEXT(
-    target: u32,
-    levels: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) {
-        driver!(GL_TEX_STORAGE_MEM3D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM3D_EXT) else {
-        return trackers::glTexStorageMem3DEXT(
-            target,
-            levels,
-            internalFormat,
-            width,
-            height,
-            depth,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorageMem3DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            levels,
-            internalFormat,
-            width,
-            height,
-            depth,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 40).map(|call| {
-        call.put(0, target);
-        call.put(4, levels);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put_word(24, memory);
-        call.put(32, offset);
-        call.publish()
-    });
-    driver()(target, levels, internalFormat, width, height, depth, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexStorageMem3DMultisampleEXT(
-    target: u32,
-    samples: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    fixedSampleLocations: u8,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) {
-        driver!(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
-        return trackers::glTexStorageMem3DMultisampleEXT(
-            target,
-            samples,
-            internalFormat,
-            width,
-            height,
-            depth,
-            fixedSampleLocations,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexStorageMem3DMultisampleEXT::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalFormat,
-            width,
-            height,
-            depth,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 40).map(|call| {
-        call.clear(24);
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, fixedSampleLocations);
-        call.put(28, memory);
-        call.put(32, offset);
-        call.publish()
-    });
-    driver()(
-        target,
-        samples,
-        internalFormat,
-        width,
-        height,
-        depth,
-        fixedSampleLocations,
-        memory,
-        offset,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTexSubImage3DOES(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    r#type: u32,
-    pixels: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * const c_void) { driver ! (GL_TEX_SUB_IMAGE3D_OES) } ;
-    let Some(mut call) = Call::begin(GL_TEX_SUB_IMAGE3D_OES) else {
-        return trackers::glTexSubImage3DOES(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTexSubImage3DOES::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            level,
-            xoffset,
-            yoffset,
-            zoffset,
-            width,
-            height,
-            depth,
-            format,
-            r#type,
-            pixels as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, depth);
-        call.put(32, format);
-        call.put(36, r#type);
-        call.put(40, pixels);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, pixels,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorage1DEXT(
-    texture: u32,
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, u32, i32) { driver!(GL_TEXTURE_STORAGE1D_EXT) };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE1D_EXT) else {
-        return trackers::glTextureStorage1DEXT(texture, target, levels, internalformat, width);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorage1DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            target,
-            levels,
-            internalformat,
-            width,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, texture);
-        call.put(4, target);
-        call.put(8, levels);
-        call.put(12, internalformat);
-        call.put_word(16, width);
-        call.publish()
-    });
-    driver()(texture, target, levels, internalformat, width);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorage2DEXT(
-    texture: u32,
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, i32) {
-        driver!(GL_TEXTURE_STORAGE2D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE2D_EXT) else {
-        return trackers::glTextureStorage2DEXT(
-            texture,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorage2DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, texture);
-        call.put(4, target);
-        call.put(8, levels);
-        call.put(12, internalformat);
-        call.put(16, width);
-        call.put(20, height);
-        call.publish()
-    });
-    driver()(texture, target, levels, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorage3DEXT(
-    texture: u32,
-    target: u32,
-    levels: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, i32, i32) {
-        driver!(GL_TEXTURE_STORAGE3D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE3D_EXT) else {
-        return trackers::glTextureStorage3DEXT(
-            texture,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            depth,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorage3DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            target,
-            levels,
-            internalformat,
-            width,
-            height,
-            depth,
-        )
-    });
-    let call = call.reserve(EFFECT, 28).map(|call| {
-        call.put(0, texture);
-        call.put(4, target);
-        call.put(8, levels);
-        call.put(12, internalformat);
-        call.put(16, width);
-        call.put(20, height);
-        call.put_word(24, depth);
-        call.publish()
-    });
-    driver()(texture, target, levels, internalformat, width, height, depth);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorageMem2DEXT(
-    texture: u32,
-    levels: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u32, u64) {
-        driver!(GL_TEXTURE_STORAGE_MEM2D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_EXT) else {
-        return trackers::glTextureStorageMem2DEXT(
-            texture,
-            levels,
-            internalFormat,
-            width,
-            height,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorageMem2DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            levels,
-            internalFormat,
-            width,
-            height,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, texture);
-        call.put(4, levels);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, memory);
-        call.put(24, offset);
-        call.publish()
-    });
-    driver()(texture, levels, internalFormat, width, height, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorageMem2DMultisampleEXT(
-    texture: u32,
-    samples: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    fixedSampleLocations: u8,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, u8, u32, u64) {
-        driver!(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT) else {
-        return trackers::glTextureStorageMem2DMultisampleEXT(
-            texture,
-            samples,
-            internalFormat,
-            width,
-            height,
-            fixedSampleLocations,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorageMem2DMultisampleEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            samples,
-            internalFormat,
-            width,
-            height,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 40).map(|call| {
-        call.clear(16);
-        call.put(0, texture);
-        call.put(4, samples);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, fixedSampleLocations);
-        call.put_word(24, memory);
-        call.put(32, offset);
-        call.publish()
-    });
-    driver()(texture, samples, internalFormat, width, height, fixedSampleLocations, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorageMem3DEXT(
-    texture: u32,
-    levels: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u32, u64) {
-        driver!(GL_TEXTURE_STORAGE_MEM3D_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_EXT) else {
-        return trackers::glTextureStorageMem3DEXT(
-            texture,
-            levels,
-            internalFormat,
-            width,
-            height,
-            depth,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorageMem3DEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            levels,
-            internalFormat,
-            width,
-            height,
-            depth,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 40).map(|call| {
-        call.put(0, texture);
-        call.put(4, levels);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put_word(24, memory);
-        call.put(32, offset);
-        call.publish()
-    });
-    driver()(texture, levels, internalFormat, width, height, depth, memory, offset);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureStorageMem3DMultisampleEXT(
-    texture: u32,
-    samples: i32,
-    internalFormat: u32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    fixedSampleLocations: u8,
-    memory: u32,
-    offset: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32, i32, u8, u32, u64) {
-        driver!(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT) else {
-        return trackers::glTextureStorageMem3DMultisampleEXT(
-            texture,
-            samples,
-            internalFormat,
-            width,
-            height,
-            depth,
-            fixedSampleLocations,
-            memory,
-            offset,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureStorageMem3DMultisampleEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            samples,
-            internalFormat,
-            width,
-            height,
-            depth,
-            fixedSampleLocations,
-            memory,
-            offset,
-        )
-    });
-    let call = call.reserve(EFFECT, 40).map(|call| {
-        call.clear(24);
-        call.put(0, texture);
-        call.put(4, samples);
-        call.put(8, internalFormat);
-        call.put(12, width);
-        call.put(16, height);
-        call.put(20, depth);
-        call.put(24, fixedSampleLocations);
-        call.put(28, memory);
-        call.put(32, offset);
-        call.publish()
-    });
-    driver()(
-        texture,
-        samples,
-        internalFormat,
-        width,
-        height,
-        depth,
-        fixedSampleLocations,
-        memory,
-        offset,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureViewEXT(
-    texture: u32,
-    target: u32,
-    origtexture: u32,
-    internalformat: u32,
-    minlevel: u32,
-    numlevels: u32,
-    minlayer: u32,
-    numlayers: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) {
-        driver!(GL_TEXTURE_VIEW_EXT)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_VIEW_EXT) else {
-        return trackers::glTextureViewEXT(
-            texture,
-            target,
-            origtexture,
-            internalformat,
-            minlevel,
-            numlevels,
-            minlayer,
-            numlayers,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureViewEXT::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            target,
-            origtexture,
-            internalformat,
-            minlevel,
-            numlevels,
-            minlayer,
-            numlayers,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, texture);
-        call.put(4, target);
-        call.put(8, origtexture);
-        call.put(12, internalformat);
-        call.put(16, minlevel);
-        call.put(20, numlevels);
-        call.put(24, minlayer);
-        call.put(28, numlayers);
-        call.publish()
-    });
-    driver()(
-        texture,
-        target,
-        origtexture,
-        internalformat,
-        minlevel,
-        numlevels,
-        minlayer,
-        numlayers,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTextureViewOES(
-    texture: u32,
-    target: u32,
-    origtexture: u32,
-    internalformat: u32,
-    minlevel: u32,
-    numlevels: u32,
-    minlayer: u32,
-    numlayers: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, u32, u32, u32, u32) {
-        driver!(GL_TEXTURE_VIEW_OES)
-    };
-    let Some(mut call) = Call::begin(GL_TEXTURE_VIEW_OES) else {
-        return trackers::glTextureViewOES(
-            texture,
-            target,
-            origtexture,
-            internalformat,
-            minlevel,
-            numlevels,
-            minlayer,
-            numlayers,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTextureViewOES::enter(
-            tracked,
-            readable,
-            observer,
-            texture,
-            target,
-            origtexture,
-            internalformat,
-            minlevel,
-            numlevels,
-            minlayer,
-            numlayers,
-        )
-    });
-    let call = call.reserve(EFFECT, 32).map(|call| {
-        call.put(0, texture);
-        call.put(4, target);
-        call.put(8, origtexture);
-        call.put(12, internalformat);
-        call.put(16, minlevel);
-        call.put(20, numlevels);
-        call.put(24, minlayer);
-        call.put(28, numlayers);
-        call.publish()
-    });
-    driver()(
-        texture,
-        target,
-        origtexture,
-        internalformat,
-        minlevel,
-        numlevels,
-        minlayer,
-        numlayers,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glTranslatexOES(x: i32, y: i32, z: i32) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32) { driver!(GL_TRANSLATEX_OES) };
-    let Some(call) = Call::begin(GL_TRANSLATEX_OES) else { return driver()(x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(x, y, z) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put_word(8, z);
-    let call = call.publish();
-    driver()(x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUnmapBufferOES(target: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_UNMAP_BUFFER_OES) };
-    let Some(mut call) = Call::begin(GL_UNMAP_BUFFER_OES) else {
-        return trackers::glUnmapBufferOES(target);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glUnmapBufferOES::enter(tracked, readable, observer, target)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 4, &mut reads).map(|call| {
-        call.put_word(0, target);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(target);
-    if let Some(call) = call {
-        call.leave_result(GL_UNMAP_BUFFER_OES, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glUseProgramStagesEXT(pipeline: u32, stages: u32, program: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_USE_PROGRAM_STAGES_EXT) };
-    let Some(call) = Call::begin(GL_USE_PROGRAM_STAGES_EXT) else {
-        return driver()(pipeline, stages, program);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(pipeline, stages, program) };
-    call.put(0, pipeline);
-    call.put(4, stages);
-    call.put_word(8, program);
-    let call = call.publish();
-    driver()(pipeline, stages, program);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glValidateProgramPipelineEXT(pipeline: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_VALIDATE_PROGRAM_PIPELINE_EXT) };
-    let Some(call) = Call::begin(GL_VALIDATE_PROGRAM_PIPELINE_EXT) else {
-        return driver()(pipeline);
-    };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(pipeline) };
-    call.put_word(0, pipeline);
-    let call = call.publish();
-    driver()(pipeline);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glVertexAttribDivisorEXT(index: u32, divisor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_EXT) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_EXT) else {
-        return trackers::glVertexAttribDivisorEXT(index, divisor);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribDivisorEXT::enter(tracked, readable, observer, index, divisor)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, index);
-        call.put(4, divisor);
-        call.publish()
-    });
-    driver()(index, divisor);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glViewportArrayvOES(first: u32, count: i32, v: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_VIEWPORT_ARRAYV_OES) };
-    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_OES) else { return driver()(first, count, v) };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f32, h: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_VIEWPORT_INDEXEDF_OES) };
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_OES) else {
-        return driver()(index, x, y, w, h);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(index, x, y, w, h) };
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, w);
-    call.put_word(16, h);
-    let call = call.publish();
-    driver()(index, x, y, w, h);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glViewportIndexedfvOES(index: u32, v: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VIEWPORT_INDEXEDFV_OES) };
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_OES) else { return driver()(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(index, v);
-    };
-    call.put_word(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(index, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glWaitSemaphoreEXT(
-    semaphore: u32,
-    numBufferBarriers: u32,
-    buffers: *const u32,
-    numTextureBarriers: u32,
-    textures: *const u32,
-    srcLayouts: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const u32, u32, *const u32, *const u32) {
-        driver!(GL_WAIT_SEMAPHORE_EXT)
-    };
-    let Some(call) = Call::begin(GL_WAIT_SEMAPHORE_EXT) else {
-        return driver()(
-            semaphore,
-            numBufferBarriers,
-            buffers,
-            numTextureBarriers,
-            textures,
-            srcLayouts,
-        );
-    };
-    let mut reads = [
-        observe::array(buffers, numBufferBarriers as i64, 4),
-        observe::array(textures, numTextureBarriers as i64, 4),
-        observe::array(srcLayouts, numTextureBarriers as i64, 4),
-    ];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver()(
-            semaphore,
-            numBufferBarriers,
-            buffers,
-            numTextureBarriers,
-            textures,
-            srcLayouts,
-        );
-    };
-    call.put(0, semaphore);
-    call.put(4, numBufferBarriers);
-    call.put(8, buffers);
-    call.put_word(16, numTextureBarriers);
-    call.put(24, textures);
-    call.put(32, srcLayouts);
-    let call = call.publish_observing(40, &reads);
-    driver()(semaphore, numBufferBarriers, buffers, numTextureBarriers, textures, srcLayouts);
-    call.leave_result(GL_WAIT_SEMAPHORE_EXT, EFFECT, ());
-}
-
-pub unsafe extern "C" fn glWeightPointerOES(
-    size: i32,
-    r#type: u32,
-    stride: i32,
-    pointer: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, i32, *const c_void) { driver!(GL_WEIGHT_POINTER_OES) };
-    let Some(mut call) = Call::begin(GL_WEIGHT_POINTER_OES) else {
-        return trackers::glWeightPointerOES(size, r#type, stride, pointer);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glWeightPointerOES::enter(
-            tracked,
-            readable,
-            observer,
-            size,
-            r#type,
-            stride,
-            pointer as u64,
-        )
-    });
-    let call = call.reserve(EFFECT, 24).map(|call| {
-        call.put(0, size);
-        call.put(4, r#type);
-        call.put_word(8, stride);
-        call.put(16, pointer);
-        call.publish()
-    });
-    driver()(size, r#type, stride, pointer);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glWindowRectanglesEXT(mode: u32, count: i32, r#box: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_WINDOW_RECTANGLES_EXT) };
-    let Some(call) = Call::begin(GL_WINDOW_RECTANGLES_EXT) else {
-        return driver()(mode, count, r#box);
-    };
-    let mut reads = [observe::array(r#box, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, count, r#box);
-    };
-    call.put(0, mode);
-    call.put(4, count);
-    call.put(8, r#box);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, count, r#box);
-    call.finish();
+        sizes::material_values(pname) } else { 0 }, 4)]
+}
+plain! {
+    GL_GET_MEMORY_OBJECT_PARAMETERIV_EXT: glGetMemoryObjectParameterivEXT(memoryObject: u32,
+        pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::memory_object_value(pname),
+        4)]
+}
+plain! {
+    GL_GET_OBJECT_LABEL_EXT: glGetObjectLabelEXT(r#type: u32, object: u32, bufSize: i32,
+        length: *mut i32, label: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(label, bufSize as i64)]
+}
+plain! {
+    GL_GET_OBJECT_LABEL_KHR: glGetObjectLabelKHR(identifier: u32, name: u32, bufSize: i32,
+        length: *mut i32, label: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(label, bufSize as i64)]
+}
+plain! {
+    GL_GET_OBJECT_PTR_LABEL_KHR: glGetObjectPtrLabelKHR(ptr: *const c_void, bufSize: i32,
+        length: *mut i32, label: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(label, bufSize as i64)]
+}
+plain! {
+    GL_GET_POINTERV_KHR: glGetPointervKHR(pname: u32, params: *mut *mut c_void);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
+}
+followed! {
+    GL_GET_PROGRAM_BINARY_OES: glGetProgramBinaryOES(program: u32, bufSize: i32,
+        length: *mut i32, binaryFormat: *mut u32, binary: *mut c_void);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4)]
+}
+plain! {
+    GL_GET_PROGRAM_PIPELINE_INFO_LOG_EXT: glGetProgramPipelineInfoLogEXT(pipeline: u32,
+        bufSize: i32, length: *mut i32, infoLog: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(infoLog, bufSize as i64)]
+}
+plain! {
+    GL_GET_PROGRAM_PIPELINEIV_EXT: glGetProgramPipelineivEXT(pipeline: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::pipeline_value(pname), 4)]
+}
+plain! {
+
+        GL_GET_PROGRAM_RESOURCE_LOCATION_INDEX_EXT: glGetProgramResourceLocationIndexEXT(program: u32,
+        programInterface: u32, name: *const c_char) -> i32;
+    enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
+}
+plain! {
+    GL_GET_QUERY_OBJECTI64V_EXT: glGetQueryObjecti64vEXT(id: u32, pname: u32,
+        params: *mut i64);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
+}
+plain! {
+    GL_GET_QUERY_OBJECTIV_EXT: glGetQueryObjectivEXT(id: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 4)]
+}
+plain! {
+    GL_GET_QUERY_OBJECTUI64V_EXT: glGetQueryObjectui64vEXT(id: u32, pname: u32,
+        params: *mut u64);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
+}
+plain! {
+    GL_GET_QUERY_OBJECTUIV_EXT: glGetQueryObjectuivEXT(id: u32, pname: u32, params: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::query_value(pname), 4)]
+}
+plain! {
+    GL_GET_QUERYIV_EXT: glGetQueryivEXT(target: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::query_target(pname), 4)]
+}
+plain! {
+    GL_GET_RENDERBUFFER_PARAMETERIV_OES: glGetRenderbufferParameterivOES(target: u32,
+        pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::renderbuffer_value(pname),
+        4)]
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETER_IIV_EXT: glGetSamplerParameterIivEXT(sampler: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETER_IIV_OES: glGetSamplerParameterIivOES(sampler: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETER_IUIV_EXT: glGetSamplerParameterIuivEXT(sampler: u32, pname: u32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_SAMPLER_PARAMETER_IUIV_OES: glGetSamplerParameterIuivOES(sampler: u32, pname: u32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_SEMAPHORE_PARAMETERUI64V_EXT: glGetSemaphoreParameterui64vEXT(semaphore: u32,
+        pname: u32, params: *mut u64);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
+}
+plain! {
+    GL_GET_TEX_ENVXV_OES: glGetTexEnvxvOES(target: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]
+}
+plain! {
+    GL_GET_TEX_GENFV_OES: glGetTexGenfvOES(coord: u32, pname: u32, params: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if (coord as i64) == 36192i64 {
+        sizes::texture_generation_values(pname) } else { 0 }, 4)]
+}
+plain! {
+    GL_GET_TEX_GENIV_OES: glGetTexGenivOES(coord: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if (coord as i64) == 36192i64 {
+        sizes::texture_generation_values(pname) } else { 0 }, 4)]
+}
+plain! {
+    GL_GET_TEX_GENXV_OES: glGetTexGenxvOES(coord: u32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, if (coord as i64) == 36192i64 {
+        sizes::texture_generation_values(pname) } else { 0 }, 4)]
+}
+followed! {
+    GL_GET_TEX_PARAMETER_IIV_EXT: glGetTexParameterIivEXT(target: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_TEX_PARAMETER_IIV_OES: glGetTexParameterIivOES(target: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_TEX_PARAMETER_IUIV_EXT: glGetTexParameterIuivEXT(target: u32, pname: u32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_TEX_PARAMETER_IUIV_OES: glGetTexParameterIuivOES(target: u32, pname: u32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_TEX_PARAMETERXV_OES: glGetTexParameterxvOES(target: u32, pname: u32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_UNSIGNED_BYTEI_V_EXT: glGetUnsignedBytei_vEXT(target: u32, index: u32,
+        data: *mut u8);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::unsigned_bytes(target), 1)]
+}
+plain! {
+    GL_GET_UNSIGNED_BYTEV_EXT: glGetUnsignedBytevEXT(pname: u32, data: *mut u8);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::unsigned_bytes(pname), 1)]
+}
+followed! {
+    GL_GETN_UNIFORMFV_EXT: glGetnUniformfvEXT(program: u32, location: i32, bufSize: i32,
+        params: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GETN_UNIFORMFV_KHR: glGetnUniformfvKHR(program: u32, location: i32, bufSize: i32,
+        params: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GETN_UNIFORMIV_EXT: glGetnUniformivEXT(program: u32, location: i32, bufSize: i32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GETN_UNIFORMIV_KHR: glGetnUniformivKHR(program: u32, location: i32, bufSize: i32,
+        params: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GETN_UNIFORMUIV_KHR: glGetnUniformuivKHR(program: u32, location: i32, bufSize: i32,
+        params: *mut u32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_IMPORT_MEMORY_FD_EXT: glImportMemoryFdEXT(memory: u32, size: u64, handleType: u32,
+        fd: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_IMPORT_MEMORY_WIN32HANDLE_EXT: glImportMemoryWin32HandleEXT(memory: u32, size: u64,
+        handleType: u32, handle: *mut c_void);
+    enter EFFECT; finish
+}
+plain! {
+    GL_IMPORT_MEMORY_WIN32NAME_EXT: glImportMemoryWin32NameEXT(memory: u32, size: u64,
+        handleType: u32, name: *const c_void);
+    enter EFFECT; finish
+}
+plain! {
+    GL_IMPORT_SEMAPHORE_FD_EXT: glImportSemaphoreFdEXT(semaphore: u32, handleType: u32,
+        fd: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_IMPORT_SEMAPHORE_WIN32HANDLE_EXT: glImportSemaphoreWin32HandleEXT(semaphore: u32,
+        handleType: u32, handle: *mut c_void);
+    enter EFFECT; finish
+}
+plain! {
+    GL_IMPORT_SEMAPHORE_WIN32NAME_EXT: glImportSemaphoreWin32NameEXT(semaphore: u32,
+        handleType: u32, name: *const c_void);
+    enter EFFECT; finish
+}
+plain! {
+    GL_INSERT_EVENT_MARKER_EXT: glInsertEventMarkerEXT(length: i32, marker: *const c_char);
+    enter EFFECT, [if length == 0 { observe::c_string(marker) } else { observe::array(marker,
+        length as i64, 1) }]; finish
+}
+plain! {
+    GL_IS_ENABLEDI_EXT: glIsEnablediEXT(target: u32, index: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_ENABLEDI_OES: glIsEnablediOES(target: u32, index: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_FRAMEBUFFER_OES: glIsFramebufferOES(framebuffer: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_MEMORY_OBJECT_EXT: glIsMemoryObjectEXT(memoryObject: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_PROGRAM_PIPELINE_EXT: glIsProgramPipelineEXT(pipeline: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_QUERY_EXT: glIsQueryEXT(id: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_RENDERBUFFER_OES: glIsRenderbufferOES(renderbuffer: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_SEMAPHORE_EXT: glIsSemaphoreEXT(semaphore: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_VERTEX_ARRAY_OES: glIsVertexArrayOES(array: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_LABEL_OBJECT_EXT: glLabelObjectEXT(r#type: u32, object: u32, length: i32,
+        label: *const c_char);
+    enter EFFECT, [if length == 0 { observe::c_string(label) } else { observe::array(label,
+        length as i64, 1) }]; finish
+}
+plain! { GL_LIGHT_MODELX_OES: glLightModelxOES(pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_LIGHT_MODELXV_OES: glLightModelxvOES(pname: u32, param: *const i32);
+    enter EFFECT, [observe::array(param, sizes::light_model_values(pname), 4)]; finish
+}
+plain! { GL_LIGHTX_OES: glLightxOES(light: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_LIGHTXV_OES: glLightxvOES(light: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params,
+        if ((light as i64) >= 16384i64) &&((light as i64) <= 16391i64) {
+        sizes::light_values(pname) } else { 0 }, 4)]; finish
+}
+plain! { GL_LINE_WIDTHX_OES: glLineWidthxOES(width: i32); enter EFFECT; finish }
+plain! {
+    GL_LOAD_MATRIXX_OES: glLoadMatrixxOES(m: *const i32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_LOAD_PALETTE_FROM_MODEL_VIEW_MATRIX_OES: glLoadPaletteFromModelViewMatrixOES();
+    enter EFFECT; finish
+}
+followed! {
+    GL_MAP_BUFFER_OES: glMapBufferOES(target: u32, access: u32) -> *mut c_void;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+followed! {
+    GL_MAP_BUFFER_RANGE_EXT: glMapBufferRangeEXT(target: u32, offset: isize, length: isize,
+        access: u32) -> *mut c_void;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+plain! { GL_MATERIALX_OES: glMaterialxOES(face: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_MATERIALXV_OES: glMaterialxvOES(face: u32, pname: u32, param: *const i32);
+    enter EFFECT, [observe::array(param, if (face as i64) == 1032i64 {
+        sizes::material_values(pname) } else { 0 }, 4)]; finish
+}
+followed! {
+    GL_MATRIX_INDEX_POINTER_OES: glMatrixIndexPointerOES(size: i32, r#type: u32, stride: i32,
+        pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_MAX_SHADER_COMPILER_THREADS_KHR: glMaxShaderCompilerThreadsKHR(count: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MEMORY_OBJECT_PARAMETERIV_EXT: glMemoryObjectParameterivEXT(memoryObject: u32,
+        pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, sizes::memory_object_value(pname), 4)]; finish
+}
+plain! { GL_MIN_SAMPLE_SHADING_OES: glMinSampleShadingOES(value: f32); enter EFFECT; finish }
+plain! {
+    GL_MULT_MATRIXX_OES: glMultMatrixxOES(m: *const i32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+followed! {
+    GL_MULTI_DRAW_ARRAYS_EXT: glMultiDrawArraysEXT(mode: u32, first: *const i32,
+        count: *const i32, primcount: i32);
+    state gl [enter]; enter EFFECT, [observe::array(first, primcount as i64, 4),
+        observe::array(count, primcount as i64, 4)]; finish
+}
+followed! {
+    GL_MULTI_DRAW_ARRAYS_INDIRECT_EXT: glMultiDrawArraysIndirectEXT(mode: u32,
+        indirect: *const c_void, drawcount: i32, stride: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_MULTI_DRAW_ELEMENTS_BASE_VERTEX_EXT: glMultiDrawElementsBaseVertexEXT(mode: u32,
+        count: *const i32, r#type: u32, indices: *const *const c_void, drawcount: i32,
+        basevertex: *const i32);
+    state gl [enter]; enter EFFECT, [observe::array(count, drawcount as i64, 4),
+        observe::array(indices, drawcount as i64, 8), observe::array(basevertex, drawcount as i64,
+        4)]; finish
+}
+followed! {
+    GL_MULTI_DRAW_ELEMENTS_EXT: glMultiDrawElementsEXT(mode: u32, count: *const i32,
+        r#type: u32, indices: *const *const c_void, primcount: i32);
+    state gl [enter]; enter EFFECT, [observe::array(count, primcount as i64, 4),
+        observe::array(indices, primcount as i64, 8)]; finish
+}
+followed! {
+    GL_MULTI_DRAW_ELEMENTS_INDIRECT_EXT: glMultiDrawElementsIndirectEXT(mode: u32, r#type: u32,
+        indirect: *const c_void, drawcount: i32, stride: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_MULTI_TEX_COORD4X_OES: glMultiTexCoord4xOES(texture: u32, s: i32, t: i32, r: i32,
+        q: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_NAMED_BUFFER_STORAGE_EXTERNAL_EXT: glNamedBufferStorageExternalEXT(buffer: u32,
+        offset: isize, size: isize, clientBuffer: *mut c_void, flags: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_NAMED_BUFFER_STORAGE_MEM_EXT: glNamedBufferStorageMemEXT(buffer: u32, size: isize,
+        memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+
+        GL_NAMED_FRAMEBUFFER_TEXTURE_MULTIVIEW_OVR: glNamedFramebufferTextureMultiviewOVR(framebuffer: u32,
+        attachment: u32, texture: u32, level: i32, baseViewIndex: i32, numViews: i32);
+    enter EFFECT; finish
+}
+plain! { GL_NORMAL3X_OES: glNormal3xOES(nx: i32, ny: i32, nz: i32); enter EFFECT; finish }
+plain! {
+    GL_OBJECT_LABEL_KHR: glObjectLabelKHR(identifier: u32, name: u32, length: i32,
+        label: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(label) } else { observe::array(label,
+        length as i64, 1) }]; finish
+}
+plain! {
+    GL_OBJECT_PTR_LABEL_KHR: glObjectPtrLabelKHR(ptr: *const c_void, length: i32,
+        label: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(label) } else { observe::array(label,
+        length as i64, 1) }]; finish
+}
+plain! {
+    GL_ORTHOF_OES: glOrthofOES(l: f32, r: f32, b: f32, t: f32, n: f32, f: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_ORTHOX_OES: glOrthoxOES(l: i32, r: i32, b: i32, t: i32, n: i32, f: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PATCH_PARAMETERI_EXT: glPatchParameteriEXT(pname: u32, value: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PATCH_PARAMETERI_OES: glPatchParameteriOES(pname: u32, value: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_POINT_PARAMETERX_OES: glPointParameterxOES(pname: u32, param: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_POINT_PARAMETERXV_OES: glPointParameterxvOES(pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, sizes::point_values(pname), 4)]; finish
+}
+followed! {
+    GL_POINT_SIZE_POINTER_OES: glPointSizePointerOES(r#type: u32, stride: i32,
+        pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_POINT_SIZEX_OES: glPointSizexOES(size: i32); enter EFFECT; finish }
+plain! {
+    GL_POLYGON_OFFSET_CLAMP_EXT: glPolygonOffsetClampEXT(factor: f32, units: f32, clamp: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_POLYGON_OFFSETX_OES: glPolygonOffsetxOES(factor: i32, units: i32);
+    enter EFFECT; finish
+}
+plain! { GL_POP_DEBUG_GROUP_KHR: glPopDebugGroupKHR(); enter EFFECT; finish }
+plain! { GL_POP_GROUP_MARKER_EXT: glPopGroupMarkerEXT(); enter EFFECT; finish }
+plain! {
+    GL_PRIMITIVE_BOUNDING_BOX_EXT: glPrimitiveBoundingBoxEXT(minX: f32, minY: f32, minZ: f32,
+        minW: f32, maxX: f32, maxY: f32, maxZ: f32, maxW: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PRIMITIVE_BOUNDING_BOX_OES: glPrimitiveBoundingBoxOES(minX: f32, minY: f32, minZ: f32,
+        minW: f32, maxX: f32, maxY: f32, maxZ: f32, maxW: f32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_PROGRAM_BINARY_OES: glProgramBinaryOES(program: u32, binaryFormat: u32,
+        binary: *const c_void, length: i32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(binary, length as i64, 1)]; finish
+}
+plain! {
+    GL_PROGRAM_PARAMETERI_EXT: glProgramParameteriEXT(program: u32, pname: u32, value: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1F_EXT: glProgramUniform1fEXT(program: u32, location: i32, v0: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1FV_EXT: glProgramUniform1fvEXT(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1I_EXT: glProgramUniform1iEXT(program: u32, location: i32, v0: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1IV_EXT: glProgramUniform1ivEXT(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1UI_EXT: glProgramUniform1uiEXT(program: u32, location: i32, v0: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1UIV_EXT: glProgramUniform1uivEXT(program: u32, location: i32,
+        count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 { count as i64 } else {
+        0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2F_EXT: glProgramUniform2fEXT(program: u32, location: i32, v0: f32,
+        v1: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2FV_EXT: glProgramUniform2fvEXT(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2I_EXT: glProgramUniform2iEXT(program: u32, location: i32, v0: i32,
+        v1: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2IV_EXT: glProgramUniform2ivEXT(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2UI_EXT: glProgramUniform2uiEXT(program: u32, location: i32, v0: u32,
+        v1: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2UIV_EXT: glProgramUniform2uivEXT(program: u32, location: i32,
+        count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(2) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3F_EXT: glProgramUniform3fEXT(program: u32, location: i32, v0: f32,
+        v1: f32, v2: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3FV_EXT: glProgramUniform3fvEXT(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3I_EXT: glProgramUniform3iEXT(program: u32, location: i32, v0: i32,
+        v1: i32, v2: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3IV_EXT: glProgramUniform3ivEXT(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3UI_EXT: glProgramUniform3uiEXT(program: u32, location: i32, v0: u32,
+        v1: u32, v2: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3UIV_EXT: glProgramUniform3uivEXT(program: u32, location: i32,
+        count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(3) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4F_EXT: glProgramUniform4fEXT(program: u32, location: i32, v0: f32,
+        v1: f32, v2: f32, v3: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4FV_EXT: glProgramUniform4fvEXT(program: u32, location: i32, count: i32,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4I_EXT: glProgramUniform4iEXT(program: u32, location: i32, v0: i32,
+        v1: i32, v2: i32, v3: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4IV_EXT: glProgramUniform4ivEXT(program: u32, location: i32, count: i32,
+        value: *const i32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4UI_EXT: glProgramUniform4uiEXT(program: u32, location: i32, v0: u32,
+        v1: u32, v2: u32, v3: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4UIV_EXT: glProgramUniform4uivEXT(program: u32, location: i32,
+        count: i32, value: *const u32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX2FV_EXT: glProgramUniformMatrix2fvEXT(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(4) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX2X3FV_EXT: glProgramUniformMatrix2x3fvEXT(program: u32,
+        location: i32, count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX2X4FV_EXT: glProgramUniformMatrix2x4fvEXT(program: u32,
+        location: i32, count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX3FV_EXT: glProgramUniformMatrix3fvEXT(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(9) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX3X2FV_EXT: glProgramUniformMatrix3x2fvEXT(program: u32,
+        location: i32, count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX3X4FV_EXT: glProgramUniformMatrix3x4fvEXT(program: u32,
+        location: i32, count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX4FV_EXT: glProgramUniformMatrix4fvEXT(program: u32, location: i32,
+        count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(16) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX4X2FV_EXT: glProgramUniformMatrix4x2fvEXT(program: u32,
+        location: i32, count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_MATRIX4X3FV_EXT: glProgramUniformMatrix4x3fvEXT(program: u32,
+        location: i32, count: i32, transpose: u8, value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_PUSH_DEBUG_GROUP_KHR: glPushDebugGroupKHR(source: u32, id: u32, length: i32,
+        message: *const c_char);
+    enter EFFECT, [if length < 0 { observe::c_string(message) } else { observe::array(message,
+        length as i64, 1) }]; finish
+}
+plain! {
+    GL_PUSH_GROUP_MARKER_EXT: glPushGroupMarkerEXT(length: i32, marker: *const c_char);
+    enter EFFECT, [if length == 0 { observe::c_string(marker) } else { observe::array(marker,
+        length as i64, 1) }]; finish
+}
+followed! {
+    GL_QUERY_COUNTER_EXT: glQueryCounterEXT(id: u32, target: u32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_QUERY_MATRIXX_OES: glQueryMatrixxOES(mantissa: *mut i32, exponent: *mut i32) -> u32;
+    enter EFFECT | LEAVES; leave 0, [observe::array(mantissa, 16, 4), observe::array(exponent,
+        16, 4)]
+}
+plain! {
+    GL_RASTER_SAMPLES_EXT: glRasterSamplesEXT(samples: u32, fixedsamplelocations: u8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_READ_BUFFER_INDEXED_EXT: glReadBufferIndexedEXT(src: u32, index: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_READN_PIXELS_EXT: glReadnPixelsEXT(x: i32, y: i32, width: i32, height: i32, format: u32,
+        r#type: u32, bufSize: i32, data: *mut c_void);
+    state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
+}
+followed! {
+    GL_READN_PIXELS_KHR: glReadnPixelsKHR(x: i32, y: i32, width: i32, height: i32, format: u32,
+        r#type: u32, bufSize: i32, data: *mut c_void);
+    state gl [tracked enter leave]; enter EFFECT | LEAVES, []; leave 0, []
+}
+plain! {
+    GL_RELEASE_KEYED_MUTEX_WIN32_EXT: glReleaseKeyedMutexWin32EXT(memory: u32, key: u64) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_EXT: glRenderbufferStorageMultisampleEXT(target: u32,
+        samples: i32, internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_RENDERBUFFER_STORAGE_OES: glRenderbufferStorageOES(target: u32, internalformat: u32,
+        width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_ROTATEX_OES: glRotatexOES(angle: i32, x: i32, y: i32, z: i32); enter EFFECT; finish }
+plain! {
+    GL_SAMPLE_COVERAGEX_OES: glSampleCoveragexOES(value: i32, invert: u8);
+    enter EFFECT; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETER_IIV_EXT: glSamplerParameterIivEXT(sampler: u32, pname: u32,
+        param: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETER_IIV_OES: glSamplerParameterIivOES(sampler: u32, pname: u32,
+        param: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETER_IUIV_EXT: glSamplerParameterIuivEXT(sampler: u32, pname: u32,
+        param: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_SAMPLER_PARAMETER_IUIV_OES: glSamplerParameterIuivOES(sampler: u32, pname: u32,
+        param: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! { GL_SCALEX_OES: glScalexOES(x: i32, y: i32, z: i32); enter EFFECT; finish }
+plain! {
+    GL_SCISSOR_ARRAYV_OES: glScissorArrayvOES(first: u32, count: i32, v: *const i32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(4), 4)]; finish
+}
+plain! {
+    GL_SCISSOR_INDEXED_OES: glScissorIndexedOES(index: u32, left: i32, bottom: i32, width: i32,
+        height: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_SCISSOR_INDEXEDV_OES: glScissorIndexedvOES(index: u32, v: *const i32);
+    enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+plain! {
+    GL_SEMAPHORE_PARAMETERUI64V_EXT: glSemaphoreParameterui64vEXT(semaphore: u32, pname: u32,
+        params: *const u64);
+    enter EFFECT, [observe::array(params, 1, 8)]; finish
+}
+plain! {
+    GL_SHADING_RATE_COMBINER_OPS_EXT: glShadingRateCombinerOpsEXT(combinerOp0: u32,
+        combinerOp1: u32);
+    enter EFFECT; finish
+}
+plain! { GL_SHADING_RATE_EXT: glShadingRateEXT(rate: u32); enter EFFECT; finish }
+followed! {
+    GL_SIGNAL_SEMAPHORE_EXT: glSignalSemaphoreEXT(semaphore: u32, numBufferBarriers: u32,
+        buffers: *const u32, numTextureBarriers: u32, textures: *const u32,
+        dstLayouts: *const u32);
+    state gl [enter]; enter EFFECT, [observe::array(buffers, numBufferBarriers as i64, 4),
+        observe::array(textures, numTextureBarriers as i64, 4), observe::array(dstLayouts,
+        numTextureBarriers as i64, 4)]; finish
+}
+followed! {
+    GL_TEX_BUFFER_EXT: glTexBufferEXT(target: u32, internalformat: u32, buffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_BUFFER_OES: glTexBufferOES(target: u32, internalformat: u32, buffer: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_BUFFER_RANGE_EXT: glTexBufferRangeEXT(target: u32, internalformat: u32, buffer: u32,
+        offset: isize, size: isize);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_BUFFER_RANGE_OES: glTexBufferRangeOES(target: u32, internalformat: u32, buffer: u32,
+        offset: isize, size: isize);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_TEX_ENVX_OES: glTexEnvxOES(target: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_ENVXV_OES: glTexEnvxvOES(target: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, if match pname as i64 {
+        34914 => (target as i64) == 34913i64, 34049 => (target as i64) == 34048i64,
+        _ => (target as i64) == 8960i64 } { sizes::texture_environment_values(pname) } else { 0 },
+        4)]; finish
+}
+plain! { GL_TEX_GENF_OES: glTexGenfOES(coord: u32, pname: u32, param: f32); enter EFFECT; finish }
+plain! {
+    GL_TEX_GENFV_OES: glTexGenfvOES(coord: u32, pname: u32, params: *const f32);
+    enter EFFECT, [observe::array(params, if (coord as i64) == 36192i64 {
+        sizes::texture_generation_values(pname) } else { 0 }, 4)]; finish
+}
+plain! { GL_TEX_GENI_OES: glTexGeniOES(coord: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_GENIV_OES: glTexGenivOES(coord: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, if (coord as i64) == 36192i64 {
+        sizes::texture_generation_values(pname) } else { 0 }, 4)]; finish
+}
+plain! { GL_TEX_GENX_OES: glTexGenxOES(coord: u32, pname: u32, param: i32); enter EFFECT; finish }
+plain! {
+    GL_TEX_GENXV_OES: glTexGenxvOES(coord: u32, pname: u32, params: *const i32);
+    enter EFFECT, [observe::array(params, if (coord as i64) == 36192i64 {
+        sizes::texture_generation_values(pname) } else { 0 }, 4)]; finish
+}
+followed! {
+    GL_TEX_IMAGE3D_OES: glTexImage3DOES(target: u32, level: i32, internalformat: u32,
+        width: i32, height: i32, depth: i32, border: i32, format: u32, r#type: u32,
+        pixels: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_TEX_PAGE_COMMITMENT_EXT: glTexPageCommitmentEXT(target: u32, level: i32, xoffset: i32,
+        yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, commit: u8);
+    enter EFFECT; finish
+}
+followed! {
+    GL_TEX_PARAMETER_IIV_EXT: glTexParameterIivEXT(target: u32, pname: u32,
+        params: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_PARAMETER_IIV_OES: glTexParameterIivOES(target: u32, pname: u32,
+        params: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_PARAMETER_IUIV_EXT: glTexParameterIuivEXT(target: u32, pname: u32,
+        params: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_PARAMETER_IUIV_OES: glTexParameterIuivOES(target: u32, pname: u32,
+        params: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_TEX_PARAMETERX_OES: glTexParameterxOES(target: u32, pname: u32, param: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_TEX_PARAMETERXV_OES: glTexParameterxvOES(target: u32, pname: u32, params: *const i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_STORAGE1D_EXT: glTexStorage1DEXT(target: u32, levels: i32, internalformat: u32,
+        width: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE2D_EXT: glTexStorage2DEXT(target: u32, levels: i32, internalformat: u32,
+        width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE3D_EXT: glTexStorage3DEXT(target: u32, levels: i32, internalformat: u32,
+        width: i32, height: i32, depth: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE3D_MULTISAMPLE_OES: glTexStorage3DMultisampleOES(target: u32, samples: i32,
+        internalformat: u32, width: i32, height: i32, depth: i32, fixedsamplelocations: u8);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE_ATTRIBS2D_EXT: glTexStorageAttribs2DEXT(target: u32, levels: i32,
+        internalformat: u32, width: i32, height: i32, attrib_list: *const i32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_STORAGE_ATTRIBS3D_EXT: glTexStorageAttribs3DEXT(target: u32, levels: i32,
+        internalformat: u32, width: i32, height: i32, depth: i32, attrib_list: *const i32);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEX_STORAGE_MEM2D_EXT: glTexStorageMem2DEXT(target: u32, levels: i32,
+        internalFormat: u32, width: i32, height: i32, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE_MEM2D_MULTISAMPLE_EXT: glTexStorageMem2DMultisampleEXT(target: u32,
+        samples: i32, internalFormat: u32, width: i32, height: i32, fixedSampleLocations: u8,
+        memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE_MEM3D_EXT: glTexStorageMem3DEXT(target: u32, levels: i32,
+        internalFormat: u32, width: i32, height: i32, depth: i32, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_STORAGE_MEM3D_MULTISAMPLE_EXT: glTexStorageMem3DMultisampleEXT(target: u32,
+        samples: i32, internalFormat: u32, width: i32, height: i32, depth: i32,
+        fixedSampleLocations: u8, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEX_SUB_IMAGE3D_OES: glTexSubImage3DOES(target: u32, level: i32, xoffset: i32,
+        yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, format: u32, r#type: u32,
+        pixels: *const c_void);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE1D_EXT: glTextureStorage1DEXT(texture: u32, target: u32, levels: i32,
+        internalformat: u32, width: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE2D_EXT: glTextureStorage2DEXT(texture: u32, target: u32, levels: i32,
+        internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE3D_EXT: glTextureStorage3DEXT(texture: u32, target: u32, levels: i32,
+        internalformat: u32, width: i32, height: i32, depth: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE_MEM2D_EXT: glTextureStorageMem2DEXT(texture: u32, levels: i32,
+        internalFormat: u32, width: i32, height: i32, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE_MEM2D_MULTISAMPLE_EXT: glTextureStorageMem2DMultisampleEXT(texture: u32,
+        samples: i32, internalFormat: u32, width: i32, height: i32, fixedSampleLocations: u8,
+        memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE_MEM3D_EXT: glTextureStorageMem3DEXT(texture: u32, levels: i32,
+        internalFormat: u32, width: i32, height: i32, depth: i32, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_STORAGE_MEM3D_MULTISAMPLE_EXT: glTextureStorageMem3DMultisampleEXT(texture: u32,
+        samples: i32, internalFormat: u32, width: i32, height: i32, depth: i32,
+        fixedSampleLocations: u8, memory: u32, offset: u64);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_VIEW_EXT: glTextureViewEXT(texture: u32, target: u32, origtexture: u32,
+        internalformat: u32, minlevel: u32, numlevels: u32, minlayer: u32, numlayers: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_TEXTURE_VIEW_OES: glTextureViewOES(texture: u32, target: u32, origtexture: u32,
+        internalformat: u32, minlevel: u32, numlevels: u32, minlayer: u32, numlayers: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! { GL_TRANSLATEX_OES: glTranslatexOES(x: i32, y: i32, z: i32); enter EFFECT; finish }
+followed! {
+    GL_UNMAP_BUFFER_OES: glUnmapBufferOES(target: u32) -> u8;
+    state gl [tracked enter]; enter EFFECT | LEAVES, []; result 0
+}
+plain! {
+    GL_USE_PROGRAM_STAGES_EXT: glUseProgramStagesEXT(pipeline: u32, stages: u32, program: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_VALIDATE_PROGRAM_PIPELINE_EXT: glValidateProgramPipelineEXT(pipeline: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_DIVISOR_EXT: glVertexAttribDivisorEXT(index: u32, divisor: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_VIEWPORT_ARRAYV_OES: glViewportArrayvOES(first: u32, count: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(4), 4)]; finish
+}
+plain! {
+    GL_VIEWPORT_INDEXEDF_OES: glViewportIndexedfOES(index: u32, x: f32, y: f32, w: f32,
+        h: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_VIEWPORT_INDEXEDFV_OES: glViewportIndexedfvOES(index: u32, v: *const f32);
+    enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+plain! {
+    GL_WAIT_SEMAPHORE_EXT: glWaitSemaphoreEXT(semaphore: u32, numBufferBarriers: u32,
+        buffers: *const u32, numTextureBarriers: u32, textures: *const u32,
+        srcLayouts: *const u32);
+    enter LEAVES, [observe::array(buffers, numBufferBarriers as i64, 4),
+        observe::array(textures, numTextureBarriers as i64, 4), observe::array(srcLayouts,
+        numTextureBarriers as i64, 4)]; result EFFECT
+}
+followed! {
+    GL_WEIGHT_POINTER_OES: glWeightPointerOES(size: i32, r#type: u32, stride: i32,
+        pointer: *const c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_WINDOW_RECTANGLES_EXT: glWindowRectanglesEXT(mode: u32, count: i32, r#box: *const i32);
+    enter EFFECT, [observe::array(r#box, (count as i64).saturating_mul(4), 4)]; finish
 }

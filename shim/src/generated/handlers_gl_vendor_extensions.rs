@@ -2,6693 +2,1322 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
-use super::trackers;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
-
-pub unsafe extern "C" fn glAlphaFuncQCOM(func: u32, r#ref: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32) { driver!(GL_ALPHA_FUNC_QCOM) };
-    let Some(call) = Call::begin(GL_ALPHA_FUNC_QCOM) else { return driver()(func, r#ref) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(func, r#ref) };
-    call.put(0, func);
-    call.put(4, r#ref);
-    let call = call.publish();
-    driver()(func, r#ref);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glApplyFramebufferAttachmentCMAAINTEL() {
-    let driver =
-        || -> unsafe extern "C" fn() { driver!(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL) };
-    let Some(call) = Call::begin(GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL) else {
-        return driver()();
-    };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBeginConditionalRenderNV(id: u32, mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_BEGIN_CONDITIONAL_RENDER_NV) };
-    let Some(call) = Call::begin(GL_BEGIN_CONDITIONAL_RENDER_NV) else { return driver()(id, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(id, mode) };
-    call.put(0, id);
-    call.put(4, mode);
-    let call = call.publish();
-    driver()(id, mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBeginPerfMonitorAMD(monitor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_PERF_MONITOR_AMD) };
-    let Some(call) = Call::begin(GL_BEGIN_PERF_MONITOR_AMD) else { return driver()(monitor) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(monitor) };
-    call.put_word(0, monitor);
-    let call = call.publish();
-    driver()(monitor);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBeginPerfQueryINTEL(queryHandle: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BEGIN_PERF_QUERY_INTEL) };
-    let Some(call) = Call::begin(GL_BEGIN_PERF_QUERY_INTEL) else { return driver()(queryHandle) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(queryHandle) };
-    call.put_word(0, queryHandle);
-    let call = call.publish();
-    driver()(queryHandle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBindShadingRateImageNV(texture: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_BIND_SHADING_RATE_IMAGE_NV) };
-    let Some(call) = Call::begin(GL_BIND_SHADING_RATE_IMAGE_NV) else { return driver()(texture) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(texture) };
-    call.put_word(0, texture);
-    let call = call.publish();
-    driver()(texture);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendBarrierNV() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_BLEND_BARRIER_NV) };
-    let Some(call) = Call::begin(GL_BLEND_BARRIER_NV) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlendParameteriNV(pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_BLEND_PARAMETERI_NV) };
-    let Some(call) = Call::begin(GL_BLEND_PARAMETERI_NV) else { return driver()(pname, value) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, value) };
-    call.put(0, pname);
-    call.put(4, value);
-    let call = call.publish();
-    driver()(pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBlitFramebufferANGLE(
-    srcX0: i32,
-    srcY0: i32,
-    srcX1: i32,
-    srcY1: i32,
-    dstX0: i32,
-    dstY0: i32,
-    dstX1: i32,
-    dstY1: i32,
-    mask: u32,
-    filter: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
-        driver!(GL_BLIT_FRAMEBUFFER_ANGLE)
-    };
-    let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER_ANGLE) else {
-        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBlitFramebufferANGLE::enter(
-            tracked, readable, observer, srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1,
-            mask, filter,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, srcX0);
-        call.put(4, srcY0);
-        call.put(8, srcX1);
-        call.put(12, srcY1);
-        call.put(16, dstX0);
-        call.put(20, dstY0);
-        call.put(24, dstX1);
-        call.put(28, dstY1);
-        call.put(32, mask);
-        call.put(36, filter);
-        call.publish_observing(40, &reads)
-    });
-    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBlitFramebufferNV(
-    srcX0: i32,
-    srcY0: i32,
-    srcX1: i32,
-    srcY1: i32,
-    dstX0: i32,
-    dstY0: i32,
-    dstX1: i32,
-    dstY1: i32,
-    mask: u32,
-    filter: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, i32, i32, i32, i32, i32, i32, u32, u32) {
-        driver!(GL_BLIT_FRAMEBUFFER_NV)
-    };
-    let Some(mut call) = Call::begin(GL_BLIT_FRAMEBUFFER_NV) else {
-        return driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glBlitFramebufferNV::enter(
-            tracked, readable, observer, srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1,
-            mask, filter,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, srcX0);
-        call.put(4, srcY0);
-        call.put(8, srcX1);
-        call.put(12, srcY1);
-        call.put(16, dstX0);
-        call.put(20, dstY0);
-        call.put(24, dstX1);
-        call.put(28, dstY1);
-        call.put(32, mask);
-        call.put(36, filter);
-        call.publish_observing(40, &reads)
-    });
-    driver()(srcX0, srcY0, srcX1, srcY1, dstX0, dstY0, dstX1, dstY1, mask, filter);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glBufferAttachMemoryNV(target: u32, memory: u32, offset: u64) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_BUFFER_ATTACH_MEMORY_NV) };
-    let Some(call) = Call::begin(GL_BUFFER_ATTACH_MEMORY_NV) else {
-        return driver()(target, memory, offset);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(target, memory, offset) };
-    call.put(0, target);
-    call.put(4, memory);
-    call.put(8, offset);
-    let call = call.publish();
-    driver()(target, memory, offset);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glBufferPageCommitmentMemNV(
-    target: u32,
-    offset: isize,
-    size: isize,
-    memory: u32,
-    memOffset: u64,
-    commit: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) {
-        driver!(GL_BUFFER_PAGE_COMMITMENT_MEM_NV)
-    };
-    let Some(call) = Call::begin(GL_BUFFER_PAGE_COMMITMENT_MEM_NV) else {
-        return driver()(target, offset, size, memory, memOffset, commit);
-    };
-    let Some(call) = call.reserve(EFFECT, 41) else {
-        return driver()(target, offset, size, memory, memOffset, commit);
-    };
-    call.put_word(0, target);
-    call.put(8, offset);
-    call.put(16, size);
-    call.put_word(24, memory);
-    call.put(32, memOffset);
-    call.put_word(40, commit);
-    let call = call.publish();
-    driver()(target, offset, size, memory, memOffset, commit);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64) -> u32 {
-        driver!(GL_CLIENT_WAIT_SYNC_APPLE)
-    };
-    let Some(mut call) = Call::begin(GL_CLIENT_WAIT_SYNC_APPLE) else {
-        return driver()(sync, flags, timeout);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glClientWaitSyncAPPLE::enter(
-            tracked,
-            readable,
-            observer,
-            sync as u64,
-            flags,
-            timeout,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, sync);
-        call.put_word(8, flags);
-        call.put(16, timeout);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(GL_CLIENT_WAIT_SYNC_APPLE, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glClipPlanefIMG(p: u32, eqn: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_CLIP_PLANEF_IMG) };
-    let Some(call) = Call::begin(GL_CLIP_PLANEF_IMG) else { return driver()(p, eqn) };
-    let mut reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(p, eqn);
-    };
-    call.put_word(0, p);
-    call.put(8, eqn);
-    let call = call.publish_observing(16, &reads);
-    driver()(p, eqn);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glClipPlanexIMG(p: u32, eqn: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_CLIP_PLANEX_IMG) };
-    let Some(call) = Call::begin(GL_CLIP_PLANEX_IMG) else { return driver()(p, eqn) };
-    let mut reads = [observe::array(eqn, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(p, eqn);
-    };
-    call.put_word(0, p);
-    call.put(8, eqn);
-    let call = call.publish_observing(16, &reads);
-    driver()(p, eqn);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glConservativeRasterParameteriNV(pname: u32, param: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32) { driver!(GL_CONSERVATIVE_RASTER_PARAMETERI_NV) };
-    let Some(call) = Call::begin(GL_CONSERVATIVE_RASTER_PARAMETERI_NV) else {
-        return driver()(pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(pname, param) };
-    call.put(0, pname);
-    call.put(4, param);
-    let call = call.publish();
-    driver()(pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCopyBufferSubDataNV(
-    readTarget: u32,
-    writeTarget: u32,
-    readOffset: isize,
-    writeOffset: isize,
-    size: isize,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, isize, isize, isize) {
-        driver!(GL_COPY_BUFFER_SUB_DATA_NV)
-    };
-    let Some(mut call) = Call::begin(GL_COPY_BUFFER_SUB_DATA_NV) else {
-        return trackers::glCopyBufferSubDataNV(
-            readTarget,
-            writeTarget,
-            readOffset,
-            writeOffset,
-            size,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCopyBufferSubDataNV::enter(
-            tracked,
-            readable,
-            observer,
-            readTarget,
-            writeTarget,
-            readOffset as i64,
-            writeOffset as i64,
-            size as i64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, readTarget);
-        call.put(4, writeTarget);
-        call.put(8, readOffset);
-        call.put(16, writeOffset);
-        call.put(24, size);
-        call.publish_observing(32, &reads)
-    });
-    driver()(readTarget, writeTarget, readOffset, writeOffset, size);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCopyPathNV(resultPath: u32, srcPath: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_COPY_PATH_NV) };
-    let Some(call) = Call::begin(GL_COPY_PATH_NV) else { return driver()(resultPath, srcPath) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(resultPath, srcPath) };
-    call.put(0, resultPath);
-    call.put(4, srcPath);
-    let call = call.publish();
-    driver()(resultPath, srcPath);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCopyTextureLevelsAPPLE(
-    destinationTexture: u32,
-    sourceTexture: u32,
-    sourceBaseLevel: i32,
-    sourceLevelCount: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, i32) { driver!(GL_COPY_TEXTURE_LEVELS_APPLE) };
-    let Some(call) = Call::begin(GL_COPY_TEXTURE_LEVELS_APPLE) else {
-        return driver()(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
-    };
-    call.put(0, destinationTexture);
-    call.put(4, sourceTexture);
-    call.put(8, sourceBaseLevel);
-    call.put(12, sourceLevelCount);
-    let call = call.publish();
-    driver()(destinationTexture, sourceTexture, sourceBaseLevel, sourceLevelCount);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCoverFillPathInstancedNV(
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    coverMode: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) {
-        driver!(GL_COVER_FILL_PATH_INSTANCED_NV)
-    };
-    let Some(mut call) = Call::begin(GL_COVER_FILL_PATH_INSTANCED_NV) else {
-        return driver()(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCoverFillPathInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            coverMode,
-            transformType,
-            transformValues as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        transformValues,
-        sizes::transform(transformType).saturating_mul(numPaths as i64),
-        4,
-    )];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, numPaths);
-        call.put(4, pathNameType);
-        call.put(8, paths);
-        call.put(16, pathBase);
-        call.put(20, coverMode);
-        call.put_word(24, transformType);
-        call.put(32, transformValues);
-        call.publish_observing(40, &reads)
-    });
-    driver()(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCoverFillPathNV(path: u32, coverMode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_COVER_FILL_PATH_NV) };
-    let Some(call) = Call::begin(GL_COVER_FILL_PATH_NV) else { return driver()(path, coverMode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(path, coverMode) };
-    call.put(0, path);
-    call.put(4, coverMode);
-    let call = call.publish();
-    driver()(path, coverMode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCoverStrokePathInstancedNV(
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    coverMode: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, *const f32) {
-        driver!(GL_COVER_STROKE_PATH_INSTANCED_NV)
-    };
-    let Some(mut call) = Call::begin(GL_COVER_STROKE_PATH_INSTANCED_NV) else {
-        return driver()(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glCoverStrokePathInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            coverMode,
-            transformType,
-            transformValues as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        transformValues,
-        sizes::transform(transformType).saturating_mul(numPaths as i64),
-        4,
-    )];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, numPaths);
-        call.put(4, pathNameType);
-        call.put(8, paths);
-        call.put(16, pathBase);
-        call.put(20, coverMode);
-        call.put_word(24, transformType);
-        call.put(32, transformValues);
-        call.publish_observing(40, &reads)
-    });
-    driver()(numPaths, pathNameType, paths, pathBase, coverMode, transformType, transformValues);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glCoverStrokePathNV(path: u32, coverMode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_COVER_STROKE_PATH_NV) };
-    let Some(call) = Call::begin(GL_COVER_STROKE_PATH_NV) else { return driver()(path, coverMode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(path, coverMode) };
-    call.put(0, path);
-    call.put(4, coverMode);
-    let call = call.publish();
-    driver()(path, coverMode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCoverageMaskNV(mask: u8) {
-    let driver = || -> unsafe extern "C" fn(u8) { driver!(GL_COVERAGE_MASK_NV) };
-    let Some(call) = Call::begin(GL_COVERAGE_MASK_NV) else { return driver()(mask) };
-    let Some(call) = call.reserve(EFFECT, 1) else { return driver()(mask) };
-    call.put_word(0, mask);
-    let call = call.publish();
-    driver()(mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCoverageModulationNV(components: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_COVERAGE_MODULATION_NV) };
-    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_NV) else { return driver()(components) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(components) };
-    call.put_word(0, components);
-    let call = call.publish();
-    driver()(components);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCoverageModulationTableNV(n: i32, v: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *const f32) { driver!(GL_COVERAGE_MODULATION_TABLE_NV) };
-    let Some(call) = Call::begin(GL_COVERAGE_MODULATION_TABLE_NV) else { return driver()(n, v) };
-    let mut reads = [observe::array(v, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else { return driver()(n, v) };
-    call.put_word(0, n);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(n, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCoverageOperationNV(operation: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_COVERAGE_OPERATION_NV) };
-    let Some(call) = Call::begin(GL_COVERAGE_OPERATION_NV) else { return driver()(operation) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(operation) };
-    call.put_word(0, operation);
-    let call = call.publish();
-    driver()(operation);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut u32) { driver!(GL_CREATE_PERF_QUERY_INTEL) };
-    let Some(call) = Call::begin(GL_CREATE_PERF_QUERY_INTEL) else {
-        return driver()(queryId, queryHandle);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(queryId, queryHandle) };
-    call.put_word(0, queryId);
-    call.put(8, queryHandle);
-    let mut call = call.publish();
-    driver()(queryId, queryHandle);
-    call.returned();
-    let mut writes = [observe::array(queryHandle, 1, 4)];
-    call.leave(GL_CREATE_PERF_QUERY_INTEL, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glCreateSemaphoresNV(n: i32, semaphores: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_CREATE_SEMAPHORES_NV) };
-    let Some(call) = Call::begin(GL_CREATE_SEMAPHORES_NV) else { return driver()(n, semaphores) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, semaphores) };
-    call.put_word(0, n);
-    call.put(8, semaphores);
-    let mut call = call.publish();
-    driver()(n, semaphores);
-    call.returned();
-    let mut writes = [observe::array(semaphores, n as i64, 4)];
-    call.leave(GL_CREATE_SEMAPHORES_NV, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glDeleteFencesNV(n: i32, fences: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DELETE_FENCES_NV) };
-    let Some(call) = Call::begin(GL_DELETE_FENCES_NV) else { return driver()(n, fences) };
-    let mut reads = [observe::array(fences, n as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(n, fences);
-    };
-    call.put_word(0, n);
-    call.put(8, fences);
-    let call = call.publish_observing(16, &reads);
-    driver()(n, fences);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeletePathsNV(path: u32, range: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32) { driver!(GL_DELETE_PATHS_NV) };
-    let Some(mut call) = Call::begin(GL_DELETE_PATHS_NV) else {
-        return trackers::glDeletePathsNV(path, range);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeletePathsNV::enter(tracked, readable, observer, path, range)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, path);
-        call.put(4, range);
-        call.publish()
-    });
-    driver()(path, range);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_DELETE_PERF_MONITORS_AMD) };
-    let Some(call) = Call::begin(GL_DELETE_PERF_MONITORS_AMD) else { return driver()(n, monitors) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(n, monitors) };
-    call.put_word(0, n);
-    call.put(8, monitors);
-    let mut call = call.publish();
-    driver()(n, monitors);
-    call.returned();
-    let mut writes = [observe::array(monitors, n as i64, 4)];
-    call.leave(GL_DELETE_PERF_MONITORS_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glDeletePerfQueryINTEL(queryHandle: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DELETE_PERF_QUERY_INTEL) };
-    let Some(call) = Call::begin(GL_DELETE_PERF_QUERY_INTEL) else { return driver()(queryHandle) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(queryHandle) };
-    call.put_word(0, queryHandle);
-    let call = call.publish();
-    driver()(queryHandle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDeleteSyncAPPLE(sync: *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) { driver!(GL_DELETE_SYNC_APPLE) };
-    let Some(mut call) = Call::begin(GL_DELETE_SYNC_APPLE) else {
-        return trackers::glDeleteSyncAPPLE(sync);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDeleteSyncAPPLE::enter(tracked, readable, observer, sync as u64)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, sync);
-        call.publish()
-    });
-    driver()(sync);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDepthRangeArrayfvNV(first: u32, count: i32, v: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_DEPTH_RANGE_ARRAYFV_NV) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_ARRAYFV_NV) else {
-        return driver()(first, count, v);
-    };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDepthRangeIndexedfNV(index: u32, n: f32, f: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_DEPTH_RANGE_INDEXEDF_NV) };
-    let Some(call) = Call::begin(GL_DEPTH_RANGE_INDEXEDF_NV) else { return driver()(index, n, f) };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(index, n, f) };
-    call.put(0, index);
-    call.put(4, n);
-    call.put_word(8, f);
-    let call = call.publish();
-    driver()(index, n, f);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDisableDriverControlQCOM(driverControl: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_DISABLE_DRIVER_CONTROL_QCOM) };
-    let Some(call) = Call::begin(GL_DISABLE_DRIVER_CONTROL_QCOM) else {
-        return driver()(driverControl);
-    };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(driverControl) };
-    call.put_word(0, driverControl);
-    let call = call.publish();
-    driver()(driverControl);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDisableiNV(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DISABLEI_NV) };
-    let Some(call) = Call::begin(GL_DISABLEI_NV) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glDrawArraysInstancedANGLE(
-    mode: u32,
-    first: i32,
-    count: i32,
-    primcount: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED_ANGLE) };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_ANGLE) else {
-        return driver()(mode, first, count, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArraysInstancedANGLE::enter(
-            tracked, readable, observer, mode, first, count, primcount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, first);
-        call.put(8, count);
-        call.put(12, primcount);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, first, count, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawArraysInstancedNV(
-    mode: u32,
-    first: i32,
-    count: i32,
-    primcount: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32) { driver!(GL_DRAW_ARRAYS_INSTANCED_NV) };
-    let Some(mut call) = Call::begin(GL_DRAW_ARRAYS_INSTANCED_NV) else {
-        return driver()(mode, first, count, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawArraysInstancedNV::enter(
-            tracked, readable, observer, mode, first, count, primcount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, first);
-        call.put(8, count);
-        call.put(12, primcount);
-        call.publish_observing(16, &reads)
-    });
-    driver()(mode, first, count, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawBuffersNV(n: i32, bufs: *const u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *const u32) { driver!(GL_DRAW_BUFFERS_NV) };
-    let Some(mut call) = Call::begin(GL_DRAW_BUFFERS_NV) else { return driver()(n, bufs) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawBuffersNV::enter(tracked, readable, observer, n, bufs as u64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put_word(0, n);
-        call.put(8, bufs);
-        call.publish_observing(16, &reads)
-    });
-    driver()(n, bufs);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedANGLE(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    primcount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_ANGLE)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_ANGLE) else {
-        return driver()(mode, count, r#type, indices, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedANGLE::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            primcount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, primcount);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawElementsInstancedNV(
-    mode: u32,
-    count: i32,
-    r#type: u32,
-    indices: *const c_void,
-    primcount: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, i32) {
-        driver!(GL_DRAW_ELEMENTS_INSTANCED_NV)
-    };
-    let Some(mut call) = Call::begin(GL_DRAW_ELEMENTS_INSTANCED_NV) else {
-        return driver()(mode, count, r#type, indices, primcount);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawElementsInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            mode,
-            count,
-            r#type,
-            indices as u64,
-            primcount,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 28, &mut reads).map(|call| {
-        call.put(0, mode);
-        call.put(4, count);
-        call.put_word(8, r#type);
-        call.put(16, indices);
-        call.put_word(24, primcount);
-        call.publish_observing(32, &reads)
-    });
-    driver()(mode, count, r#type, indices, primcount);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawMeshTasksIndirectNV(indirect: isize) {
-    let driver = || -> unsafe extern "C" fn(isize) { driver!(GL_DRAW_MESH_TASKS_INDIRECT_NV) };
-    let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_INDIRECT_NV) else {
-        return driver()(indirect);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawMeshTasksIndirectNV::enter(tracked, readable, observer, indirect as i64)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, indirect);
-        call.publish_observing(8, &reads)
-    });
-    driver()(indirect);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawMeshTasksNV(first: u32, count: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_DRAW_MESH_TASKS_NV) };
-    let Some(mut call) = Call::begin(GL_DRAW_MESH_TASKS_NV) else { return driver()(first, count) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glDrawMeshTasksNV::enter(tracked, readable, observer, first, count)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, first);
-        call.put(4, count);
-        call.publish_observing(8, &reads)
-    });
-    driver()(first, count);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glDrawVkImageNV(
-    vkImage: u64,
-    sampler: u32,
-    x0: f32,
-    y0: f32,
-    x1: f32,
-    y1: f32,
-    z: f32,
-    s0: f32,
-    t0: f32,
-    s1: f32,
-    t1: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u64, u32, f32, f32, f32, f32, f32, f32, f32, f32, f32) {
-            driver!(GL_DRAW_VK_IMAGE_NV)
-        };
-    let Some(call) = Call::begin(GL_DRAW_VK_IMAGE_NV) else {
-        return driver()(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
-    };
-    let Some(call) = call.reserve(EFFECT, 48) else {
-        return driver()(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
-    };
-    call.put(0, vkImage);
-    call.put(8, sampler);
-    call.put(12, x0);
-    call.put(16, y0);
-    call.put(20, x1);
-    call.put(24, y1);
-    call.put(28, z);
-    call.put(32, s0);
-    call.put(36, t0);
-    call.put(40, s1);
-    call.put(44, t1);
-    let call = call.publish();
-    driver()(vkImage, sampler, x0, y0, x1, y1, z, s0, t0, s1, t1);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEnableDriverControlQCOM(driverControl: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_ENABLE_DRIVER_CONTROL_QCOM) };
-    let Some(call) = Call::begin(GL_ENABLE_DRIVER_CONTROL_QCOM) else {
-        return driver()(driverControl);
-    };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(driverControl) };
-    call.put_word(0, driverControl);
-    let call = call.publish();
-    driver()(driverControl);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEnableiNV(target: u32, index: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_ENABLEI_NV) };
-    let Some(call) = Call::begin(GL_ENABLEI_NV) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    driver()(target, index);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEndConditionalRenderNV() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_END_CONDITIONAL_RENDER_NV) };
-    let Some(call) = Call::begin(GL_END_CONDITIONAL_RENDER_NV) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEndPerfMonitorAMD(monitor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_PERF_MONITOR_AMD) };
-    let Some(call) = Call::begin(GL_END_PERF_MONITOR_AMD) else { return driver()(monitor) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(monitor) };
-    call.put_word(0, monitor);
-    let call = call.publish();
-    driver()(monitor);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEndPerfQueryINTEL(queryHandle: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_PERF_QUERY_INTEL) };
-    let Some(call) = Call::begin(GL_END_PERF_QUERY_INTEL) else { return driver()(queryHandle) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(queryHandle) };
-    call.put_word(0, queryHandle);
-    let call = call.publish();
-    driver()(queryHandle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glEndTilingQCOM(preserveMask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_END_TILING_QCOM) };
-    let Some(call) = Call::begin(GL_END_TILING_QCOM) else { return driver()(preserveMask) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(preserveMask) };
-    call.put_word(0, preserveMask);
-    let call = call.publish();
-    driver()(preserveMask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glExtGetBufferPointervQCOM(target: u32, params: *mut *mut c_void) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void) {
-        driver!(GL_EXT_GET_BUFFER_POINTERV_QCOM)
-    };
-    let Some(call) = Call::begin(GL_EXT_GET_BUFFER_POINTERV_QCOM) else {
-        return driver()(target, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(target, params) };
-    call.put_word(0, target);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 8)];
-    call.leave(GL_EXT_GET_BUFFER_POINTERV_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetBuffersQCOM(
-    buffers: *mut u32,
-    maxBuffers: i32,
-    numBuffers: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_BUFFERS_QCOM) };
-    let Some(call) = Call::begin(GL_EXT_GET_BUFFERS_QCOM) else {
-        return driver()(buffers, maxBuffers, numBuffers);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(buffers, maxBuffers, numBuffers);
-    };
-    call.put(0, buffers);
-    call.put_word(8, maxBuffers);
-    call.put(16, numBuffers);
-    let mut call = call.publish();
-    driver()(buffers, maxBuffers, numBuffers);
-    call.returned();
-    let mut writes = [
-        if numBuffers.is_null() {
-            observe::array(buffers, maxBuffers as i64, 4)
-        } else {
-            observe::counted_array(buffers, numBuffers, maxBuffers as i64, 4)
-        },
-        observe::array(numBuffers, 1, 4),
-    ];
-    call.leave(GL_EXT_GET_BUFFERS_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetFramebuffersQCOM(
-    framebuffers: *mut u32,
-    maxFramebuffers: i32,
-    numFramebuffers: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) {
-        driver!(GL_EXT_GET_FRAMEBUFFERS_QCOM)
-    };
-    let Some(call) = Call::begin(GL_EXT_GET_FRAMEBUFFERS_QCOM) else {
-        return driver()(framebuffers, maxFramebuffers, numFramebuffers);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(framebuffers, maxFramebuffers, numFramebuffers);
-    };
-    call.put(0, framebuffers);
-    call.put_word(8, maxFramebuffers);
-    call.put(16, numFramebuffers);
-    let mut call = call.publish();
-    driver()(framebuffers, maxFramebuffers, numFramebuffers);
-    call.returned();
-    let mut writes = [
-        if numFramebuffers.is_null() {
-            observe::array(framebuffers, maxFramebuffers as i64, 4)
-        } else {
-            observe::counted_array(framebuffers, numFramebuffers, maxFramebuffers as i64, 4)
-        },
-        observe::array(numFramebuffers, 1, 4),
-    ];
-    call.leave(GL_EXT_GET_FRAMEBUFFERS_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetProgramBinarySourceQCOM(
-    program: u32,
-    shadertype: u32,
-    source: *mut c_char,
-    length: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut c_char, *mut i32) {
-        driver!(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM)
-    };
-    let Some(call) = Call::begin(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM) else {
-        return driver()(program, shadertype, source, length);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, program);
-        call.put(4, shadertype);
-        call.put(8, source);
-        call.put(16, length);
-        call.publish()
-    });
-    driver()(program, shadertype, source, length);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glExtGetProgramBinarySourceQCOM::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                shadertype,
-                source as u64,
-                length as u64,
-            )
-        });
-        let mut writes = [observe::array(length, 1, 4)];
-        call.leave(GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM, 0, (), &mut writes);
-    }
-}
-
-pub unsafe extern "C" fn glExtGetProgramsQCOM(
-    programs: *mut u32,
-    maxPrograms: i32,
-    numPrograms: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_PROGRAMS_QCOM) };
-    let Some(call) = Call::begin(GL_EXT_GET_PROGRAMS_QCOM) else {
-        return driver()(programs, maxPrograms, numPrograms);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(programs, maxPrograms, numPrograms);
-    };
-    call.put(0, programs);
-    call.put_word(8, maxPrograms);
-    call.put(16, numPrograms);
-    let mut call = call.publish();
-    driver()(programs, maxPrograms, numPrograms);
-    call.returned();
-    let mut writes = [
-        if numPrograms.is_null() {
-            observe::array(programs, maxPrograms as i64, 4)
-        } else {
-            observe::counted_array(programs, numPrograms, maxPrograms as i64, 4)
-        },
-        observe::array(numPrograms, 1, 4),
-    ];
-    call.leave(GL_EXT_GET_PROGRAMS_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetRenderbuffersQCOM(
-    renderbuffers: *mut u32,
-    maxRenderbuffers: i32,
-    numRenderbuffers: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) {
-        driver!(GL_EXT_GET_RENDERBUFFERS_QCOM)
-    };
-    let Some(call) = Call::begin(GL_EXT_GET_RENDERBUFFERS_QCOM) else {
-        return driver()(renderbuffers, maxRenderbuffers, numRenderbuffers);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(renderbuffers, maxRenderbuffers, numRenderbuffers);
-    };
-    call.put(0, renderbuffers);
-    call.put_word(8, maxRenderbuffers);
-    call.put(16, numRenderbuffers);
-    let mut call = call.publish();
-    driver()(renderbuffers, maxRenderbuffers, numRenderbuffers);
-    call.returned();
-    let mut writes = [
-        if numRenderbuffers.is_null() {
-            observe::array(renderbuffers, maxRenderbuffers as i64, 4)
-        } else {
-            observe::counted_array(renderbuffers, numRenderbuffers, maxRenderbuffers as i64, 4)
-        },
-        observe::array(numRenderbuffers, 1, 4),
-    ];
-    call.leave(GL_EXT_GET_RENDERBUFFERS_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetShadersQCOM(
-    shaders: *mut u32,
-    maxShaders: i32,
-    numShaders: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_SHADERS_QCOM) };
-    let Some(call) = Call::begin(GL_EXT_GET_SHADERS_QCOM) else {
-        return driver()(shaders, maxShaders, numShaders);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(shaders, maxShaders, numShaders);
-    };
-    call.put(0, shaders);
-    call.put_word(8, maxShaders);
-    call.put(16, numShaders);
-    let mut call = call.publish();
-    driver()(shaders, maxShaders, numShaders);
-    call.returned();
-    let mut writes = [
-        if numShaders.is_null() {
-            observe::array(shaders, maxShaders as i64, 4)
-        } else {
-            observe::counted_array(shaders, numShaders, maxShaders as i64, 4)
-        },
-        observe::array(numShaders, 1, 4),
-    ];
-    call.leave(GL_EXT_GET_SHADERS_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetTexLevelParameterivQCOM(
-    texture: u32,
-    face: u32,
-    level: i32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, *mut i32) {
-        driver!(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM)
-    };
-    let Some(call) = Call::begin(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM) else {
-        return driver()(texture, face, level, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(texture, face, level, pname, params);
-    };
-    call.put(0, texture);
-    call.put(4, face);
-    call.put(8, level);
-    call.put(12, pname);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(texture, face, level, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 4)];
-    call.leave(GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtGetTexSubImageQCOM(
-    target: u32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    format: u32,
-    r#type: u32,
-    texels: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , i32 , i32 , i32 , i32 , i32 , u32 , u32 , * mut c_void) { driver ! (GL_EXT_GET_TEX_SUB_IMAGE_QCOM) } ;
-    let Some(call) = Call::begin(GL_EXT_GET_TEX_SUB_IMAGE_QCOM) else {
-        return driver()(
-            target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
-        );
-    };
-    let call = call.reserve(EFFECT | LEAVES, 48).map(|call| {
-        call.put(0, target);
-        call.put(4, level);
-        call.put(8, xoffset);
-        call.put(12, yoffset);
-        call.put(16, zoffset);
-        call.put(20, width);
-        call.put(24, height);
-        call.put(28, depth);
-        call.put(32, format);
-        call.put(36, r#type);
-        call.put(40, texels);
-        call.publish()
-    });
-    driver()(
-        target, level, xoffset, yoffset, zoffset, width, height, depth, format, r#type, texels,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glExtGetTexSubImageQCOM::leave(
-                tracked,
-                readable,
-                observer,
-                target,
-                level,
-                xoffset,
-                yoffset,
-                zoffset,
-                width,
-                height,
-                depth,
-                format,
-                r#type,
-                texels as u64,
-            )
-        });
-        call.leave(GL_EXT_GET_TEX_SUB_IMAGE_QCOM, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glExtGetTexturesQCOM(
-    textures: *mut u32,
-    maxTextures: i32,
-    numTextures: *mut i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(*mut u32, i32, *mut i32) { driver!(GL_EXT_GET_TEXTURES_QCOM) };
-    let Some(call) = Call::begin(GL_EXT_GET_TEXTURES_QCOM) else {
-        return driver()(textures, maxTextures, numTextures);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(textures, maxTextures, numTextures);
-    };
-    call.put(0, textures);
-    call.put_word(8, maxTextures);
-    call.put(16, numTextures);
-    let mut call = call.publish();
-    driver()(textures, maxTextures, numTextures);
-    call.returned();
-    let mut writes = [
-        if numTextures.is_null() {
-            observe::array(textures, maxTextures as i64, 4)
-        } else {
-            observe::counted_array(textures, numTextures, maxTextures as i64, 4)
-        },
-        observe::array(numTextures, 1, 4),
-    ];
-    call.leave(GL_EXT_GET_TEXTURES_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glExtIsProgramBinaryQCOM(program: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_EXT_IS_PROGRAM_BINARY_QCOM) };
-    let Some(call) = Call::begin(GL_EXT_IS_PROGRAM_BINARY_QCOM) else { return driver()(program) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(program) };
-    call.put_word(0, program);
-    let call = call.publish();
-    let result = driver()(program);
-    call.leave_result(GL_EXT_IS_PROGRAM_BINARY_QCOM, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glExtTexObjectStateOverrideiQCOM(target: u32, pname: u32, param: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) {
-        driver!(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM)
-    };
-    let Some(call) = Call::begin(GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM) else {
-        return driver()(target, pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glExtrapolateTex2DQCOM(
-    src1: u32,
-    src2: u32,
-    output: u32,
-    scaleFactor: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, f32) { driver!(GL_EXTRAPOLATE_TEX2D_QCOM) };
-    let Some(call) = Call::begin(GL_EXTRAPOLATE_TEX2D_QCOM) else {
-        return driver()(src1, src2, output, scaleFactor);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(src1, src2, output, scaleFactor);
-    };
-    call.put(0, src1);
-    call.put(4, src2);
-    call.put(8, output);
-    call.put(12, scaleFactor);
-    let call = call.publish();
-    driver()(src1, src2, output, scaleFactor);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32) -> *mut c_void { driver!(GL_FENCE_SYNC_APPLE) };
-    let Some(mut call) = Call::begin(GL_FENCE_SYNC_APPLE) else {
-        return trackers::glFenceSyncAPPLE(condition, flags);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFenceSyncAPPLE::enter(tracked, readable, observer, condition, flags)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 8, &mut reads).map(|call| {
-        call.put(0, condition);
-        call.put(4, flags);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(condition, flags);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glFenceSyncAPPLE::leave(
-                tracked,
-                readable,
-                observer,
-                condition,
-                flags,
-                result as u64,
-            )
-        });
-        call.leave(GL_FENCE_SYNC_APPLE, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glFenceSyncAPPLE::leave(
-                tracked,
-                readable,
-                observer,
-                condition,
-                flags,
-                result as u64,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glFinishFenceNV(fence: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_FINISH_FENCE_NV) };
-    let Some(mut call) = Call::begin(GL_FINISH_FENCE_NV) else { return driver()(fence) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glFinishFenceNV::enter(tracked, readable, observer, fence)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
-        call.put_word(0, fence);
-        call.publish_observing(8, &reads)
-    });
-    driver()(fence);
-    if let Some(call) = call {
-        call.leave_result(GL_FINISH_FENCE_NV, EFFECT, ());
-    }
-}
-
-pub unsafe extern "C" fn glFragmentCoverageColorNV(color: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_FRAGMENT_COVERAGE_COLOR_NV) };
-    let Some(call) = Call::begin(GL_FRAGMENT_COVERAGE_COLOR_NV) else { return driver()(color) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(color) };
-    call.put_word(0, color);
-    let call = call.publish();
-    driver()(color);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferFetchBarrierQCOM() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_FETCH_BARRIER_QCOM) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferFoveationConfigQCOM(
-    framebuffer: u32,
-    numLayers: u32,
-    focalPointsPerLayer: u32,
-    requestedFeatures: u32,
-    providedFeatures: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, *mut u32) {
-        driver!(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM) else {
-        return driver()(
-            framebuffer,
-            numLayers,
-            focalPointsPerLayer,
-            requestedFeatures,
-            providedFeatures,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(
-            framebuffer,
-            numLayers,
-            focalPointsPerLayer,
-            requestedFeatures,
-            providedFeatures,
-        );
-    };
-    call.put(0, framebuffer);
-    call.put(4, numLayers);
-    call.put(8, focalPointsPerLayer);
-    call.put(12, requestedFeatures);
-    call.put(16, providedFeatures);
-    let mut call = call.publish();
-    driver()(framebuffer, numLayers, focalPointsPerLayer, requestedFeatures, providedFeatures);
-    call.returned();
-    let mut writes = [observe::array(providedFeatures, 1, 4)];
-    call.leave(GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glFramebufferFoveationParametersQCOM(
-    framebuffer: u32,
-    layer: u32,
-    focalPoint: u32,
-    focalX: f32,
-    focalY: f32,
-    gainX: f32,
-    gainY: f32,
-    foveaArea: f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) {
-        driver!(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM) else {
-        return driver()(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
-    };
-    call.put(0, framebuffer);
-    call.put(4, layer);
-    call.put(8, focalPoint);
-    call.put(12, focalX);
-    call.put(16, focalY);
-    call.put(20, gainX);
-    call.put(24, gainY);
-    call.put(28, foveaArea);
-    let call = call.publish();
-    driver()(framebuffer, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferParameteriMESA(target: u32, pname: u32, param: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_FRAMEBUFFER_PARAMETERI_MESA) };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_PARAMETERI_MESA) else {
-        return driver()(target, pname, param);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(target, pname, param) };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put_word(8, param);
-    let call = call.publish();
-    driver()(target, pname, param);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferSampleLocationsfvNV(
-    target: u32,
-    start: u32,
-    count: i32,
-    v: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const f32) {
-        driver!(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
-        return driver()(target, start, count, v);
-    };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(target, start, count, v);
-    };
-    call.put(0, target);
-    call.put(4, start);
-    call.put_word(8, count);
-    call.put(16, v);
-    let call = call.publish_observing(24, &reads);
-    driver()(target, start, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture2DDownsampleIMG(
-    target: u32,
-    attachment: u32,
-    textarget: u32,
-    texture: u32,
-    level: i32,
-    xscale: i32,
-    yscale: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG) else {
-        return driver()(target, attachment, textarget, texture, level, xscale, yscale);
-    };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver()(target, attachment, textarget, texture, level, xscale, yscale);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, textarget);
-    call.put(12, texture);
-    call.put(16, level);
-    call.put(20, xscale);
-    call.put_word(24, yscale);
-    let call = call.publish();
-    driver()(target, attachment, textarget, texture, level, xscale, yscale);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTexture2DMultisampleIMG(
-    target: u32,
-    attachment: u32,
-    textarget: u32,
-    texture: u32,
-    level: i32,
-    samples: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG) else {
-        return driver()(target, attachment, textarget, texture, level, samples);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(target, attachment, textarget, texture, level, samples);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, textarget);
-    call.put(12, texture);
-    call.put(16, level);
-    call.put(20, samples);
-    let call = call.publish();
-    driver()(target, attachment, textarget, texture, level, samples);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glFramebufferTextureLayerDownsampleIMG(
-    target: u32,
-    attachment: u32,
-    texture: u32,
-    level: i32,
-    layer: i32,
-    xscale: i32,
-    yscale: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, i32, i32, i32, i32) {
-        driver!(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG)
-    };
-    let Some(call) = Call::begin(GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG) else {
-        return driver()(target, attachment, texture, level, layer, xscale, yscale);
-    };
-    let Some(call) = call.reserve(EFFECT, 28) else {
-        return driver()(target, attachment, texture, level, layer, xscale, yscale);
-    };
-    call.put(0, target);
-    call.put(4, attachment);
-    call.put(8, texture);
-    call.put(12, level);
-    call.put(16, layer);
-    call.put(20, xscale);
-    call.put_word(24, yscale);
-    let call = call.publish();
-    driver()(target, attachment, texture, level, layer, xscale, yscale);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glGenFencesNV(n: i32, fences: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_FENCES_NV) };
-    let Some(call) = Call::begin(GL_GEN_FENCES_NV) else { return driver()(n, fences) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, fences) };
-    call.put_word(0, n);
-    call.put(8, fences);
-    let mut call = call.publish();
-    driver()(n, fences);
-    call.returned();
-    let mut writes = [observe::array(fences, n as i64, 4)];
-    call.leave(GL_GEN_FENCES_NV, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGenPathsNV(range: i32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(i32) -> u32 { driver!(GL_GEN_PATHS_NV) };
-    let Some(call) = Call::begin(GL_GEN_PATHS_NV) else { return trackers::glGenPathsNV(range) };
-    let call = call.reserve(LEAVES, 4).map(|call| {
-        call.put_word(0, range);
-        call.publish()
-    });
-    let result = driver()(range);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
-        });
-        call.leave(GL_GEN_PATHS_NV, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGenPathsNV::leave(tracked, readable, observer, range, result)
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn glGenPerfMonitorsAMD(n: i32, monitors: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(i32, *mut u32) { driver!(GL_GEN_PERF_MONITORS_AMD) };
-    let Some(call) = Call::begin(GL_GEN_PERF_MONITORS_AMD) else { return driver()(n, monitors) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(n, monitors) };
-    call.put_word(0, n);
-    call.put(8, monitors);
-    let mut call = call.publish();
-    driver()(n, monitors);
-    call.returned();
-    let mut writes = [observe::array(monitors, n as i64, 4)];
-    call.leave(GL_GEN_PERF_MONITORS_AMD, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetCoverageModulationTableNV(bufSize: i32, v: *mut f32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, *mut f32) { driver!(GL_GET_COVERAGE_MODULATION_TABLE_NV) };
-    let Some(call) = Call::begin(GL_GET_COVERAGE_MODULATION_TABLE_NV) else {
-        return driver()(bufSize, v);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(bufSize, v) };
-    call.put_word(0, bufSize);
-    call.put(8, v);
-    let mut call = call.publish();
-    driver()(bufSize, v);
-    call.returned();
-    let mut writes = [observe::array(v, (bufSize as i64).min(16), 4)];
-    call.leave(GL_GET_COVERAGE_MODULATION_TABLE_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetDriverControlStringQCOM(
-    driverControl: u32,
-    bufSize: i32,
-    length: *mut i32,
-    driverControlString: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_DRIVER_CONTROL_STRING_QCOM)
-    };
-    let Some(call) = Call::begin(GL_GET_DRIVER_CONTROL_STRING_QCOM) else {
-        return driver()(driverControl, bufSize, length, driverControlString);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(driverControl, bufSize, length, driverControlString);
-    };
-    call.put(0, driverControl);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, driverControlString);
-    let mut call = call.publish();
-    driver()(driverControl, bufSize, length, driverControlString);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        observe::c_string_bounded(driverControlString, bufSize as i64),
-    ];
-    call.leave(GL_GET_DRIVER_CONTROL_STRING_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetDriverControlsQCOM(
-    num: *mut i32,
-    size: i32,
-    driverControls: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut i32, i32, *mut u32) {
-        driver!(GL_GET_DRIVER_CONTROLS_QCOM)
-    };
-    let Some(call) = Call::begin(GL_GET_DRIVER_CONTROLS_QCOM) else {
-        return driver()(num, size, driverControls);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(num, size, driverControls);
-    };
-    call.put(0, num);
-    call.put_word(8, size);
-    call.put(16, driverControls);
-    let mut call = call.publish();
-    driver()(num, size, driverControls);
-    call.returned();
-    let mut writes = [
-        observe::array(num, 1, 4),
-        if num.is_null() {
-            observe::array(driverControls, size as i64, 4)
-        } else {
-            observe::counted_array(driverControls, num, size as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_DRIVER_CONTROLS_QCOM, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFenceivNV(fence: u32, pname: u32, params: *mut i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_FENCEIV_NV) };
-    let Some(call) = Call::begin(GL_GET_FENCEIV_NV) else { return driver()(fence, pname, params) };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(fence, pname, params) };
-    call.put(0, fence);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(fence, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_FENCEIV_NV, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFirstPerfQueryIdINTEL(queryId: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(*mut u32) { driver!(GL_GET_FIRST_PERF_QUERY_ID_INTEL) };
-    let Some(call) = Call::begin(GL_GET_FIRST_PERF_QUERY_ID_INTEL) else {
-        return driver()(queryId);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(queryId) };
-    call.put(0, queryId);
-    let mut call = call.publish();
-    driver()(queryId);
-    call.returned();
-    let mut writes = [observe::array(queryId, 1, 4)];
-    call.leave(GL_GET_FIRST_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFloati_vNV(target: u32, index: u32, data: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_FLOATI_V_NV) };
-    let Some(call) = Call::begin(GL_GET_FLOATI_V_NV) else { return driver()(target, index, data) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, index, data);
-    };
-    call.put(0, target);
-    call.put(4, index);
-    call.put(8, data);
-    let mut call = call.publish();
-    driver()(target, index, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::indexed_state(target), 4)];
-    call.leave(GL_GET_FLOATI_V_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetFramebufferParameterivMESA(
-    target: u32,
-    pname: u32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut i32) {
-        driver!(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA)
-    };
-    let Some(call) = Call::begin(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA) else {
-        return driver()(target, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(target, pname, params);
-    };
-    call.put(0, target);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(target, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, sizes::framebuffer_value(pname), 4)];
-    call.leave(GL_GET_FRAMEBUFFER_PARAMETERIV_MESA, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetImageHandleNV(
-    texture: u32,
-    level: i32,
-    layered: u8,
-    layer: i32,
-    format: u32,
-) -> u64 {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u8, i32, u32) -> u64 {
-        driver!(GL_GET_IMAGE_HANDLE_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_IMAGE_HANDLE_NV) else {
-        return driver()(texture, level, layered, layer, format);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver()(texture, level, layered, layer, format);
-    };
-    call.clear(8);
-    call.put(0, texture);
-    call.put(4, level);
-    call.put(8, layered);
-    call.put(12, layer);
-    call.put_word(16, format);
-    let call = call.publish();
-    let result = driver()(texture, level, layered, layer, format);
-    call.leave_result(GL_GET_IMAGE_HANDLE_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetInteger64vAPPLE(pname: u32, params: *mut i64) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i64) { driver!(GL_GET_INTEGER64V_APPLE) };
-    let Some(call) = Call::begin(GL_GET_INTEGER64V_APPLE) else {
-        return trackers::glGetInteger64vAPPLE(pname, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, pname);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(pname, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
-        });
-        let mut writes = [observe::array(params, sizes::state(pname), 8)];
-        call.leave(GL_GET_INTEGER64V_APPLE, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetInteger64vAPPLE::leave(tracked, readable, observer, pname, params as u64)
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetInternalformatSampleivNV(
-    target: u32,
-    internalformat: u32,
-    samples: i32,
-    pname: u32,
-    count: i32,
-    params: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, u32, i32, *mut i32) {
-        driver!(GL_GET_INTERNALFORMAT_SAMPLEIV_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_INTERNALFORMAT_SAMPLEIV_NV) else {
-        return driver()(target, internalformat, samples, pname, count, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(target, internalformat, samples, pname, count, params);
-    };
-    call.put(0, target);
-    call.put(4, internalformat);
-    call.put(8, samples);
-    call.put(12, pname);
-    call.put_word(16, count);
-    call.put(24, params);
-    let mut call = call.publish();
-    driver()(target, internalformat, samples, pname, count, params);
-    call.returned();
-    let mut writes = [observe::array(params, count as i64, 4)];
-    call.leave(GL_GET_INTERNALFORMAT_SAMPLEIV_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetMemoryObjectDetachedResourcesuivNV(
-    memory: u32,
-    pname: u32,
-    first: i32,
-    count: i32,
-    params: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, i32, *mut u32) {
-        driver!(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV) else {
-        return driver()(memory, pname, first, count, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(memory, pname, first, count, params);
-    };
-    call.put(0, memory);
-    call.put(4, pname);
-    call.put(8, first);
-    call.put(12, count);
-    call.put(16, params);
-    let mut call = call.publish();
-    driver()(memory, pname, first, count, params);
-    call.returned();
-    let mut writes = [observe::array(params, count as i64, 4)];
-    call.leave(GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetNextPerfQueryIdINTEL(queryId: u32, nextQueryId: *mut u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *mut u32) { driver!(GL_GET_NEXT_PERF_QUERY_ID_INTEL) };
-    let Some(call) = Call::begin(GL_GET_NEXT_PERF_QUERY_ID_INTEL) else {
-        return driver()(queryId, nextQueryId);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(queryId, nextQueryId);
-    };
-    call.put_word(0, queryId);
-    call.put(8, nextQueryId);
-    let mut call = call.publish();
-    driver()(queryId, nextQueryId);
-    call.returned();
-    let mut writes = [observe::array(nextQueryId, 1, 4)];
-    call.leave(GL_GET_NEXT_PERF_QUERY_ID_INTEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPathCommandsNV(path: u32, commands: *mut u8) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut u8) { driver!(GL_GET_PATH_COMMANDS_NV) };
-    let Some(call) = Call::begin(GL_GET_PATH_COMMANDS_NV) else { return driver()(path, commands) };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, path);
-        call.put(8, commands);
-        call.publish()
-    });
-    driver()(path, commands);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetPathCommandsNV::leave(tracked, readable, observer, path, commands as u64)
-        });
-        call.leave(GL_GET_PATH_COMMANDS_NV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetPathCoordsNV(path: u32, coords: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_PATH_COORDS_NV) };
-    let Some(call) = Call::begin(GL_GET_PATH_COORDS_NV) else { return driver()(path, coords) };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, path);
-        call.put(8, coords);
-        call.publish()
-    });
-    driver()(path, coords);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetPathCoordsNV::leave(tracked, readable, observer, path, coords as u64)
-        });
-        call.leave(GL_GET_PATH_COORDS_NV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetPathDashArrayNV(path: u32, dashArray: *mut f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut f32) { driver!(GL_GET_PATH_DASH_ARRAY_NV) };
-    let Some(call) = Call::begin(GL_GET_PATH_DASH_ARRAY_NV) else {
-        return driver()(path, dashArray);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put_word(0, path);
-        call.put(8, dashArray);
-        call.publish()
-    });
-    driver()(path, dashArray);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetPathDashArrayNV::leave(
-                tracked,
-                readable,
-                observer,
-                path,
-                dashArray as u64,
-            )
-        });
-        call.leave(GL_GET_PATH_DASH_ARRAY_NV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetPathLengthNV(path: u32, startSegment: i32, numSegments: i32) -> f32 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32) -> f32 { driver!(GL_GET_PATH_LENGTH_NV) };
-    let Some(call) = Call::begin(GL_GET_PATH_LENGTH_NV) else {
-        return driver()(path, startSegment, numSegments);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else {
-        return driver()(path, startSegment, numSegments);
-    };
-    call.put(0, path);
-    call.put(4, startSegment);
-    call.put_word(8, numSegments);
-    let call = call.publish();
-    let result = driver()(path, startSegment, numSegments);
-    call.leave_result(GL_GET_PATH_LENGTH_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetPathMetricRangeNV(
-    metricQueryMask: u32,
-    firstPathName: u32,
-    numPaths: i32,
-    stride: i32,
-    metrics: *mut f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, i32, *mut f32) {
-        driver!(GL_GET_PATH_METRIC_RANGE_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_PATH_METRIC_RANGE_NV) else {
-        return driver()(metricQueryMask, firstPathName, numPaths, stride, metrics);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 24).map(|call| {
-        call.put(0, metricQueryMask);
-        call.put(4, firstPathName);
-        call.put(8, numPaths);
-        call.put(12, stride);
-        call.put(16, metrics);
-        call.publish()
-    });
-    driver()(metricQueryMask, firstPathName, numPaths, stride, metrics);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetPathMetricRangeNV::leave(
-                tracked,
-                readable,
-                observer,
-                metricQueryMask,
-                firstPathName,
-                numPaths,
-                stride,
-                metrics as u64,
-            )
-        });
-        call.leave(GL_GET_PATH_METRIC_RANGE_NV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetPathMetricsNV(
-    metricQueryMask: u32,
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    stride: i32,
-    metrics: *mut f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, i32, *mut f32) {
-        driver!(GL_GET_PATH_METRICS_NV)
-    };
-    let Some(mut call) = Call::begin(GL_GET_PATH_METRICS_NV) else {
-        return driver()(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glGetPathMetricsNV::enter(
-            tracked,
-            readable,
-            observer,
-            metricQueryMask,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            stride,
-            metrics as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, metricQueryMask);
-        call.put(4, numPaths);
-        call.put_word(8, pathNameType);
-        call.put(16, paths);
-        call.put(24, pathBase);
-        call.put(28, stride);
-        call.put(32, metrics);
-        call.publish_observing(40, &reads)
-    });
-    driver()(metricQueryMask, numPaths, pathNameType, paths, pathBase, stride, metrics);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetPathMetricsNV::leave(
-                tracked,
-                readable,
-                observer,
-                metricQueryMask,
-                numPaths,
-                pathNameType,
-                paths as u64,
-                pathBase,
-                stride,
-                metrics as u64,
-            )
-        });
-        call.leave(GL_GET_PATH_METRICS_NV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetPathParameterfvNV(path: u32, pname: u32, value: *mut f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut f32) { driver!(GL_GET_PATH_PARAMETERFV_NV) };
-    let Some(call) = Call::begin(GL_GET_PATH_PARAMETERFV_NV) else {
-        return driver()(path, pname, value);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(path, pname, value) };
-    call.put(0, path);
-    call.put(4, pname);
-    call.put(8, value);
-    let mut call = call.publish();
-    driver()(path, pname, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 4)];
-    call.leave(GL_GET_PATH_PARAMETERFV_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_PATH_PARAMETERIV_NV) };
-    let Some(call) = Call::begin(GL_GET_PATH_PARAMETERIV_NV) else {
-        return trackers::glGetPathParameterivNV(path, pname, value);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, path);
-        call.put(4, pname);
-        call.put(8, value);
-        call.publish()
-    });
-    driver()(path, pname, value);
-    if let Some(mut call) = call {
-        call.returned();
-        if matches!(pname, 0x909d | 0x909e | 0x909f) {
-            tracking::touch(&mut call, |tracked, readable, observer| {
-                commands::glGetPathParameterivNV::leave(
-                    tracked,
-                    readable,
-                    observer,
-                    path,
-                    pname,
-                    value as u64,
-                )
-            });
-        }
-        let mut writes = [observe::array(value, 1, 4)];
-        call.leave(GL_GET_PATH_PARAMETERIV_NV, 0, (), &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin() {
-        tracker.update(|tracked, readable, observer| {
-            commands::glGetPathParameterivNV::leave(
-                tracked,
-                readable,
-                observer,
-                path,
-                pname,
-                value as u64,
-            )
-        });
-    }
-}
-
-pub unsafe extern "C" fn glGetPathSpacingNV(
-    pathListMode: u32,
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    advanceScale: f32,
-    kerningScale: f32,
-    transformType: u32,
-    returnedSpacing: *mut f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, *const c_void, u32, f32, f32, u32, *mut f32) {
-            driver!(GL_GET_PATH_SPACING_NV)
-        };
-    let Some(mut call) = Call::begin(GL_GET_PATH_SPACING_NV) else {
-        return driver()(
-            pathListMode,
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            advanceScale,
-            kerningScale,
-            transformType,
-            returnedSpacing,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glGetPathSpacingNV::enter(
-            tracked,
-            readable,
-            observer,
-            pathListMode,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            advanceScale,
-            kerningScale,
-            transformType,
-            returnedSpacing as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, pathListMode);
-        call.put(4, numPaths);
-        call.put_word(8, pathNameType);
-        call.put(16, paths);
-        call.put(24, pathBase);
-        call.put(28, advanceScale);
-        call.put(32, kerningScale);
-        call.put(36, transformType);
-        call.put(40, returnedSpacing);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        pathListMode,
-        numPaths,
-        pathNameType,
-        paths,
-        pathBase,
-        advanceScale,
-        kerningScale,
-        transformType,
-        returnedSpacing,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(
-            returnedSpacing,
-            ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)),
-            4,
-        )];
-        call.leave(GL_GET_PATH_SPACING_NV, 0, (), &mut writes);
-    }
-}
-
-pub unsafe extern "C" fn glGetPerfCounterInfoINTEL(
-    queryId: u32,
-    counterId: u32,
-    counterNameLength: u32,
-    counterName: *mut c_char,
-    counterDescLength: u32,
-    counterDesc: *mut c_char,
-    counterOffset: *mut u32,
-    counterDataSize: *mut u32,
-    counterTypeEnum: *mut u32,
-    counterDataTypeEnum: *mut u32,
-    rawCounterMaxValue: *mut u64,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , u32 , * mut c_char , u32 , * mut c_char , * mut u32 , * mut u32 , * mut u32 , * mut u32 , * mut u64) { driver ! (GL_GET_PERF_COUNTER_INFO_INTEL) } ;
-    let Some(call) = Call::begin(GL_GET_PERF_COUNTER_INFO_INTEL) else {
-        return driver()(
-            queryId,
-            counterId,
-            counterNameLength,
-            counterName,
-            counterDescLength,
-            counterDesc,
-            counterOffset,
-            counterDataSize,
-            counterTypeEnum,
-            counterDataTypeEnum,
-            rawCounterMaxValue,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 80) else {
-        return driver()(
-            queryId,
-            counterId,
-            counterNameLength,
-            counterName,
-            counterDescLength,
-            counterDesc,
-            counterOffset,
-            counterDataSize,
-            counterTypeEnum,
-            counterDataTypeEnum,
-            rawCounterMaxValue,
-        );
-    };
-    call.put(0, queryId);
-    call.put(4, counterId);
-    call.put_word(8, counterNameLength);
-    call.put(16, counterName);
-    call.put_word(24, counterDescLength);
-    call.put(32, counterDesc);
-    call.put(40, counterOffset);
-    call.put(48, counterDataSize);
-    call.put(56, counterTypeEnum);
-    call.put(64, counterDataTypeEnum);
-    call.put(72, rawCounterMaxValue);
-    let mut call = call.publish();
-    driver()(
-        queryId,
-        counterId,
-        counterNameLength,
-        counterName,
-        counterDescLength,
-        counterDesc,
-        counterOffset,
-        counterDataSize,
-        counterTypeEnum,
-        counterDataTypeEnum,
-        rawCounterMaxValue,
-    );
-    call.returned();
-    let mut writes = [
-        observe::c_string_bounded(counterName, counterNameLength as i64),
-        observe::c_string_bounded(counterDesc, counterDescLength as i64),
-        observe::array(counterOffset, 1, 4),
-        observe::array(counterDataSize, 1, 4),
-        observe::array(counterTypeEnum, 1, 4),
-        observe::array(counterDataTypeEnum, 1, 4),
-        observe::array(rawCounterMaxValue, 1, 8),
-    ];
-    call.leave(GL_GET_PERF_COUNTER_INFO_INTEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfMonitorCounterDataAMD(
-    monitor: u32,
-    pname: u32,
-    dataSize: i32,
-    data: *mut u32,
-    bytesWritten: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut u32, *mut i32) {
-        driver!(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD) else {
-        return driver()(monitor, pname, dataSize, data, bytesWritten);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(monitor, pname, dataSize, data, bytesWritten);
-    };
-    call.put(0, monitor);
-    call.put(4, pname);
-    call.put_word(8, dataSize);
-    call.put(16, data);
-    call.put(24, bytesWritten);
-    let mut call = call.publish();
-    driver()(monitor, pname, dataSize, data, bytesWritten);
-    call.returned();
-    let mut writes =
-        [observe::array(data, (dataSize as i64) / 4, 4), observe::array(bytesWritten, 1, 4)];
-    call.leave(GL_GET_PERF_MONITOR_COUNTER_DATA_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfMonitorCounterInfoAMD(
-    group: u32,
-    counter: u32,
-    pname: u32,
-    data: *mut c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut c_void) {
-        driver!(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD) else {
-        return driver()(group, counter, pname, data);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(group, counter, pname, data);
-    };
-    call.put(0, group);
-    call.put(4, counter);
-    call.put_word(8, pname);
-    call.put(16, data);
-    let mut call = call.publish();
-    driver()(group, counter, pname, data);
-    call.returned();
-    let mut writes = [observe::array(data, sizes::counter_info_bytes(pname), 1)];
-    call.leave(GL_GET_PERF_MONITOR_COUNTER_INFO_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfMonitorCounterStringAMD(
-    group: u32,
-    counter: u32,
-    bufSize: i32,
-    length: *mut i32,
-    counterString: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD) else {
-        return driver()(group, counter, bufSize, length, counterString);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(group, counter, bufSize, length, counterString);
-    };
-    call.put(0, group);
-    call.put(4, counter);
-    call.put_word(8, bufSize);
-    call.put(16, length);
-    call.put(24, counterString);
-    let mut call = call.publish();
-    driver()(group, counter, bufSize, length, counterString);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(counterString, bufSize as i64)];
-    call.leave(GL_GET_PERF_MONITOR_COUNTER_STRING_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfMonitorCountersAMD(
-    group: u32,
-    numCounters: *mut i32,
-    maxActiveCounters: *mut i32,
-    counterSize: i32,
-    counters: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, *mut i32, *mut i32, i32, *mut u32) {
-        driver!(GL_GET_PERF_MONITOR_COUNTERS_AMD)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_COUNTERS_AMD) else {
-        return driver()(group, numCounters, maxActiveCounters, counterSize, counters);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 40) else {
-        return driver()(group, numCounters, maxActiveCounters, counterSize, counters);
-    };
-    call.put_word(0, group);
-    call.put(8, numCounters);
-    call.put(16, maxActiveCounters);
-    call.put_word(24, counterSize);
-    call.put(32, counters);
-    let mut call = call.publish();
-    driver()(group, numCounters, maxActiveCounters, counterSize, counters);
-    call.returned();
-    let mut writes = [
-        observe::array(numCounters, 1, 4),
-        observe::array(maxActiveCounters, 1, 4),
-        if numCounters.is_null() {
-            observe::array(counters, counterSize as i64, 4)
-        } else {
-            observe::counted_array(counters, numCounters, counterSize as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_PERF_MONITOR_COUNTERS_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfMonitorGroupStringAMD(
-    group: u32,
-    bufSize: i32,
-    length: *mut i32,
-    groupString: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_PERF_MONITOR_GROUP_STRING_AMD)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_GROUP_STRING_AMD) else {
-        return driver()(group, bufSize, length, groupString);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(group, bufSize, length, groupString);
-    };
-    call.put(0, group);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, groupString);
-    let mut call = call.publish();
-    driver()(group, bufSize, length, groupString);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(groupString, bufSize as i64)];
-    call.leave(GL_GET_PERF_MONITOR_GROUP_STRING_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfMonitorGroupsAMD(
-    numGroups: *mut i32,
-    groupsSize: i32,
-    groups: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut i32, i32, *mut u32) {
-        driver!(GL_GET_PERF_MONITOR_GROUPS_AMD)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_MONITOR_GROUPS_AMD) else {
-        return driver()(numGroups, groupsSize, groups);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(numGroups, groupsSize, groups);
-    };
-    call.put(0, numGroups);
-    call.put_word(8, groupsSize);
-    call.put(16, groups);
-    let mut call = call.publish();
-    driver()(numGroups, groupsSize, groups);
-    call.returned();
-    let mut writes = [
-        observe::array(numGroups, 1, 4),
-        if numGroups.is_null() {
-            observe::array(groups, groupsSize as i64, 4)
-        } else {
-            observe::counted_array(groups, numGroups, groupsSize as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_PERF_MONITOR_GROUPS_AMD, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfQueryDataINTEL(
-    queryHandle: u32,
-    flags: u32,
-    dataSize: i32,
-    data: *mut c_void,
-    bytesWritten: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *mut c_void, *mut u32) {
-        driver!(GL_GET_PERF_QUERY_DATA_INTEL)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_QUERY_DATA_INTEL) else {
-        return driver()(queryHandle, flags, dataSize, data, bytesWritten);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(queryHandle, flags, dataSize, data, bytesWritten);
-    };
-    call.put(0, queryHandle);
-    call.put(4, flags);
-    call.put_word(8, dataSize);
-    call.put(16, data);
-    call.put(24, bytesWritten);
-    let mut call = call.publish();
-    driver()(queryHandle, flags, dataSize, data, bytesWritten);
-    call.returned();
-    let mut writes = [observe::array(data, dataSize as i64, 1), observe::array(bytesWritten, 1, 4)];
-    call.leave(GL_GET_PERF_QUERY_DATA_INTEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfQueryIdByNameINTEL(queryName: *mut c_char, queryId: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(*mut c_char, *mut u32) {
-        driver!(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL)
-    };
-    let Some(call) = Call::begin(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL) else {
-        return driver()(queryName, queryId);
-    };
-    let mut reads = [observe::c_string(queryName)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(queryName, queryId);
-    };
-    call.put(0, queryName);
-    call.put(8, queryId);
-    let mut call = call.publish_observing(16, &reads);
-    driver()(queryName, queryId);
-    call.returned();
-    let mut writes = [observe::array(queryId, 1, 4)];
-    call.leave(GL_GET_PERF_QUERY_ID_BY_NAME_INTEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetPerfQueryInfoINTEL(
-    queryId: u32,
-    queryNameLength: u32,
-    queryName: *mut c_char,
-    dataSize: *mut u32,
-    noCounters: *mut u32,
-    noInstances: *mut u32,
-    capsMask: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , * mut c_char , * mut u32 , * mut u32 , * mut u32 , * mut u32) { driver ! (GL_GET_PERF_QUERY_INFO_INTEL) } ;
-    let Some(call) = Call::begin(GL_GET_PERF_QUERY_INFO_INTEL) else {
-        return driver()(
-            queryId,
-            queryNameLength,
-            queryName,
-            dataSize,
-            noCounters,
-            noInstances,
-            capsMask,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver()(
-            queryId,
-            queryNameLength,
-            queryName,
-            dataSize,
-            noCounters,
-            noInstances,
-            capsMask,
-        );
-    };
-    call.put(0, queryId);
-    call.put(4, queryNameLength);
-    call.put(8, queryName);
-    call.put(16, dataSize);
-    call.put(24, noCounters);
-    call.put(32, noInstances);
-    call.put(40, capsMask);
-    let mut call = call.publish();
-    driver()(queryId, queryNameLength, queryName, dataSize, noCounters, noInstances, capsMask);
-    call.returned();
-    let mut writes = [
-        observe::c_string_bounded(queryName, queryNameLength as i64),
-        observe::array(dataSize, 1, 4),
-        observe::array(noCounters, 1, 4),
-        observe::array(noInstances, 1, 4),
-        observe::array(capsMask, 1, 4),
-    ];
-    call.leave(GL_GET_PERF_QUERY_INFO_INTEL, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetProgramResourcefvNV(
-    program: u32,
-    programInterface: u32,
-    index: u32,
-    propCount: i32,
-    props: *const u32,
-    count: i32,
-    length: *mut i32,
-    params: *mut f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, i32, *const u32, i32, *mut i32, *mut f32) {
-            driver!(GL_GET_PROGRAM_RESOURCEFV_NV)
-        };
-    let Some(call) = Call::begin(GL_GET_PROGRAM_RESOURCEFV_NV) else {
-        return driver()(program, programInterface, index, propCount, props, count, length, params);
-    };
-    let mut reads = [observe::array(props, propCount as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver()(program, programInterface, index, propCount, props, count, length, params);
-    };
-    call.put(0, program);
-    call.put(4, programInterface);
-    call.put(8, index);
-    call.put(12, propCount);
-    call.put(16, props);
-    call.put_word(24, count);
-    call.put(32, length);
-    call.put(40, params);
-    let mut call = call.publish_observing(48, &reads);
-    driver()(program, programInterface, index, propCount, props, count, length, params);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        if length.is_null() {
-            observe::array(params, count as i64, 4)
-        } else {
-            observe::counted_array(params, length, count as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_PROGRAM_RESOURCEFV_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *mut i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *mut i32) { driver!(GL_GET_SEMAPHORE_PARAMETERIV_NV) };
-    let Some(call) = Call::begin(GL_GET_SEMAPHORE_PARAMETERIV_NV) else {
-        return driver()(semaphore, pname, params);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(semaphore, pname, params);
-    };
-    call.put(0, semaphore);
-    call.put(4, pname);
-    call.put(8, params);
-    let mut call = call.publish();
-    driver()(semaphore, pname, params);
-    call.returned();
-    let mut writes = [observe::array(params, 1, 4)];
-    call.leave(GL_GET_SEMAPHORE_PARAMETERIV_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetShadingRateImagePaletteNV(viewport: u32, entry: u32, rate: *mut u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *mut u32) {
-        driver!(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV) else {
-        return driver()(viewport, entry, rate);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(viewport, entry, rate);
-    };
-    call.put(0, viewport);
-    call.put(4, entry);
-    call.put(8, rate);
-    let mut call = call.publish();
-    driver()(viewport, entry, rate);
-    call.returned();
-    let mut writes = [observe::array(rate, 1, 4)];
-    call.leave(GL_GET_SHADING_RATE_IMAGE_PALETTE_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetShadingRateSampleLocationivNV(
-    rate: u32,
-    samples: u32,
-    index: u32,
-    location: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, *mut i32) {
-        driver!(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV) else {
-        return driver()(rate, samples, index, location);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(rate, samples, index, location);
-    };
-    call.put(0, rate);
-    call.put(4, samples);
-    call.put_word(8, index);
-    call.put(16, location);
-    let mut call = call.publish();
-    driver()(rate, samples, index, location);
-    call.returned();
-    let mut writes = [observe::array(location, 3, 4)];
-    call.leave(GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetSyncivAPPLE(
-    sync: *mut c_void,
-    pname: u32,
-    count: i32,
-    length: *mut i32,
-    values: *mut i32,
-) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, i32, *mut i32, *mut i32) {
-        driver!(GL_GET_SYNCIV_APPLE)
-    };
-    let Some(call) = Call::begin(GL_GET_SYNCIV_APPLE) else {
-        return driver()(sync, pname, count, length, values);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver()(sync, pname, count, length, values);
-    };
-    call.put(0, sync);
-    call.put(8, pname);
-    call.put(12, count);
-    call.put(16, length);
-    call.put(24, values);
-    let mut call = call.publish();
-    driver()(sync, pname, count, length, values);
-    call.returned();
-    let mut writes = [
-        observe::array(length, 1, 4),
-        if length.is_null() {
-            observe::array(values, count as i64, 4)
-        } else {
-            observe::counted_array(values, length, count as i64, 4)
-        },
-    ];
-    call.leave(GL_GET_SYNCIV_APPLE, EFFECT, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetTextureHandleIMG(texture: u32) -> u64 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u64 { driver!(GL_GET_TEXTURE_HANDLE_IMG) };
-    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_IMG) else { return driver()(texture) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(texture) };
-    call.put_word(0, texture);
-    let call = call.publish();
-    let result = driver()(texture);
-    call.leave_result(GL_GET_TEXTURE_HANDLE_IMG, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetTextureHandleNV(texture: u32) -> u64 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u64 { driver!(GL_GET_TEXTURE_HANDLE_NV) };
-    let Some(call) = Call::begin(GL_GET_TEXTURE_HANDLE_NV) else { return driver()(texture) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(texture) };
-    call.put_word(0, texture);
-    let call = call.publish();
-    let result = driver()(texture);
-    call.leave_result(GL_GET_TEXTURE_HANDLE_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetTextureSamplerHandleIMG(texture: u32, sampler: u32) -> u64 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32) -> u64 { driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG) };
-    let Some(call) = Call::begin(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG) else {
-        return driver()(texture, sampler);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(texture, sampler) };
-    call.put(0, texture);
-    call.put(4, sampler);
-    let call = call.publish();
-    let result = driver()(texture, sampler);
-    call.leave_result(GL_GET_TEXTURE_SAMPLER_HANDLE_IMG, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetTextureSamplerHandleNV(texture: u32, sampler: u32) -> u64 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32) -> u64 { driver!(GL_GET_TEXTURE_SAMPLER_HANDLE_NV) };
-    let Some(call) = Call::begin(GL_GET_TEXTURE_SAMPLER_HANDLE_NV) else {
-        return driver()(texture, sampler);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(texture, sampler) };
-    call.put(0, texture);
-    call.put(4, sampler);
-    let call = call.publish();
-    let result = driver()(texture, sampler);
-    call.leave_result(GL_GET_TEXTURE_SAMPLER_HANDLE_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glGetTranslatedShaderSourceANGLE(
-    shader: u32,
-    bufSize: i32,
-    length: *mut i32,
-    source: *mut c_char,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i32, *mut c_char) {
-        driver!(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE)
-    };
-    let Some(call) = Call::begin(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE) else {
-        return driver()(shader, bufSize, length, source);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(shader, bufSize, length, source);
-    };
-    call.put(0, shader);
-    call.put(4, bufSize);
-    call.put(8, length);
-    call.put(16, source);
-    let mut call = call.publish();
-    driver()(shader, bufSize, length, source);
-    call.returned();
-    let mut writes =
-        [observe::array(length, 1, 4), observe::c_string_bounded(source, bufSize as i64)];
-    call.leave(GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE, 0, (), &mut writes);
-}
-
-pub unsafe extern "C" fn glGetUniformi64vNV(program: u32, location: i32, params: *mut i64) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *mut i64) { driver!(GL_GET_UNIFORMI64V_NV) };
-    let Some(call) = Call::begin(GL_GET_UNIFORMI64V_NV) else {
-        return driver()(program, location, params);
-    };
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, program);
-        call.put(4, location);
-        call.put(8, params);
-        call.publish()
-    });
-    driver()(program, location, params);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch(&mut call, |tracked, readable, observer| {
-            commands::glGetUniformi64vNV::leave(
-                tracked,
-                readable,
-                observer,
-                program,
-                location,
-                params as u64,
-            )
-        });
-        call.leave(GL_GET_UNIFORMI64V_NV, 0, (), &mut []);
-    }
-}
-
-pub unsafe extern "C" fn glGetVkProcAddrNV(name: *const c_char) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*const c_char) -> *mut c_void {
-        driver!(GL_GET_VK_PROC_ADDR_NV)
-    };
-    let Some(call) = Call::begin(GL_GET_VK_PROC_ADDR_NV) else { return driver()(name) };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 8, &mut reads) else {
-        return driver()(name);
-    };
-    call.put(0, name);
-    let call = call.publish_observing(8, &reads);
-    let result = driver()(name);
-    call.leave_result(GL_GET_VK_PROC_ADDR_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glInterpolatePathsNV(
-    resultPath: u32,
-    pathA: u32,
-    pathB: u32,
-    weight: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, f32) { driver!(GL_INTERPOLATE_PATHS_NV) };
-    let Some(call) = Call::begin(GL_INTERPOLATE_PATHS_NV) else {
-        return driver()(resultPath, pathA, pathB, weight);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(resultPath, pathA, pathB, weight);
-    };
-    call.put(0, resultPath);
-    call.put(4, pathA);
-    call.put(8, pathB);
-    call.put(12, weight);
-    let call = call.publish();
-    driver()(resultPath, pathA, pathB, weight);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glIsEnablediNV(target: u32, index: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u32) -> u8 { driver!(GL_IS_ENABLEDI_NV) };
-    let Some(call) = Call::begin(GL_IS_ENABLEDI_NV) else { return driver()(target, index) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(target, index) };
-    call.put(0, target);
-    call.put(4, index);
-    let call = call.publish();
-    let result = driver()(target, index);
-    call.leave_result(GL_IS_ENABLEDI_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsFenceNV(fence: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_FENCE_NV) };
-    let Some(call) = Call::begin(GL_IS_FENCE_NV) else { return driver()(fence) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(fence) };
-    call.put_word(0, fence);
-    let call = call.publish();
-    let result = driver()(fence);
-    call.leave_result(GL_IS_FENCE_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsImageHandleResidentNV(handle: u64) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u64) -> u8 { driver!(GL_IS_IMAGE_HANDLE_RESIDENT_NV) };
-    let Some(call) = Call::begin(GL_IS_IMAGE_HANDLE_RESIDENT_NV) else { return driver()(handle) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(handle) };
-    call.put(0, handle);
-    let call = call.publish();
-    let result = driver()(handle);
-    call.leave_result(GL_IS_IMAGE_HANDLE_RESIDENT_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsPathNV(path: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_IS_PATH_NV) };
-    let Some(call) = Call::begin(GL_IS_PATH_NV) else { return driver()(path) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(path) };
-    call.put_word(0, path);
-    let call = call.publish();
-    let result = driver()(path);
-    call.leave_result(GL_IS_PATH_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsPointInFillPathNV(path: u32, mask: u32, x: f32, y: f32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32, f32) -> u8 {
-        driver!(GL_IS_POINT_IN_FILL_PATH_NV)
-    };
-    let Some(call) = Call::begin(GL_IS_POINT_IN_FILL_PATH_NV) else {
-        return driver()(path, mask, x, y);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(path, mask, x, y) };
-    call.put(0, path);
-    call.put(4, mask);
-    call.put(8, x);
-    call.put(12, y);
-    let call = call.publish();
-    let result = driver()(path, mask, x, y);
-    call.leave_result(GL_IS_POINT_IN_FILL_PATH_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u8 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32) -> u8 { driver!(GL_IS_POINT_IN_STROKE_PATH_NV) };
-    let Some(call) = Call::begin(GL_IS_POINT_IN_STROKE_PATH_NV) else {
-        return driver()(path, x, y);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(path, x, y) };
-    call.put(0, path);
-    call.put(4, x);
-    call.put_word(8, y);
-    let call = call.publish();
-    let result = driver()(path, x, y);
-    call.leave_result(GL_IS_POINT_IN_STROKE_PATH_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsSyncAPPLE(sync: *mut c_void) -> u8 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u8 { driver!(GL_IS_SYNC_APPLE) };
-    let Some(call) = Call::begin(GL_IS_SYNC_APPLE) else { return driver()(sync) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(sync) };
-    call.put(0, sync);
-    let call = call.publish();
-    let result = driver()(sync);
-    call.leave_result(GL_IS_SYNC_APPLE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glIsTextureHandleResidentNV(handle: u64) -> u8 {
-    let driver =
-        || -> unsafe extern "C" fn(u64) -> u8 { driver!(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) };
-    let Some(call) = Call::begin(GL_IS_TEXTURE_HANDLE_RESIDENT_NV) else { return driver()(handle) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(handle) };
-    call.put(0, handle);
-    let call = call.publish();
-    let result = driver()(handle);
-    call.leave_result(GL_IS_TEXTURE_HANDLE_RESIDENT_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glMakeImageHandleNonResidentNV(handle: u64) {
-    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV) };
-    let Some(call) = Call::begin(GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV) else {
-        return driver()(handle);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(handle) };
-    call.put(0, handle);
-    let call = call.publish();
-    driver()(handle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMakeImageHandleResidentNV(handle: u64, access: u32) {
-    let driver = || -> unsafe extern "C" fn(u64, u32) { driver!(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV) };
-    let Some(call) = Call::begin(GL_MAKE_IMAGE_HANDLE_RESIDENT_NV) else {
-        return driver()(handle, access);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(handle, access) };
-    call.put(0, handle);
-    call.put_word(8, access);
-    let call = call.publish();
-    driver()(handle, access);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMakeTextureHandleNonResidentNV(handle: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u64) { driver!(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV) };
-    let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV) else {
-        return driver()(handle);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(handle) };
-    call.put(0, handle);
-    let call = call.publish();
-    driver()(handle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMakeTextureHandleResidentNV(handle: u64) {
-    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV) };
-    let Some(call) = Call::begin(GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV) else {
-        return driver()(handle);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(handle) };
-    call.put(0, handle);
-    let call = call.publish();
-    driver()(handle);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixFrustumEXT(
-    mode: u32,
-    left: f64,
-    right: f64,
-    bottom: f64,
-    top: f64,
-    zNear: f64,
-    zFar: f64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) {
-        driver!(GL_MATRIX_FRUSTUM_EXT)
-    };
-    let Some(call) = Call::begin(GL_MATRIX_FRUSTUM_EXT) else {
-        return driver()(mode, left, right, bottom, top, zNear, zFar);
-    };
-    let Some(call) = call.reserve(EFFECT, 56) else {
-        return driver()(mode, left, right, bottom, top, zNear, zFar);
-    };
-    call.put_word(0, mode);
-    call.put(8, left);
-    call.put(16, right);
-    call.put(24, bottom);
-    call.put(32, top);
-    call.put(40, zNear);
-    call.put(48, zFar);
-    let call = call.publish();
-    driver()(mode, left, right, bottom, top, zNear, zFar);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD3X2F_NV) };
-    let Some(call) = Call::begin(GL_MATRIX_LOAD3X2F_NV) else { return driver()(matrixMode, m) };
-    let mut reads = [observe::array(m, 6, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(matrixMode, m);
-    };
-    call.put_word(0, matrixMode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(matrixMode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD3X3F_NV) };
-    let Some(call) = Call::begin(GL_MATRIX_LOAD3X3F_NV) else { return driver()(matrixMode, m) };
-    let mut reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(matrixMode, m);
-    };
-    call.put_word(0, matrixMode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(matrixMode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoadIdentityEXT(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_LOAD_IDENTITY_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_IDENTITY_EXT) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoadTranspose3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) };
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSE3X3F_NV) else {
-        return driver()(matrixMode, m);
-    };
-    let mut reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(matrixMode, m);
-    };
-    call.put_word(0, matrixMode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(matrixMode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoadTransposedEXT(mode: u32, m: *const f64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_LOAD_TRANSPOSED_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSED_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoadTransposefEXT(mode: u32, m: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOAD_TRANSPOSEF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_LOAD_TRANSPOSEF_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoaddEXT(mode: u32, m: *const f64) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_LOADD_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_LOADD_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixLoadfEXT(mode: u32, m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_LOADF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_LOADF_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMult3x2fNV(matrixMode: u32, m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT3X2F_NV) };
-    let Some(call) = Call::begin(GL_MATRIX_MULT3X2F_NV) else { return driver()(matrixMode, m) };
-    let mut reads = [observe::array(m, 6, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(matrixMode, m);
-    };
-    call.put_word(0, matrixMode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(matrixMode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMult3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT3X3F_NV) };
-    let Some(call) = Call::begin(GL_MATRIX_MULT3X3F_NV) else { return driver()(matrixMode, m) };
-    let mut reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(matrixMode, m);
-    };
-    call.put_word(0, matrixMode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(matrixMode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMultTranspose3x3fNV(matrixMode: u32, m: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT_TRANSPOSE3X3F_NV) };
-    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSE3X3F_NV) else {
-        return driver()(matrixMode, m);
-    };
-    let mut reads = [observe::array(m, 9, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(matrixMode, m);
-    };
-    call.put_word(0, matrixMode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(matrixMode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMultTransposedEXT(mode: u32, m: *const f64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_MULT_TRANSPOSED_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSED_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMultTransposefEXT(mode: u32, m: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULT_TRANSPOSEF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_MULT_TRANSPOSEF_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMultdEXT(mode: u32, m: *const f64) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f64) { driver!(GL_MATRIX_MULTD_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_MULTD_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixMultfEXT(mode: u32, m: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_MATRIX_MULTF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_MULTF_EXT) else { return driver()(mode, m) };
-    let mut reads = [observe::array(m, 16, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(mode, m);
-    };
-    call.put_word(0, mode);
-    call.put(8, m);
-    let call = call.publish_observing(16, &reads);
-    driver()(mode, m);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixOrthoEXT(
-    mode: u32,
-    left: f64,
-    right: f64,
-    bottom: f64,
-    top: f64,
-    zNear: f64,
-    zFar: f64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, f64, f64, f64, f64, f64, f64) {
-        driver!(GL_MATRIX_ORTHO_EXT)
-    };
-    let Some(call) = Call::begin(GL_MATRIX_ORTHO_EXT) else {
-        return driver()(mode, left, right, bottom, top, zNear, zFar);
-    };
-    let Some(call) = call.reserve(EFFECT, 56) else {
-        return driver()(mode, left, right, bottom, top, zNear, zFar);
-    };
-    call.put_word(0, mode);
-    call.put(8, left);
-    call.put(16, right);
-    call.put(24, bottom);
-    call.put(32, top);
-    call.put(40, zNear);
-    call.put(48, zFar);
-    let call = call.publish();
-    driver()(mode, left, right, bottom, top, zNear, zFar);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixPopEXT(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_POP_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_POP_EXT) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixPushEXT(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MATRIX_PUSH_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_PUSH_EXT) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f64, z: f64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f64, f64, f64, f64) { driver!(GL_MATRIX_ROTATED_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_ROTATED_EXT) else {
-        return driver()(mode, angle, x, y, z);
-    };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver()(mode, angle, x, y, z) };
-    call.put_word(0, mode);
-    call.put(8, angle);
-    call.put(16, x);
-    call.put(24, y);
-    call.put(32, z);
-    let call = call.publish();
-    driver()(mode, angle, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f32, z: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_MATRIX_ROTATEF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_ROTATEF_EXT) else {
-        return driver()(mode, angle, x, y, z);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(mode, angle, x, y, z) };
-    call.put(0, mode);
-    call.put(4, angle);
-    call.put(8, x);
-    call.put(12, y);
-    call.put_word(16, z);
-    let call = call.publish();
-    driver()(mode, angle, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64) {
-    let driver = || -> unsafe extern "C" fn(u32, f64, f64, f64) { driver!(GL_MATRIX_SCALED_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_SCALED_EXT) else { return driver()(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(mode, x, y, z) };
-    call.put_word(0, mode);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    let call = call.publish();
-    driver()(mode, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, f32, f32, f32) { driver!(GL_MATRIX_SCALEF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_SCALEF_EXT) else { return driver()(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(mode, x, y, z) };
-    call.put(0, mode);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    let call = call.publish();
-    driver()(mode, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f64, f64, f64) { driver!(GL_MATRIX_TRANSLATED_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_TRANSLATED_EXT) else { return driver()(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(mode, x, y, z) };
-    call.put_word(0, mode);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    let call = call.publish();
-    driver()(mode, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32, f32) { driver!(GL_MATRIX_TRANSLATEF_EXT) };
-    let Some(call) = Call::begin(GL_MATRIX_TRANSLATEF_EXT) else { return driver()(mode, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(mode, x, y, z) };
-    call.put(0, mode);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, z);
-    let call = call.publish();
-    driver()(mode, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMaxActiveShaderCoresARM(count: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_MAX_ACTIVE_SHADER_CORES_ARM) };
-    let Some(call) = Call::begin(GL_MAX_ACTIVE_SHADER_CORES_ARM) else { return driver()(count) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(count) };
-    call.put_word(0, count);
-    let call = call.publish();
-    driver()(count);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectCountNV(
-    indirect: isize,
-    drawcount: isize,
-    maxdrawcount: i32,
-    stride: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(isize, isize, i32, i32) {
-        driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV)
-    };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV) else {
-        return driver()(indirect, drawcount, maxdrawcount, stride);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawMeshTasksIndirectCountNV::enter(
-            tracked,
-            readable,
-            observer,
-            indirect as i64,
-            drawcount as i64,
-            maxdrawcount,
-            stride,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put(0, indirect);
-        call.put(8, drawcount);
-        call.put(16, maxdrawcount);
-        call.put(20, stride);
-        call.publish_observing(24, &reads)
-    });
-    driver()(indirect, drawcount, maxdrawcount, stride);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glMultiDrawMeshTasksIndirectNV(
-    indirect: isize,
-    drawcount: i32,
-    stride: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(isize, i32, i32) {
-        driver!(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV)
-    };
-    let Some(mut call) = Call::begin(GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV) else {
-        return driver()(indirect, drawcount, stride);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glMultiDrawMeshTasksIndirectNV::enter(
-            tracked,
-            readable,
-            observer,
-            indirect as i64,
-            drawcount,
-            stride,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, indirect);
-        call.put(8, drawcount);
-        call.put(12, stride);
-        call.publish_observing(16, &reads)
-    });
-    driver()(indirect, drawcount, stride);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glNamedBufferAttachMemoryNV(buffer: u32, memory: u32, offset: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_NAMED_BUFFER_ATTACH_MEMORY_NV) };
-    let Some(call) = Call::begin(GL_NAMED_BUFFER_ATTACH_MEMORY_NV) else {
-        return driver()(buffer, memory, offset);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(buffer, memory, offset) };
-    call.put(0, buffer);
-    call.put(4, memory);
-    call.put(8, offset);
-    let call = call.publish();
-    driver()(buffer, memory, offset);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNamedBufferPageCommitmentMemNV(
-    buffer: u32,
-    offset: isize,
-    size: isize,
-    memory: u32,
-    memOffset: u64,
-    commit: u8,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, isize, isize, u32, u64, u8) {
-        driver!(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV)
-    };
-    let Some(call) = Call::begin(GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV) else {
-        return driver()(buffer, offset, size, memory, memOffset, commit);
-    };
-    let Some(call) = call.reserve(EFFECT, 41) else {
-        return driver()(buffer, offset, size, memory, memOffset, commit);
-    };
-    call.put_word(0, buffer);
-    call.put(8, offset);
-    call.put(16, size);
-    call.put_word(24, memory);
-    call.put(32, memOffset);
-    call.put_word(40, commit);
-    let call = call.publish();
-    driver()(buffer, offset, size, memory, memOffset, commit);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNamedFramebufferSampleLocationsfvNV(
-    framebuffer: u32,
-    start: u32,
-    count: i32,
-    v: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const f32) {
-        driver!(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV)
-    };
-    let Some(call) = Call::begin(GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV) else {
-        return driver()(framebuffer, start, count, v);
-    };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(2), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(framebuffer, start, count, v);
-    };
-    call.put(0, framebuffer);
-    call.put(4, start);
-    call.put_word(8, count);
-    call.put(16, v);
-    let call = call.publish_observing(24, &reads);
-    driver()(framebuffer, start, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glNamedRenderbufferStorageMultisampleAdvancedAMD(
-    renderbuffer: u32,
-    samples: i32,
-    storageSamples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) {
-        driver!(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD)
-    };
-    let Some(call) = Call::begin(GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) else {
-        return driver()(renderbuffer, samples, storageSamples, internalformat, width, height);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(renderbuffer, samples, storageSamples, internalformat, width, height);
-    };
-    call.put(0, renderbuffer);
-    call.put(4, samples);
-    call.put(8, storageSamples);
-    call.put(12, internalformat);
-    call.put(16, width);
-    call.put(20, height);
-    let call = call.publish();
-    driver()(renderbuffer, samples, storageSamples, internalformat, width, height);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathCommandsNV(
-    path: u32,
-    numCommands: i32,
-    commands: *const u8,
-    numCoords: i32,
-    coordType: u32,
-    coords: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const u8, i32, u32, *const c_void) {
-        driver!(GL_PATH_COMMANDS_NV)
-    };
-    let Some(mut call) = Call::begin(GL_PATH_COMMANDS_NV) else {
-        return trackers::glPathCommandsNV(
-            path,
-            numCommands,
-            commands,
-            numCoords,
-            coordType,
-            coords,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPathCommandsNV::enter(
-            tracked,
-            readable,
-            observer,
-            path,
-            numCommands,
-            commands as u64,
-            numCoords,
-            coordType,
-            coords as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(commands, numCommands as i64, 1),
-        observe::array(
-            coords,
-            (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
-            1,
-        ),
-    ];
-    let call = call.reserve_observing(EFFECT, 32, &mut reads).map(|call| {
-        call.put(0, path);
-        call.put(4, numCommands);
-        call.put(8, commands);
-        call.put(16, numCoords);
-        call.put(20, coordType);
-        call.put(24, coords);
-        call.publish_observing(32, &reads)
-    });
-    driver()(path, numCommands, commands, numCoords, coordType, coords);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPathCoordsNV(
-    path: u32,
-    numCoords: i32,
-    coordType: u32,
-    coords: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u32, *const c_void) { driver!(GL_PATH_COORDS_NV) };
-    let Some(mut call) = Call::begin(GL_PATH_COORDS_NV) else {
-        return trackers::glPathCoordsNV(path, numCoords, coordType, coords);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPathCoordsNV::enter(
-            tracked,
-            readable,
-            observer,
-            path,
-            numCoords,
-            coordType,
-            coords as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        coords,
-        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
-        1,
-    )];
-    let call = call.reserve_observing(EFFECT, 24, &mut reads).map(|call| {
-        call.put(0, path);
-        call.put(4, numCoords);
-        call.put_word(8, coordType);
-        call.put(16, coords);
-        call.publish_observing(24, &reads)
-    });
-    driver()(path, numCoords, coordType, coords);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPathCoverDepthFuncNV(func: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_PATH_COVER_DEPTH_FUNC_NV) };
-    let Some(call) = Call::begin(GL_PATH_COVER_DEPTH_FUNC_NV) else { return driver()(func) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(func) };
-    call.put_word(0, func);
-    let call = call.publish();
-    driver()(func);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_PATH_DASH_ARRAY_NV) };
-    let Some(mut call) = Call::begin(GL_PATH_DASH_ARRAY_NV) else {
-        return trackers::glPathDashArrayNV(path, dashCount, dashArray);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPathDashArrayNV::enter(
-            tracked,
-            readable,
-            observer,
-            path,
-            dashCount,
-            dashArray as u64,
-        )
-    });
-    let mut reads = [observe::array(dashArray, dashCount as i64, 4)];
-    let call = call.reserve_observing(EFFECT, 16, &mut reads).map(|call| {
-        call.put(0, path);
-        call.put(4, dashCount);
-        call.put(8, dashArray);
-        call.publish_observing(16, &reads)
-    });
-    driver()(path, dashCount, dashArray);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPathGlyphIndexArrayNV(
-    firstPathName: u32,
-    fontTarget: u32,
-    fontName: *const c_void,
-    fontStyle: u32,
-    firstGlyphIndex: u32,
-    numGlyphs: i32,
-    pathParameterTemplate: u32,
-    emScale: f32,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, f32) -> u32 {
-            driver!(GL_PATH_GLYPH_INDEX_ARRAY_NV)
-        };
-    let Some(call) = Call::begin(GL_PATH_GLYPH_INDEX_ARRAY_NV) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            firstGlyphIndex,
-            numGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    let mut reads = [observe::c_string(fontName)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 36, &mut reads) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            firstGlyphIndex,
-            numGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    call.put(0, firstPathName);
-    call.put(4, fontTarget);
-    call.put(8, fontName);
-    call.put(16, fontStyle);
-    call.put(20, firstGlyphIndex);
-    call.put(24, numGlyphs);
-    call.put(28, pathParameterTemplate);
-    call.put_word(32, emScale);
-    let call = call.publish_observing(40, &reads);
-    let result = driver()(
-        firstPathName,
-        fontTarget,
-        fontName,
-        fontStyle,
-        firstGlyphIndex,
-        numGlyphs,
-        pathParameterTemplate,
-        emScale,
-    );
-    call.leave_result(GL_PATH_GLYPH_INDEX_ARRAY_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glPathGlyphIndexRangeNV(
-    fontTarget: u32,
-    fontName: *const c_void,
-    fontStyle: u32,
-    pathParameterTemplate: u32,
-    emScale: f32,
-    baseAndCount: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32, *const c_void, u32, u32, f32, *mut u32) -> u32 {
-        driver!(GL_PATH_GLYPH_INDEX_RANGE_NV)
-    };
-    let Some(call) = Call::begin(GL_PATH_GLYPH_INDEX_RANGE_NV) else {
-        return driver()(
-            fontTarget,
-            fontName,
-            fontStyle,
-            pathParameterTemplate,
-            emScale,
-            baseAndCount,
-        );
-    };
-    let mut reads = [observe::c_string(fontName)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 40, &mut reads) else {
-        return driver()(
-            fontTarget,
-            fontName,
-            fontStyle,
-            pathParameterTemplate,
-            emScale,
-            baseAndCount,
-        );
-    };
-    call.put_word(0, fontTarget);
-    call.put(8, fontName);
-    call.put(16, fontStyle);
-    call.put(20, pathParameterTemplate);
-    call.put_word(24, emScale);
-    call.put(32, baseAndCount);
-    let mut call = call.publish_observing(40, &reads);
-    let result =
-        driver()(fontTarget, fontName, fontStyle, pathParameterTemplate, emScale, baseAndCount);
-    call.returned();
-    let mut writes = [observe::array(baseAndCount, 2, 4)];
-    call.leave(GL_PATH_GLYPH_INDEX_RANGE_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn glPathGlyphRangeNV(
-    firstPathName: u32,
-    fontTarget: u32,
-    fontName: *const c_void,
-    fontStyle: u32,
-    firstGlyph: u32,
-    numGlyphs: i32,
-    handleMissingGlyphs: u32,
-    pathParameterTemplate: u32,
-    emScale: f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const c_void, u32, u32, i32, u32, u32, f32) {
-            driver!(GL_PATH_GLYPH_RANGE_NV)
-        };
-    let Some(call) = Call::begin(GL_PATH_GLYPH_RANGE_NV) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            firstGlyph,
-            numGlyphs,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    let mut reads = [observe::c_string(fontName)];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            firstGlyph,
-            numGlyphs,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    call.put(0, firstPathName);
-    call.put(4, fontTarget);
-    call.put(8, fontName);
-    call.put(16, fontStyle);
-    call.put(20, firstGlyph);
-    call.put(24, numGlyphs);
-    call.put(28, handleMissingGlyphs);
-    call.put(32, pathParameterTemplate);
-    call.put(36, emScale);
-    let call = call.publish_observing(40, &reads);
-    driver()(
-        firstPathName,
-        fontTarget,
-        fontName,
-        fontStyle,
-        firstGlyph,
-        numGlyphs,
-        handleMissingGlyphs,
-        pathParameterTemplate,
-        emScale,
-    );
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathGlyphsNV(
-    firstPathName: u32,
-    fontTarget: u32,
-    fontName: *const c_void,
-    fontStyle: u32,
-    numGlyphs: i32,
-    r#type: u32,
-    charcodes: *const c_void,
-    handleMissingGlyphs: u32,
-    pathParameterTemplate: u32,
-    emScale: f32,
-) {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , * const c_void , u32 , i32 , u32 , * const c_void , u32 , u32 , f32) { driver ! (GL_PATH_GLYPHS_NV) } ;
-    let Some(mut call) = Call::begin(GL_PATH_GLYPHS_NV) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontName,
-            fontStyle,
-            numGlyphs,
-            r#type,
-            charcodes,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glPathGlyphsNV::enter(
-            tracked,
-            readable,
-            observer,
-            firstPathName,
-            fontTarget,
-            fontName as u64,
-            fontStyle,
-            numGlyphs,
-            r#type,
-            charcodes as u64,
-            handleMissingGlyphs,
-            pathParameterTemplate,
-            emScale,
-        )
-    });
-    let mut reads = [observe::c_string(fontName)];
-    let call = call.reserve_observing(EFFECT, 52, &mut reads).map(|call| {
-        call.put(0, firstPathName);
-        call.put(4, fontTarget);
-        call.put(8, fontName);
-        call.put(16, fontStyle);
-        call.put(20, numGlyphs);
-        call.put_word(24, r#type);
-        call.put(32, charcodes);
-        call.put(40, handleMissingGlyphs);
-        call.put(44, pathParameterTemplate);
-        call.put_word(48, emScale);
-        call.publish_observing(56, &reads)
-    });
-    driver()(
-        firstPathName,
-        fontTarget,
-        fontName,
-        fontStyle,
-        numGlyphs,
-        r#type,
-        charcodes,
-        handleMissingGlyphs,
-        pathParameterTemplate,
-        emScale,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glPathMemoryGlyphIndexArrayNV(
-    firstPathName: u32,
-    fontTarget: u32,
-    fontSize: isize,
-    fontData: *const c_void,
-    faceIndex: i32,
-    firstGlyphIndex: u32,
-    numGlyphs: i32,
-    pathParameterTemplate: u32,
-    emScale: f32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (u32 , u32 , isize , * const c_void , i32 , u32 , i32 , u32 , f32) -> u32 { driver ! (GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV) } ;
-    let Some(call) = Call::begin(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontSize,
-            fontData,
-            faceIndex,
-            firstGlyphIndex,
-            numGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    let mut reads = [observe::array(fontData, fontSize as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 44, &mut reads) else {
-        return driver()(
-            firstPathName,
-            fontTarget,
-            fontSize,
-            fontData,
-            faceIndex,
-            firstGlyphIndex,
-            numGlyphs,
-            pathParameterTemplate,
-            emScale,
-        );
-    };
-    call.put(0, firstPathName);
-    call.put(4, fontTarget);
-    call.put(8, fontSize);
-    call.put(16, fontData);
-    call.put(24, faceIndex);
-    call.put(28, firstGlyphIndex);
-    call.put(32, numGlyphs);
-    call.put(36, pathParameterTemplate);
-    call.put_word(40, emScale);
-    let call = call.publish_observing(48, &reads);
-    let result = driver()(
-        firstPathName,
-        fontTarget,
-        fontSize,
-        fontData,
-        faceIndex,
-        firstGlyphIndex,
-        numGlyphs,
-        pathParameterTemplate,
-        emScale,
-    );
-    call.leave_result(GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn glPathParameterfNV(path: u32, pname: u32, value: f32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, f32) { driver!(GL_PATH_PARAMETERF_NV) };
-    let Some(call) = Call::begin(GL_PATH_PARAMETERF_NV) else {
-        return driver()(path, pname, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, pname, value) };
-    call.put(0, path);
-    call.put(4, pname);
-    call.put_word(8, value);
-    let call = call.publish();
-    driver()(path, pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathParameterfvNV(path: u32, pname: u32, value: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const f32) { driver!(GL_PATH_PARAMETERFV_NV) };
-    let Some(call) = Call::begin(GL_PATH_PARAMETERFV_NV) else {
-        return driver()(path, pname, value);
-    };
-    let mut reads = [observe::array(value, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(path, pname, value);
-    };
-    call.put(0, path);
-    call.put(4, pname);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(path, pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathParameteriNV(path: u32, pname: u32, value: i32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32) { driver!(GL_PATH_PARAMETERI_NV) };
-    let Some(call) = Call::begin(GL_PATH_PARAMETERI_NV) else {
-        return driver()(path, pname, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, pname, value) };
-    call.put(0, path);
-    call.put(4, pname);
-    call.put_word(8, value);
-    let call = call.publish();
-    driver()(path, pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathParameterivNV(path: u32, pname: u32, value: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_PATH_PARAMETERIV_NV) };
-    let Some(call) = Call::begin(GL_PATH_PARAMETERIV_NV) else {
-        return driver()(path, pname, value);
-    };
-    let mut reads = [observe::array(value, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(path, pname, value);
-    };
-    call.put(0, path);
-    call.put(4, pname);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(path, pname, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathStencilDepthOffsetNV(factor: f32, units: f32) {
-    let driver = || -> unsafe extern "C" fn(f32, f32) { driver!(GL_PATH_STENCIL_DEPTH_OFFSET_NV) };
-    let Some(call) = Call::begin(GL_PATH_STENCIL_DEPTH_OFFSET_NV) else {
-        return driver()(factor, units);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(factor, units) };
-    call.put(0, factor);
-    call.put(4, units);
-    let call = call.publish();
-    driver()(factor, units);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathStencilFuncNV(func: u32, r#ref: i32, mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_PATH_STENCIL_FUNC_NV) };
-    let Some(call) = Call::begin(GL_PATH_STENCIL_FUNC_NV) else {
-        return driver()(func, r#ref, mask);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(func, r#ref, mask) };
-    call.put(0, func);
-    call.put(4, r#ref);
-    call.put_word(8, mask);
-    let call = call.publish();
-    driver()(func, r#ref, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathStringNV(
-    path: u32,
-    format: u32,
-    length: i32,
-    pathString: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, i32, *const c_void) { driver!(GL_PATH_STRING_NV) };
-    let Some(call) = Call::begin(GL_PATH_STRING_NV) else {
-        return driver()(path, format, length, pathString);
-    };
-    let mut reads = [observe::array(pathString, length as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(path, format, length, pathString);
-    };
-    call.put(0, path);
-    call.put(4, format);
-    call.put_word(8, length);
-    call.put(16, pathString);
-    let call = call.publish_observing(24, &reads);
-    driver()(path, format, length, pathString);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathSubCommandsNV(
-    path: u32,
-    commandStart: i32,
-    commandsToDelete: i32,
-    numCommands: i32,
-    commands: *const u8,
-    numCoords: i32,
-    coordType: u32,
-    coords: *const c_void,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, *const u8, i32, u32, *const c_void) {
-            driver!(GL_PATH_SUB_COMMANDS_NV)
-        };
-    let Some(call) = Call::begin(GL_PATH_SUB_COMMANDS_NV) else {
-        return driver()(
-            path,
-            commandStart,
-            commandsToDelete,
-            numCommands,
-            commands,
-            numCoords,
-            coordType,
-            coords,
-        );
-    };
-    let mut reads = [
-        observe::array(commands, numCommands as i64, 1),
-        observe::array(
-            coords,
-            (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
-            1,
-        ),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT, 40, &mut reads) else {
-        return driver()(
-            path,
-            commandStart,
-            commandsToDelete,
-            numCommands,
-            commands,
-            numCoords,
-            coordType,
-            coords,
-        );
-    };
-    call.put(0, path);
-    call.put(4, commandStart);
-    call.put(8, commandsToDelete);
-    call.put(12, numCommands);
-    call.put(16, commands);
-    call.put(24, numCoords);
-    call.put(28, coordType);
-    call.put(32, coords);
-    let call = call.publish_observing(40, &reads);
-    driver()(
-        path,
-        commandStart,
-        commandsToDelete,
-        numCommands,
-        commands,
-        numCoords,
-        coordType,
-        coords,
-    );
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPathSubCoordsNV(
-    path: u32,
-    coordStart: i32,
-    numCoords: i32,
-    coordType: u32,
-    coords: *const c_void,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u32, *const c_void) {
-        driver!(GL_PATH_SUB_COORDS_NV)
-    };
-    let Some(call) = Call::begin(GL_PATH_SUB_COORDS_NV) else {
-        return driver()(path, coordStart, numCoords, coordType, coords);
-    };
-    let mut reads = [observe::array(
-        coords,
-        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)),
-        1,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(path, coordStart, numCoords, coordType, coords);
-    };
-    call.put(0, path);
-    call.put(4, coordStart);
-    call.put(8, numCoords);
-    call.put(12, coordType);
-    call.put(16, coords);
-    let call = call.publish_observing(24, &reads);
-    driver()(path, coordStart, numCoords, coordType, coords);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glPointAlongPathNV(
-    path: u32,
-    startSegment: i32,
-    numSegments: i32,
-    distance: f32,
-    x: *mut f32,
-    y: *mut f32,
-    tangentX: *mut f32,
-    tangentY: *mut f32,
-) -> u8 {
-    let driver = || -> unsafe extern "C" fn (u32 , i32 , i32 , f32 , * mut f32 , * mut f32 , * mut f32 , * mut f32) -> u8 { driver ! (GL_POINT_ALONG_PATH_NV) } ;
-    let Some(call) = Call::begin(GL_POINT_ALONG_PATH_NV) else {
-        return driver()(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 48) else {
-        return driver()(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
-    };
-    call.put(0, path);
-    call.put(4, startSegment);
-    call.put(8, numSegments);
-    call.put(12, distance);
-    call.put(16, x);
-    call.put(24, y);
-    call.put(32, tangentX);
-    call.put(40, tangentY);
-    let mut call = call.publish();
-    let result = driver()(path, startSegment, numSegments, distance, x, y, tangentX, tangentY);
-    call.returned();
-    let mut writes = [
-        observe::array(x, 1, 4),
-        observe::array(y, 1, 4),
-        observe::array(tangentX, 1, 4),
-        observe::array(tangentY, 1, 4),
-    ];
-    call.leave(GL_POINT_ALONG_PATH_NV, 0, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn glPolygonModeNV(face: u32, mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_POLYGON_MODE_NV) };
-    let Some(call) = Call::begin(GL_POLYGON_MODE_NV) else { return driver()(face, mode) };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(face, mode) };
-    call.put(0, face);
-    call.put(4, mode);
-    let call = call.publish();
-    driver()(face, mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramPathFragmentInputGenNV(
-    program: u32,
-    location: i32,
-    genMode: u32,
-    components: i32,
-    coeffs: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, *const f32) {
-        driver!(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV) else {
-        return driver()(program, location, genMode, components, coeffs);
-    };
-    let mut reads = [observe::array(
-        coeffs,
-        (components as i64).saturating_mul(sizes::generated_coefficients(genMode)),
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, genMode, components, coeffs);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, genMode);
-    call.put(12, components);
-    call.put(16, coeffs);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, genMode, components, coeffs);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1i64NV(program: u32, location: i32, x: i64) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i64) { driver!(GL_PROGRAM_UNIFORM1I64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64_NV) else {
-        return driver()(program, location, x);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, x) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    let call = call.publish();
-    driver()(program, location, x);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1i64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
-        driver!(GL_PROGRAM_UNIFORM1I64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1I64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1ui64NV(program: u32, location: i32, x: u64) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u64) { driver!(GL_PROGRAM_UNIFORM1UI64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64_NV) else {
-        return driver()(program, location, x);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, x) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    let call = call.publish();
-    driver()(program, location, x);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform1ui64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
-        driver!(GL_PROGRAM_UNIFORM1UI64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM1UI64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2i64NV(program: u32, location: i32, x: i64, y: i64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i64, i64) { driver!(GL_PROGRAM_UNIFORM2I64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64_NV) else {
-        return driver()(program, location, x, y);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(program, location, x, y) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    call.put(16, y);
-    let call = call.publish();
-    driver()(program, location, x, y);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2i64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
-        driver!(GL_PROGRAM_UNIFORM2I64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2I64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2ui64NV(program: u32, location: i32, x: u64, y: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u64, u64) { driver!(GL_PROGRAM_UNIFORM2UI64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64_NV) else {
-        return driver()(program, location, x, y);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(program, location, x, y) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    call.put(16, y);
-    let call = call.publish();
-    driver()(program, location, x, y);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform2ui64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
-        driver!(GL_PROGRAM_UNIFORM2UI64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM2UI64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3i64NV(
-    program: u32,
-    location: i32,
-    x: i64,
-    y: i64,
-    z: i64,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i64, i64, i64) { driver!(GL_PROGRAM_UNIFORM3I64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64_NV) else {
-        return driver()(program, location, x, y, z);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(program, location, x, y, z) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    let call = call.publish();
-    driver()(program, location, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3i64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
-        driver!(GL_PROGRAM_UNIFORM3I64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3I64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3ui64NV(
-    program: u32,
-    location: i32,
-    x: u64,
-    y: u64,
-    z: u64,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u64, u64, u64) { driver!(GL_PROGRAM_UNIFORM3UI64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64_NV) else {
-        return driver()(program, location, x, y, z);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(program, location, x, y, z) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    let call = call.publish();
-    driver()(program, location, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform3ui64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
-        driver!(GL_PROGRAM_UNIFORM3UI64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM3UI64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4i64NV(
-    program: u32,
-    location: i32,
-    x: i64,
-    y: i64,
-    z: i64,
-    w: i64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i64, i64, i64, i64) {
-        driver!(GL_PROGRAM_UNIFORM4I64_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64_NV) else {
-        return driver()(program, location, x, y, z, w);
-    };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver()(program, location, x, y, z, w);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    call.put(32, w);
-    let call = call.publish();
-    driver()(program, location, x, y, z, w);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4i64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const i64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const i64) {
-        driver!(GL_PROGRAM_UNIFORM4I64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4I64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4ui64NV(
-    program: u32,
-    location: i32,
-    x: u64,
-    y: u64,
-    z: u64,
-    w: u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u64, u64, u64, u64) {
-        driver!(GL_PROGRAM_UNIFORM4UI64_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64_NV) else {
-        return driver()(program, location, x, y, z, w);
-    };
-    let Some(call) = call.reserve(EFFECT, 40) else {
-        return driver()(program, location, x, y, z, w);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    call.put(32, w);
-    let call = call.publish();
-    driver()(program, location, x, y, z, w);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniform4ui64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    value: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
-        driver!(GL_PROGRAM_UNIFORM4UI64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM4UI64V_NV) else {
-        return driver()(program, location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, value);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformHandleui64IMG(program: u32, location: i32, value: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u64) { driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64_IMG) else {
-        return driver()(program, location, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, value) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, value);
-    let call = call.publish();
-    driver()(program, location, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformHandleui64NV(program: u32, location: i32, value: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, u64) { driver!(GL_PROGRAM_UNIFORM_HANDLEUI64_NV) };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64_NV) else {
-        return driver()(program, location, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(program, location, value) };
-    call.put(0, program);
-    call.put(4, location);
-    call.put(8, value);
-    let call = call.publish();
-    driver()(program, location, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformHandleui64vIMG(
-    program: u32,
-    location: i32,
-    count: i32,
-    values: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
-        driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG) else {
-        return driver()(program, location, count, values);
-    };
-    let mut reads = [observe::array(values, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, values);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, values);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, values);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glProgramUniformHandleui64vNV(
-    program: u32,
-    location: i32,
-    count: i32,
-    values: *const u64,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, *const u64) {
-        driver!(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV)
-    };
-    let Some(call) = Call::begin(GL_PROGRAM_UNIFORM_HANDLEUI64V_NV) else {
-        return driver()(program, location, count, values);
-    };
-    let mut reads = [observe::array(values, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(program, location, count, values);
-    };
-    call.put(0, program);
-    call.put(4, location);
-    call.put_word(8, count);
-    call.put(16, values);
-    let call = call.publish_observing(24, &reads);
-    driver()(program, location, count, values);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glReadBufferNV(mode: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_READ_BUFFER_NV) };
-    let Some(call) = Call::begin(GL_READ_BUFFER_NV) else { return driver()(mode) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(mode) };
-    call.put_word(0, mode);
-    let call = call.publish();
-    driver()(mode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisampleANGLE(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE)
-    };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE) else {
-        return trackers::glRenderbufferStorageMultisampleANGLE(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageMultisampleANGLE::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisampleAPPLE(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE)
-    };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE) else {
-        return trackers::glRenderbufferStorageMultisampleAPPLE(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageMultisampleAPPLE::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisampleAdvancedAMD(
-    target: u32,
-    samples: i32,
-    storageSamples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD)
-    };
-    let Some(call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD) else {
-        return driver()(target, samples, storageSamples, internalformat, width, height);
-    };
-    let Some(call) = call.reserve(EFFECT, 24) else {
-        return driver()(target, samples, storageSamples, internalformat, width, height);
-    };
-    call.put(0, target);
-    call.put(4, samples);
-    call.put(8, storageSamples);
-    call.put(12, internalformat);
-    call.put(16, width);
-    call.put(20, height);
-    let call = call.publish();
-    driver()(target, samples, storageSamples, internalformat, width, height);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisampleIMG(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG)
-    };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG) else {
-        return trackers::glRenderbufferStorageMultisampleIMG(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageMultisampleIMG::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glRenderbufferStorageMultisampleNV(
-    target: u32,
-    samples: i32,
-    internalformat: u32,
-    width: i32,
-    height: i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, i32, i32) {
-        driver!(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV)
-    };
-    let Some(mut call) = Call::begin(GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV) else {
-        return trackers::glRenderbufferStorageMultisampleNV(
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glRenderbufferStorageMultisampleNV::enter(
-            tracked,
-            readable,
-            observer,
-            target,
-            samples,
-            internalformat,
-            width,
-            height,
-        )
-    });
-    let call = call.reserve(EFFECT, 20).map(|call| {
-        call.put(0, target);
-        call.put(4, samples);
-        call.put(8, internalformat);
-        call.put(12, width);
-        call.put_word(16, height);
-        call.publish()
-    });
-    driver()(target, samples, internalformat, width, height);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glResetMemoryObjectParameterNV(memory: u32, pname: u32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32) { driver!(GL_RESET_MEMORY_OBJECT_PARAMETER_NV) };
-    let Some(call) = Call::begin(GL_RESET_MEMORY_OBJECT_PARAMETER_NV) else {
-        return driver()(memory, pname);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(memory, pname) };
-    call.put(0, memory);
-    call.put(4, pname);
-    let call = call.publish();
-    driver()(memory, pname);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glResolveDepthValuesNV() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_RESOLVE_DEPTH_VALUES_NV) };
-    let Some(call) = Call::begin(GL_RESOLVE_DEPTH_VALUES_NV) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glResolveMultisampleFramebufferAPPLE() {
-    let driver = || -> unsafe extern "C" fn() { driver!(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) };
-    let Some(call) = Call::begin(GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE) else {
-        return driver()();
-    };
-    let Some(call) = call.reserve(EFFECT, 0) else { return driver()() };
-    let call = call.publish();
-    driver()();
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorArrayvNV(first: u32, count: i32, v: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const i32) { driver!(GL_SCISSOR_ARRAYV_NV) };
-    let Some(call) = Call::begin(GL_SCISSOR_ARRAYV_NV) else { return driver()(first, count, v) };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorExclusiveArrayvNV(first: u32, count: i32, v: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const i32) {
-        driver!(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV)
-    };
-    let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_ARRAYV_NV) else {
-        return driver()(first, count, v);
-    };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorExclusiveNV(x: i32, y: i32, width: i32, height: i32) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, i32, i32) { driver!(GL_SCISSOR_EXCLUSIVE_NV) };
-    let Some(call) = Call::begin(GL_SCISSOR_EXCLUSIVE_NV) else {
-        return driver()(x, y, width, height);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(x, y, width, height) };
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    let call = call.publish();
-    driver()(x, y, width, height);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorIndexedNV(
-    index: u32,
-    left: i32,
-    bottom: i32,
-    width: i32,
-    height: i32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32) { driver!(GL_SCISSOR_INDEXED_NV) };
-    let Some(call) = Call::begin(GL_SCISSOR_INDEXED_NV) else {
-        return driver()(index, left, bottom, width, height);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(index, left, bottom, width, height);
-    };
-    call.put(0, index);
-    call.put(4, left);
-    call.put(8, bottom);
-    call.put(12, width);
-    call.put_word(16, height);
-    let call = call.publish();
-    driver()(index, left, bottom, width, height);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glScissorIndexedvNV(index: u32, v: *const i32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const i32) { driver!(GL_SCISSOR_INDEXEDV_NV) };
-    let Some(call) = Call::begin(GL_SCISSOR_INDEXEDV_NV) else { return driver()(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(index, v);
-    };
-    call.put_word(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(index, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSelectPerfMonitorCountersAMD(
-    monitor: u32,
-    enable: u8,
-    group: u32,
-    numCounters: i32,
-    counterList: *mut u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u8, u32, i32, *mut u32) {
-        driver!(GL_SELECT_PERF_MONITOR_COUNTERS_AMD)
-    };
-    let Some(call) = Call::begin(GL_SELECT_PERF_MONITOR_COUNTERS_AMD) else {
-        return driver()(monitor, enable, group, numCounters, counterList);
-    };
-    let mut reads = [observe::array(counterList, numCounters as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(monitor, enable, group, numCounters, counterList);
-    };
-    call.clear(0);
-    call.put(0, monitor);
-    call.put(4, enable);
-    call.put(8, group);
-    call.put(12, numCounters);
-    call.put(16, counterList);
-    let call = call.publish_observing(24, &reads);
-    driver()(monitor, enable, group, numCounters, counterList);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSemaphoreParameterivNV(semaphore: u32, pname: u32, params: *const i32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, *const i32) { driver!(GL_SEMAPHORE_PARAMETERIV_NV) };
-    let Some(call) = Call::begin(GL_SEMAPHORE_PARAMETERIV_NV) else {
-        return driver()(semaphore, pname, params);
-    };
-    let mut reads = [observe::array(params, 1, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(semaphore, pname, params);
-    };
-    call.put(0, semaphore);
-    call.put(4, pname);
-    call.put(8, params);
-    let call = call.publish_observing(16, &reads);
-    driver()(semaphore, pname, params);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSetFenceNV(fence: u32, condition: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SET_FENCE_NV) };
-    let Some(mut call) = Call::begin(GL_SET_FENCE_NV) else { return driver()(fence, condition) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSetFenceNV::enter(tracked, readable, observer, fence, condition)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, fence);
-        call.put(4, condition);
-        call.publish_observing(8, &reads)
-    });
-    driver()(fence, condition);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glShadingRateImageBarrierNV(synchronize: u8) {
-    let driver = || -> unsafe extern "C" fn(u8) { driver!(GL_SHADING_RATE_IMAGE_BARRIER_NV) };
-    let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_BARRIER_NV) else {
-        return driver()(synchronize);
-    };
-    let Some(call) = call.reserve(EFFECT, 1) else { return driver()(synchronize) };
-    call.put_word(0, synchronize);
-    let call = call.publish();
-    driver()(synchronize);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadingRateImagePaletteNV(
-    viewport: u32,
-    first: u32,
-    count: i32,
-    rates: *const u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, i32, *const u32) {
-        driver!(GL_SHADING_RATE_IMAGE_PALETTE_NV)
-    };
-    let Some(call) = Call::begin(GL_SHADING_RATE_IMAGE_PALETTE_NV) else {
-        return driver()(viewport, first, count, rates);
-    };
-    let mut reads = [observe::array(rates, count as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(viewport, first, count, rates);
-    };
-    call.put(0, viewport);
-    call.put(4, first);
-    call.put_word(8, count);
-    call.put(16, rates);
-    let call = call.publish_observing(24, &reads);
-    driver()(viewport, first, count, rates);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadingRateQCOM(rate: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADING_RATE_QCOM) };
-    let Some(call) = Call::begin(GL_SHADING_RATE_QCOM) else { return driver()(rate) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(rate) };
-    call.put_word(0, rate);
-    let call = call.publish();
-    driver()(rate);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadingRateSampleOrderCustomNV(
-    rate: u32,
-    samples: u32,
-    locations: *const i32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, *const i32) {
-        driver!(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV)
-    };
-    let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV) else {
-        return driver()(rate, samples, locations);
-    };
-    let mut reads = [observe::array(
-        locations,
-        (sizes::pixels_per_invocation(rate).saturating_mul(samples as i64)).saturating_mul(3),
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(rate, samples, locations);
-    };
-    call.put(0, rate);
-    call.put(4, samples);
-    call.put(8, locations);
-    let call = call.publish_observing(16, &reads);
-    driver()(rate, samples, locations);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glShadingRateSampleOrderNV(order: u32) {
-    let driver = || -> unsafe extern "C" fn(u32) { driver!(GL_SHADING_RATE_SAMPLE_ORDER_NV) };
-    let Some(call) = Call::begin(GL_SHADING_RATE_SAMPLE_ORDER_NV) else { return driver()(order) };
-    let Some(call) = call.reserve(EFFECT, 4) else { return driver()(order) };
-    call.put_word(0, order);
-    let call = call.publish();
-    driver()(order);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSignalVkFenceNV(vkFence: u64) {
-    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_SIGNAL_VK_FENCE_NV) };
-    let Some(mut call) = Call::begin(GL_SIGNAL_VK_FENCE_NV) else { return driver()(vkFence) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSignalVkFenceNV::enter(tracked, readable, observer, vkFence)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, vkFence);
-        call.publish_observing(8, &reads)
-    });
-    driver()(vkFence);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glSignalVkSemaphoreNV(vkSemaphore: u64) {
-    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_SIGNAL_VK_SEMAPHORE_NV) };
-    let Some(mut call) = Call::begin(GL_SIGNAL_VK_SEMAPHORE_NV) else {
-        return driver()(vkSemaphore);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glSignalVkSemaphoreNV::enter(tracked, readable, observer, vkSemaphore)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT, 8, &mut reads).map(|call| {
-        call.put(0, vkSemaphore);
-        call.publish_observing(8, &reads)
-    });
-    driver()(vkSemaphore);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glStartTilingQCOM(
-    x: u32,
-    y: u32,
-    width: u32,
-    height: u32,
-    preserveMask: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_START_TILING_QCOM) };
-    let Some(call) = Call::begin(GL_START_TILING_QCOM) else {
-        return driver()(x, y, width, height, preserveMask);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(x, y, width, height, preserveMask);
-    };
-    call.put(0, x);
-    call.put(4, y);
-    call.put(8, width);
-    call.put(12, height);
-    call.put_word(16, preserveMask);
-    let call = call.publish();
-    driver()(x, y, width, height, preserveMask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilFillPathInstancedNV(
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    fillMode: u32,
-    mask: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, *const f32) {
-            driver!(GL_STENCIL_FILL_PATH_INSTANCED_NV)
-        };
-    let Some(mut call) = Call::begin(GL_STENCIL_FILL_PATH_INSTANCED_NV) else {
-        return driver()(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            fillMode,
-            mask,
-            transformType,
-            transformValues,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glStencilFillPathInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            fillMode,
-            mask,
-            transformType,
-            transformValues as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        transformValues,
-        sizes::transform(transformType).saturating_mul(numPaths as i64),
-        4,
-    )];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, numPaths);
-        call.put(4, pathNameType);
-        call.put(8, paths);
-        call.put(16, pathBase);
-        call.put(20, fillMode);
-        call.put(24, mask);
-        call.put(28, transformType);
-        call.put(32, transformValues);
-        call.publish_observing(40, &reads)
-    });
-    driver()(
-        numPaths,
-        pathNameType,
-        paths,
-        pathBase,
-        fillMode,
-        mask,
-        transformType,
-        transformValues,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glStencilFillPathNV(path: u32, fillMode: u32, mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_STENCIL_FILL_PATH_NV) };
-    let Some(call) = Call::begin(GL_STENCIL_FILL_PATH_NV) else {
-        return driver()(path, fillMode, mask);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, fillMode, mask) };
-    call.put(0, path);
-    call.put(4, fillMode);
-    call.put_word(8, mask);
-    let call = call.publish();
-    driver()(path, fillMode, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilStrokePathInstancedNV(
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    reference: i32,
-    mask: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, *const f32) {
-            driver!(GL_STENCIL_STROKE_PATH_INSTANCED_NV)
-        };
-    let Some(mut call) = Call::begin(GL_STENCIL_STROKE_PATH_INSTANCED_NV) else {
-        return driver()(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            reference,
-            mask,
-            transformType,
-            transformValues,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glStencilStrokePathInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            reference,
-            mask,
-            transformType,
-            transformValues as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        transformValues,
-        sizes::transform(transformType).saturating_mul(numPaths as i64),
-        4,
-    )];
-    let call = call.reserve_observing(EFFECT, 40, &mut reads).map(|call| {
-        call.put(0, numPaths);
-        call.put(4, pathNameType);
-        call.put(8, paths);
-        call.put(16, pathBase);
-        call.put(20, reference);
-        call.put(24, mask);
-        call.put(28, transformType);
-        call.put(32, transformValues);
-        call.publish_observing(40, &reads)
-    });
-    driver()(
-        numPaths,
-        pathNameType,
-        paths,
-        pathBase,
-        reference,
-        mask,
-        transformType,
-        transformValues,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glStencilStrokePathNV(path: u32, reference: i32, mask: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32) { driver!(GL_STENCIL_STROKE_PATH_NV) };
-    let Some(call) = Call::begin(GL_STENCIL_STROKE_PATH_NV) else {
-        return driver()(path, reference, mask);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(path, reference, mask) };
-    call.put(0, path);
-    call.put(4, reference);
-    call.put_word(8, mask);
-    let call = call.publish();
-    driver()(path, reference, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilThenCoverFillPathInstancedNV(
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    fillMode: u32,
-    mask: u32,
-    coverMode: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, u32, u32, u32, u32, *const f32) {
-            driver!(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV)
-        };
-    let Some(mut call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV) else {
-        return driver()(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            fillMode,
-            mask,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glStencilThenCoverFillPathInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            fillMode,
-            mask,
-            coverMode,
-            transformType,
-            transformValues as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        transformValues,
-        sizes::transform(transformType).saturating_mul(numPaths as i64),
-        4,
-    )];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, numPaths);
-        call.put(4, pathNameType);
-        call.put(8, paths);
-        call.put(16, pathBase);
-        call.put(20, fillMode);
-        call.put(24, mask);
-        call.put(28, coverMode);
-        call.put_word(32, transformType);
-        call.put(40, transformValues);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        numPaths,
-        pathNameType,
-        paths,
-        pathBase,
-        fillMode,
-        mask,
-        coverMode,
-        transformType,
-        transformValues,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glStencilThenCoverFillPathNV(
-    path: u32,
-    fillMode: u32,
-    mask: u32,
-    coverMode: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32) {
-        driver!(GL_STENCIL_THEN_COVER_FILL_PATH_NV)
-    };
-    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_FILL_PATH_NV) else {
-        return driver()(path, fillMode, mask, coverMode);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(path, fillMode, mask, coverMode);
-    };
-    call.put(0, path);
-    call.put(4, fillMode);
-    call.put(8, mask);
-    call.put(12, coverMode);
-    let call = call.publish();
-    driver()(path, fillMode, mask, coverMode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glStencilThenCoverStrokePathInstancedNV(
-    numPaths: i32,
-    pathNameType: u32,
-    paths: *const c_void,
-    pathBase: u32,
-    reference: i32,
-    mask: u32,
-    coverMode: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u32, *const c_void, u32, i32, u32, u32, u32, *const f32) {
-            driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV)
-        };
-    let Some(mut call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV) else {
-        return driver()(
-            numPaths,
-            pathNameType,
-            paths,
-            pathBase,
-            reference,
-            mask,
-            coverMode,
-            transformType,
-            transformValues,
-        );
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glStencilThenCoverStrokePathInstancedNV::enter(
-            tracked,
-            readable,
-            observer,
-            numPaths,
-            pathNameType,
-            paths as u64,
-            pathBase,
-            reference,
-            mask,
-            coverMode,
-            transformType,
-            transformValues as u64,
-        )
-    });
-    let mut reads = [observe::array(
-        transformValues,
-        sizes::transform(transformType).saturating_mul(numPaths as i64),
-        4,
-    )];
-    let call = call.reserve_observing(EFFECT, 48, &mut reads).map(|call| {
-        call.put(0, numPaths);
-        call.put(4, pathNameType);
-        call.put(8, paths);
-        call.put(16, pathBase);
-        call.put(20, reference);
-        call.put(24, mask);
-        call.put(28, coverMode);
-        call.put_word(32, transformType);
-        call.put(40, transformValues);
-        call.publish_observing(48, &reads)
-    });
-    driver()(
-        numPaths,
-        pathNameType,
-        paths,
-        pathBase,
-        reference,
-        mask,
-        coverMode,
-        transformType,
-        transformValues,
-    );
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glStencilThenCoverStrokePathNV(
-    path: u32,
-    reference: i32,
-    mask: u32,
-    coverMode: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, u32, u32) {
-        driver!(GL_STENCIL_THEN_COVER_STROKE_PATH_NV)
-    };
-    let Some(call) = Call::begin(GL_STENCIL_THEN_COVER_STROKE_PATH_NV) else {
-        return driver()(path, reference, mask, coverMode);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else {
-        return driver()(path, reference, mask, coverMode);
-    };
-    call.put(0, path);
-    call.put(4, reference);
-    call.put(8, mask);
-    call.put(12, coverMode);
-    let call = call.publish();
-    driver()(path, reference, mask, coverMode);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_SUBPIXEL_PRECISION_BIAS_NV) };
-    let Some(call) = Call::begin(GL_SUBPIXEL_PRECISION_BIAS_NV) else {
-        return driver()(xbits, ybits);
-    };
-    let Some(call) = call.reserve(EFFECT, 8) else { return driver()(xbits, ybits) };
-    call.put(0, xbits);
-    call.put(4, ybits);
-    let call = call.publish();
-    driver()(xbits, ybits);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTestFenceNV(fence: u32) -> u8 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u8 { driver!(GL_TEST_FENCE_NV) };
-    let Some(mut call) = Call::begin(GL_TEST_FENCE_NV) else { return driver()(fence) };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glTestFenceNV::enter(tracked, readable, observer, fence)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 4, &mut reads).map(|call| {
-        call.put_word(0, fence);
-        call.publish_observing(8, &reads)
-    });
-    let result = driver()(fence);
-    if let Some(call) = call {
-        call.leave_result(GL_TEST_FENCE_NV, EFFECT, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn glTexAttachMemoryNV(target: u32, memory: u32, offset: u64) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_TEX_ATTACH_MEMORY_NV) };
-    let Some(call) = Call::begin(GL_TEX_ATTACH_MEMORY_NV) else {
-        return driver()(target, memory, offset);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(target, memory, offset) };
-    call.put(0, target);
-    call.put(4, memory);
-    call.put(8, offset);
-    let call = call.publish();
-    driver()(target, memory, offset);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEstimateMotionQCOM(r#ref: u32, target: u32, output: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32) { driver!(GL_TEX_ESTIMATE_MOTION_QCOM) };
-    let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_QCOM) else {
-        return driver()(r#ref, target, output);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(r#ref, target, output) };
-    call.put(0, r#ref);
-    call.put(4, target);
-    call.put_word(8, output);
-    let call = call.publish();
-    driver()(r#ref, target, output);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexEstimateMotionRegionsQCOM(
-    r#ref: u32,
-    target: u32,
-    output: u32,
-    mask: u32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, u32) {
-        driver!(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM)
-    };
-    let Some(call) = Call::begin(GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM) else {
-        return driver()(r#ref, target, output, mask);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(r#ref, target, output, mask) };
-    call.put(0, r#ref);
-    call.put(4, target);
-    call.put(8, output);
-    call.put(12, mask);
-    let call = call.publish();
-    driver()(r#ref, target, output, mask);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexPageCommitmentMemNV(
-    target: u32,
-    layer: i32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    memory: u32,
-    offset: u64,
-    commit: u8,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) {
-            driver!(GL_TEX_PAGE_COMMITMENT_MEM_NV)
-        };
-    let Some(call) = Call::begin(GL_TEX_PAGE_COMMITMENT_MEM_NV) else {
-        return driver()(
-            target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-            commit,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT, 49) else {
-        return driver()(
-            target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-            commit,
-        );
-    };
-    call.put(0, target);
-    call.put(4, layer);
-    call.put(8, level);
-    call.put(12, xoffset);
-    call.put(16, yoffset);
-    call.put(20, zoffset);
-    call.put(24, width);
-    call.put(28, height);
-    call.put(32, depth);
-    call.put(36, memory);
-    call.put(40, offset);
-    call.put_word(48, commit);
-    let call = call.publish();
-    driver()(
-        target, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-        commit,
-    );
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTextureAttachMemoryNV(texture: u32, memory: u32, offset: u64) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u64) { driver!(GL_TEXTURE_ATTACH_MEMORY_NV) };
-    let Some(call) = Call::begin(GL_TEXTURE_ATTACH_MEMORY_NV) else {
-        return driver()(texture, memory, offset);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(texture, memory, offset) };
-    call.put(0, texture);
-    call.put(4, memory);
-    call.put(8, offset);
-    let call = call.publish();
-    driver()(texture, memory, offset);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTextureFoveationParametersQCOM(
-    texture: u32,
-    layer: u32,
-    focalPoint: u32,
-    focalX: f32,
-    focalY: f32,
-    gainX: f32,
-    gainY: f32,
-    foveaArea: f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, u32, u32, f32, f32, f32, f32, f32) {
-        driver!(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM)
-    };
-    let Some(call) = Call::begin(GL_TEXTURE_FOVEATION_PARAMETERS_QCOM) else {
-        return driver()(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
-    };
-    let Some(call) = call.reserve(EFFECT, 32) else {
-        return driver()(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
-    };
-    call.put(0, texture);
-    call.put(4, layer);
-    call.put(8, focalPoint);
-    call.put(12, focalX);
-    call.put(16, focalY);
-    call.put(20, gainX);
-    call.put(24, gainY);
-    call.put(28, foveaArea);
-    let call = call.publish();
-    driver()(texture, layer, focalPoint, focalX, focalY, gainX, gainY, foveaArea);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTexturePageCommitmentMemNV(
-    texture: u32,
-    layer: i32,
-    level: i32,
-    xoffset: i32,
-    yoffset: i32,
-    zoffset: i32,
-    width: i32,
-    height: i32,
-    depth: i32,
-    memory: u32,
-    offset: u64,
-    commit: u8,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, i32, i32, i32, i32, i32, i32, i32, u32, u64, u8) {
-            driver!(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV)
-        };
-    let Some(call) = Call::begin(GL_TEXTURE_PAGE_COMMITMENT_MEM_NV) else {
-        return driver()(
-            texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-            commit,
-        );
-    };
-    let Some(call) = call.reserve(EFFECT, 49) else {
-        return driver()(
-            texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-            commit,
-        );
-    };
-    call.put(0, texture);
-    call.put(4, layer);
-    call.put(8, level);
-    call.put(12, xoffset);
-    call.put(16, yoffset);
-    call.put(20, zoffset);
-    call.put(24, width);
-    call.put(28, height);
-    call.put(32, depth);
-    call.put(36, memory);
-    call.put(40, offset);
-    call.put_word(48, commit);
-    let call = call.publish();
-    driver()(
-        texture, layer, level, xoffset, yoffset, zoffset, width, height, depth, memory, offset,
-        commit,
-    );
-    call.finish();
-}
-
-pub unsafe extern "C" fn glTransformPathNV(
-    resultPath: u32,
-    srcPath: u32,
-    transformType: u32,
-    transformValues: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, *const f32) { driver!(GL_TRANSFORM_PATH_NV) };
-    let Some(call) = Call::begin(GL_TRANSFORM_PATH_NV) else {
-        return driver()(resultPath, srcPath, transformType, transformValues);
-    };
-    let mut reads = [observe::array(transformValues, sizes::transform(transformType), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(resultPath, srcPath, transformType, transformValues);
-    };
-    call.put(0, resultPath);
-    call.put(4, srcPath);
-    call.put_word(8, transformType);
-    call.put(16, transformValues);
-    let call = call.publish_observing(24, &reads);
-    driver()(resultPath, srcPath, transformType, transformValues);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1i64NV(location: i32, x: i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i64) { driver!(GL_UNIFORM1I64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM1I64_NV) else { return driver()(location, x) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, x) };
-    call.put_word(0, location);
-    call.put(8, x);
-    let call = call.publish();
-    driver()(location, x);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM1I64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM1I64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1ui64NV(location: i32, x: u64) {
-    let driver = || -> unsafe extern "C" fn(i32, u64) { driver!(GL_UNIFORM1UI64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM1UI64_NV) else { return driver()(location, x) };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, x) };
-    call.put_word(0, location);
-    call.put(8, x);
-    let call = call.publish();
-    driver()(location, x);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform1ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM1UI64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM1UI64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(1), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2i64NV(location: i32, x: i64, y: i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i64, i64) { driver!(GL_UNIFORM2I64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM2I64_NV) else { return driver()(location, x, y) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(location, x, y) };
-    call.put_word(0, location);
-    call.put(8, x);
-    call.put(16, y);
-    let call = call.publish();
-    driver()(location, x, y);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM2I64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM2I64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2ui64NV(location: i32, x: u64, y: u64) {
-    let driver = || -> unsafe extern "C" fn(i32, u64, u64) { driver!(GL_UNIFORM2UI64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM2UI64_NV) else { return driver()(location, x, y) };
-    let Some(call) = call.reserve(EFFECT, 24) else { return driver()(location, x, y) };
-    call.put_word(0, location);
-    call.put(8, x);
-    call.put(16, y);
-    let call = call.publish();
-    driver()(location, x, y);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform2ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM2UI64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM2UI64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(2), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3i64NV(location: i32, x: i64, y: i64, z: i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i64, i64, i64) { driver!(GL_UNIFORM3I64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM3I64_NV) else { return driver()(location, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(location, x, y, z) };
-    call.put_word(0, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    let call = call.publish();
-    driver()(location, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM3I64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM3I64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64) {
-    let driver = || -> unsafe extern "C" fn(i32, u64, u64, u64) { driver!(GL_UNIFORM3UI64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM3UI64_NV) else { return driver()(location, x, y, z) };
-    let Some(call) = call.reserve(EFFECT, 32) else { return driver()(location, x, y, z) };
-    call.put_word(0, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    let call = call.publish();
-    driver()(location, x, y, z);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform3ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM3UI64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM3UI64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(3), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, w: i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i64, i64, i64, i64) { driver!(GL_UNIFORM4I64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM4I64_NV) else { return driver()(location, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver()(location, x, y, z, w) };
-    call.put_word(0, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    call.put(32, w);
-    let call = call.publish();
-    driver()(location, x, y, z, w);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4i64vNV(location: i32, count: i32, value: *const i64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const i64) { driver!(GL_UNIFORM4I64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM4I64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64, w: u64) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, u64, u64, u64, u64) { driver!(GL_UNIFORM4UI64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM4UI64_NV) else { return driver()(location, x, y, z, w) };
-    let Some(call) = call.reserve(EFFECT, 40) else { return driver()(location, x, y, z, w) };
-    call.put_word(0, location);
-    call.put(8, x);
-    call.put(16, y);
-    call.put(24, z);
-    call.put(32, w);
-    let call = call.publish();
-    driver()(location, x, y, z, w);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniform4ui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver = || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM4UI64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM4UI64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, (count as i64).saturating_mul(4), 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformHandleui64IMG(location: i32, value: u64) {
-    let driver = || -> unsafe extern "C" fn(i32, u64) { driver!(GL_UNIFORM_HANDLEUI64_IMG) };
-    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_IMG) else {
-        return driver()(location, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, value) };
-    call.put_word(0, location);
-    call.put(8, value);
-    let call = call.publish();
-    driver()(location, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformHandleui64NV(location: i32, value: u64) {
-    let driver = || -> unsafe extern "C" fn(i32, u64) { driver!(GL_UNIFORM_HANDLEUI64_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64_NV) else {
-        return driver()(location, value);
-    };
-    let Some(call) = call.reserve(EFFECT, 16) else { return driver()(location, value) };
-    call.put_word(0, location);
-    call.put(8, value);
-    let call = call.publish();
-    driver()(location, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformHandleui64vIMG(location: i32, count: i32, value: *const u64) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM_HANDLEUI64V_IMG) };
-    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_IMG) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformHandleui64vNV(location: i32, count: i32, value: *const u64) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, *const u64) { driver!(GL_UNIFORM_HANDLEUI64V_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_HANDLEUI64V_NV) else {
-        return driver()(location, count, value);
-    };
-    let mut reads = [observe::array(value, count as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(location, count, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put(8, value);
-    let call = call.publish_observing(16, &reads);
-    driver()(location, count, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix2x3fvNV(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X3FV_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X3FV_NV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix2x4fvNV(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX2X4FV_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX2X4FV_NV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix3x2fvNV(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X2FV_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X2FV_NV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(6) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix3x4fvNV(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX3X4FV_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX3X4FV_NV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix4x2fvNV(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X2FV_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X2FV_NV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(8) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glUniformMatrix4x3fvNV(
-    location: i32,
-    count: i32,
-    transpose: u8,
-    value: *const f32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(i32, i32, u8, *const f32) { driver!(GL_UNIFORM_MATRIX4X3FV_NV) };
-    let Some(call) = Call::begin(GL_UNIFORM_MATRIX4X3FV_NV) else {
-        return driver()(location, count, transpose, value);
-    };
-    let mut reads = [observe::array(
-        value,
-        if (location as i64) >= 0i64 { (count as i64).saturating_mul(12) } else { 0 },
-        4,
-    )];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(location, count, transpose, value);
-    };
-    call.put(0, location);
-    call.put(4, count);
-    call.put_word(8, transpose);
-    call.put(16, value);
-    let call = call.publish_observing(24, &reads);
-    driver()(location, count, transpose, value);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glVertexAttribDivisorANGLE(index: u32, divisor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_ANGLE) else {
-        return trackers::glVertexAttribDivisorANGLE(index, divisor);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribDivisorANGLE::enter(tracked, readable, observer, index, divisor)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, index);
-        call.put(4, divisor);
-        call.publish()
-    });
-    driver()(index, divisor);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glVertexAttribDivisorNV(index: u32, divisor: u32) {
-    let driver = || -> unsafe extern "C" fn(u32, u32) { driver!(GL_VERTEX_ATTRIB_DIVISOR_NV) };
-    let Some(mut call) = Call::begin(GL_VERTEX_ATTRIB_DIVISOR_NV) else {
-        return trackers::glVertexAttribDivisorNV(index, divisor);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glVertexAttribDivisorNV::enter(tracked, readable, observer, index, divisor)
-    });
-    let call = call.reserve(EFFECT, 8).map(|call| {
-        call.put(0, index);
-        call.put(4, divisor);
-        call.publish()
-    });
-    driver()(index, divisor);
-    if let Some(call) = call {
-        call.finish();
-    }
-}
-
-pub unsafe extern "C" fn glViewportArrayvNV(first: u32, count: i32, v: *const f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, i32, *const f32) { driver!(GL_VIEWPORT_ARRAYV_NV) };
-    let Some(call) = Call::begin(GL_VIEWPORT_ARRAYV_NV) else { return driver()(first, count, v) };
-    let mut reads = [observe::array(v, (count as i64).saturating_mul(4), 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(first, count, v);
-    };
-    call.put(0, first);
-    call.put(4, count);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(first, count, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32, h: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32, f32, f32) { driver!(GL_VIEWPORT_INDEXEDF_NV) };
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDF_NV) else {
-        return driver()(index, x, y, w, h);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else { return driver()(index, x, y, w, h) };
-    call.put(0, index);
-    call.put(4, x);
-    call.put(8, y);
-    call.put(12, w);
-    call.put_word(16, h);
-    let call = call.publish();
-    driver()(index, x, y, w, h);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glViewportIndexedfvNV(index: u32, v: *const f32) {
-    let driver = || -> unsafe extern "C" fn(u32, *const f32) { driver!(GL_VIEWPORT_INDEXEDFV_NV) };
-    let Some(call) = Call::begin(GL_VIEWPORT_INDEXEDFV_NV) else { return driver()(index, v) };
-    let mut reads = [observe::array(v, 4, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 16, &mut reads) else {
-        return driver()(index, v);
-    };
-    call.put_word(0, index);
-    call.put(8, v);
-    let call = call.publish_observing(16, &reads);
-    driver()(index, v);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glViewportPositionWScaleNV(index: u32, xcoeff: f32, ycoeff: f32) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, f32, f32) { driver!(GL_VIEWPORT_POSITION_W_SCALE_NV) };
-    let Some(call) = Call::begin(GL_VIEWPORT_POSITION_W_SCALE_NV) else {
-        return driver()(index, xcoeff, ycoeff);
-    };
-    let Some(call) = call.reserve(EFFECT, 12) else { return driver()(index, xcoeff, ycoeff) };
-    call.put(0, index);
-    call.put(4, xcoeff);
-    call.put_word(8, ycoeff);
-    let call = call.publish();
-    driver()(index, xcoeff, ycoeff);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glViewportSwizzleNV(
-    index: u32,
-    swizzlex: u32,
-    swizzley: u32,
-    swizzlez: u32,
-    swizzlew: u32,
-) {
-    let driver =
-        || -> unsafe extern "C" fn(u32, u32, u32, u32, u32) { driver!(GL_VIEWPORT_SWIZZLE_NV) };
-    let Some(call) = Call::begin(GL_VIEWPORT_SWIZZLE_NV) else {
-        return driver()(index, swizzlex, swizzley, swizzlez, swizzlew);
-    };
-    let Some(call) = call.reserve(EFFECT, 20) else {
-        return driver()(index, swizzlex, swizzley, swizzlez, swizzlew);
-    };
-    call.put(0, index);
-    call.put(4, swizzlex);
-    call.put(8, swizzley);
-    call.put(12, swizzlez);
-    call.put_word(16, swizzlew);
-    let call = call.publish();
-    driver()(index, swizzlex, swizzley, swizzlez, swizzlew);
-    call.finish();
-}
-
-pub unsafe extern "C" fn glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64) {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64) { driver!(GL_WAIT_SYNC_APPLE) };
-    let Some(mut call) = Call::begin(GL_WAIT_SYNC_APPLE) else {
-        return driver()(sync, flags, timeout);
-    };
-    tracking::touch(&mut call, |tracked, readable, observer| {
-        commands::glWaitSyncAPPLE::enter(tracked, readable, observer, sync as u64, flags, timeout)
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, sync);
-        call.put_word(8, flags);
-        call.put(16, timeout);
-        call.publish_observing(24, &reads)
-    });
-    driver()(sync, flags, timeout);
-    if let Some(call) = call {
-        call.leave_result(GL_WAIT_SYNC_APPLE, EFFECT, ());
-    }
-}
-
-pub unsafe extern "C" fn glWaitVkSemaphoreNV(vkSemaphore: u64) {
-    let driver = || -> unsafe extern "C" fn(u64) { driver!(GL_WAIT_VK_SEMAPHORE_NV) };
-    let Some(call) = Call::begin(GL_WAIT_VK_SEMAPHORE_NV) else { return driver()(vkSemaphore) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(vkSemaphore) };
-    call.put(0, vkSemaphore);
-    let call = call.publish();
-    driver()(vkSemaphore);
-    call.leave_result(GL_WAIT_VK_SEMAPHORE_NV, EFFECT, ());
-}
-
-pub unsafe extern "C" fn glWeightPathsNV(
-    resultPath: u32,
-    numPaths: i32,
-    paths: *const u32,
-    weights: *const f32,
-) {
-    let driver = || -> unsafe extern "C" fn(u32, i32, *const u32, *const f32) {
-        driver!(GL_WEIGHT_PATHS_NV)
-    };
-    let Some(call) = Call::begin(GL_WEIGHT_PATHS_NV) else {
-        return driver()(resultPath, numPaths, paths, weights);
-    };
-    let mut reads =
-        [observe::array(paths, numPaths as i64, 4), observe::array(weights, numPaths as i64, 4)];
-    let Some(call) = call.reserve_observing(EFFECT, 24, &mut reads) else {
-        return driver()(resultPath, numPaths, paths, weights);
-    };
-    call.put(0, resultPath);
-    call.put(4, numPaths);
-    call.put(8, paths);
-    call.put(16, weights);
-    let call = call.publish_observing(24, &reads);
-    driver()(resultPath, numPaths, paths, weights);
-    call.finish();
+use crate::{hooks, observe, tracking};
+
+plain! { GL_ALPHA_FUNC_QCOM: glAlphaFuncQCOM(func: u32, r#ref: f32); enter EFFECT; finish }
+plain! {
+    GL_APPLY_FRAMEBUFFER_ATTACHMENT_CMAA_INTEL: glApplyFramebufferAttachmentCMAAINTEL();
+    enter EFFECT; finish
+}
+plain! {
+    GL_BEGIN_CONDITIONAL_RENDER_NV: glBeginConditionalRenderNV(id: u32, mode: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BEGIN_PERF_MONITOR_AMD: glBeginPerfMonitorAMD(monitor: u32); enter EFFECT; finish }
+plain! { GL_BEGIN_PERF_QUERY_INTEL: glBeginPerfQueryINTEL(queryHandle: u32); enter EFFECT; finish }
+plain! {
+    GL_BIND_SHADING_RATE_IMAGE_NV: glBindShadingRateImageNV(texture: u32);
+    enter EFFECT; finish
+}
+plain! { GL_BLEND_BARRIER_NV: glBlendBarrierNV(); enter EFFECT; finish }
+plain! { GL_BLEND_PARAMETERI_NV: glBlendParameteriNV(pname: u32, value: i32); enter EFFECT; finish }
+followed! {
+    GL_BLIT_FRAMEBUFFER_ANGLE: glBlitFramebufferANGLE(srcX0: i32, srcY0: i32, srcX1: i32,
+        srcY1: i32, dstX0: i32, dstY0: i32, dstX1: i32, dstY1: i32, mask: u32, filter: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_BLIT_FRAMEBUFFER_NV: glBlitFramebufferNV(srcX0: i32, srcY0: i32, srcX1: i32, srcY1: i32,
+        dstX0: i32, dstY0: i32, dstX1: i32, dstY1: i32, mask: u32, filter: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_BUFFER_ATTACH_MEMORY_NV: glBufferAttachMemoryNV(target: u32, memory: u32, offset: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_BUFFER_PAGE_COMMITMENT_MEM_NV: glBufferPageCommitmentMemNV(target: u32, offset: isize,
+        size: isize, memory: u32, memOffset: u64, commit: u8);
+    enter EFFECT; finish
+}
+followed! {
+    GL_CLIENT_WAIT_SYNC_APPLE: glClientWaitSyncAPPLE(sync: *mut c_void, flags: u32,
+        timeout: u64) -> u32;
+    state gl [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+    GL_CLIP_PLANEF_IMG: glClipPlanefIMG(p: u32, eqn: *const f32);
+    enter EFFECT, [observe::array(eqn, 4, 4)]; finish
+}
+plain! {
+    GL_CLIP_PLANEX_IMG: glClipPlanexIMG(p: u32, eqn: *const i32);
+    enter EFFECT, [observe::array(eqn, 4, 4)]; finish
+}
+plain! {
+    GL_CONSERVATIVE_RASTER_PARAMETERI_NV: glConservativeRasterParameteriNV(pname: u32,
+        param: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_COPY_BUFFER_SUB_DATA_NV: glCopyBufferSubDataNV(readTarget: u32, writeTarget: u32,
+        readOffset: isize, writeOffset: isize, size: isize);
+    state gl [tracked enter]; enter EFFECT, []; finish
+}
+plain! { GL_COPY_PATH_NV: glCopyPathNV(resultPath: u32, srcPath: u32); enter EFFECT; finish }
+plain! {
+    GL_COPY_TEXTURE_LEVELS_APPLE: glCopyTextureLevelsAPPLE(destinationTexture: u32,
+        sourceTexture: u32, sourceBaseLevel: i32, sourceLevelCount: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_COVER_FILL_PATH_INSTANCED_NV: glCoverFillPathInstancedNV(numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, coverMode: u32, transformType: u32,
+        transformValues: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(transformValues,
+        sizes::transform(transformType).saturating_mul(numPaths as i64), 4)]; finish
+}
+plain! { GL_COVER_FILL_PATH_NV: glCoverFillPathNV(path: u32, coverMode: u32); enter EFFECT; finish }
+followed! {
+    GL_COVER_STROKE_PATH_INSTANCED_NV: glCoverStrokePathInstancedNV(numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, coverMode: u32, transformType: u32,
+        transformValues: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(transformValues,
+        sizes::transform(transformType).saturating_mul(numPaths as i64), 4)]; finish
+}
+plain! {
+    GL_COVER_STROKE_PATH_NV: glCoverStrokePathNV(path: u32, coverMode: u32);
+    enter EFFECT; finish
+}
+plain! { GL_COVERAGE_MASK_NV: glCoverageMaskNV(mask: u8); enter EFFECT; finish }
+plain! { GL_COVERAGE_MODULATION_NV: glCoverageModulationNV(components: u32); enter EFFECT; finish }
+plain! {
+    GL_COVERAGE_MODULATION_TABLE_NV: glCoverageModulationTableNV(n: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, n as i64, 4)]; finish
+}
+plain! { GL_COVERAGE_OPERATION_NV: glCoverageOperationNV(operation: u32); enter EFFECT; finish }
+plain! {
+    GL_CREATE_PERF_QUERY_INTEL: glCreatePerfQueryINTEL(queryId: u32, queryHandle: *mut u32);
+    enter LEAVES; leave EFFECT, [observe::array(queryHandle, 1, 4)]
+}
+plain! {
+    GL_CREATE_SEMAPHORES_NV: glCreateSemaphoresNV(n: i32, semaphores: *mut u32);
+    enter LEAVES; leave EFFECT, [observe::array(semaphores, n as i64, 4)]
+}
+plain! {
+    GL_DELETE_FENCES_NV: glDeleteFencesNV(n: i32, fences: *const u32);
+    enter EFFECT, [observe::array(fences, n as i64, 4)]; finish
+}
+followed! {
+    GL_DELETE_PATHS_NV: glDeletePathsNV(path: u32, range: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_DELETE_PERF_MONITORS_AMD: glDeletePerfMonitorsAMD(n: i32, monitors: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(monitors, n as i64, 4)]
+}
+plain! {
+    GL_DELETE_PERF_QUERY_INTEL: glDeletePerfQueryINTEL(queryHandle: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_DELETE_SYNC_APPLE: glDeleteSyncAPPLE(sync: *mut c_void);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_DEPTH_RANGE_ARRAYFV_NV: glDepthRangeArrayfvNV(first: u32, count: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(2), 4)]; finish
+}
+plain! {
+    GL_DEPTH_RANGE_INDEXEDF_NV: glDepthRangeIndexedfNV(index: u32, n: f32, f: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_DISABLE_DRIVER_CONTROL_QCOM: glDisableDriverControlQCOM(driverControl: u32);
+    enter EFFECT; finish
+}
+plain! { GL_DISABLEI_NV: glDisableiNV(target: u32, index: u32); enter EFFECT; finish }
+followed! {
+    GL_DRAW_ARRAYS_INSTANCED_ANGLE: glDrawArraysInstancedANGLE(mode: u32, first: i32,
+        count: i32, primcount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ARRAYS_INSTANCED_NV: glDrawArraysInstancedNV(mode: u32, first: i32, count: i32,
+        primcount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_BUFFERS_NV: glDrawBuffersNV(n: i32, bufs: *const u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED_ANGLE: glDrawElementsInstancedANGLE(mode: u32, count: i32,
+        r#type: u32, indices: *const c_void, primcount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_ELEMENTS_INSTANCED_NV: glDrawElementsInstancedNV(mode: u32, count: i32,
+        r#type: u32, indices: *const c_void, primcount: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_MESH_TASKS_INDIRECT_NV: glDrawMeshTasksIndirectNV(indirect: isize);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_DRAW_MESH_TASKS_NV: glDrawMeshTasksNV(first: u32, count: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_DRAW_VK_IMAGE_NV: glDrawVkImageNV(vkImage: u64, sampler: u32, x0: f32, y0: f32, x1: f32,
+        y1: f32, z: f32, s0: f32, t0: f32, s1: f32, t1: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_ENABLE_DRIVER_CONTROL_QCOM: glEnableDriverControlQCOM(driverControl: u32);
+    enter EFFECT; finish
+}
+plain! { GL_ENABLEI_NV: glEnableiNV(target: u32, index: u32); enter EFFECT; finish }
+plain! { GL_END_CONDITIONAL_RENDER_NV: glEndConditionalRenderNV(); enter EFFECT; finish }
+plain! { GL_END_PERF_MONITOR_AMD: glEndPerfMonitorAMD(monitor: u32); enter EFFECT; finish }
+plain! { GL_END_PERF_QUERY_INTEL: glEndPerfQueryINTEL(queryHandle: u32); enter EFFECT; finish }
+plain! { GL_END_TILING_QCOM: glEndTilingQCOM(preserveMask: u32); enter EFFECT; finish }
+plain! {
+    GL_EXT_GET_BUFFER_POINTERV_QCOM: glExtGetBufferPointervQCOM(target: u32,
+        params: *mut *mut c_void);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 8)]
+}
+plain! {
+    GL_EXT_GET_BUFFERS_QCOM: glExtGetBuffersQCOM(buffers: *mut u32, maxBuffers: i32,
+        numBuffers: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [if numBuffers.is_null() { observe::array(buffers,
+        maxBuffers as i64, 4) } else { observe::counted_array(buffers, numBuffers,
+        maxBuffers as i64, 4) }, observe::array(numBuffers, 1, 4)]
+}
+plain! {
+    GL_EXT_GET_FRAMEBUFFERS_QCOM: glExtGetFramebuffersQCOM(framebuffers: *mut u32,
+        maxFramebuffers: i32, numFramebuffers: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [if numFramebuffers.is_null() {
+        observe::array(framebuffers, maxFramebuffers as i64, 4) } else {
+        observe::counted_array(framebuffers, numFramebuffers, maxFramebuffers as i64, 4) },
+        observe::array(numFramebuffers, 1, 4)]
+}
+followed! {
+    GL_EXT_GET_PROGRAM_BINARY_SOURCE_QCOM: glExtGetProgramBinarySourceQCOM(program: u32,
+        shadertype: u32, source: *mut c_char, length: *mut i32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4)]
+}
+plain! {
+    GL_EXT_GET_PROGRAMS_QCOM: glExtGetProgramsQCOM(programs: *mut u32, maxPrograms: i32,
+        numPrograms: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [if numPrograms.is_null() { observe::array(programs,
+        maxPrograms as i64, 4) } else { observe::counted_array(programs, numPrograms,
+        maxPrograms as i64, 4) }, observe::array(numPrograms, 1, 4)]
+}
+plain! {
+    GL_EXT_GET_RENDERBUFFERS_QCOM: glExtGetRenderbuffersQCOM(renderbuffers: *mut u32,
+        maxRenderbuffers: i32, numRenderbuffers: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [if numRenderbuffers.is_null() {
+        observe::array(renderbuffers, maxRenderbuffers as i64, 4) } else {
+        observe::counted_array(renderbuffers, numRenderbuffers, maxRenderbuffers as i64, 4) },
+        observe::array(numRenderbuffers, 1, 4)]
+}
+plain! {
+    GL_EXT_GET_SHADERS_QCOM: glExtGetShadersQCOM(shaders: *mut u32, maxShaders: i32,
+        numShaders: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [if numShaders.is_null() { observe::array(shaders,
+        maxShaders as i64, 4) } else { observe::counted_array(shaders, numShaders,
+        maxShaders as i64, 4) }, observe::array(numShaders, 1, 4)]
+}
+plain! {
+    GL_EXT_GET_TEX_LEVEL_PARAMETERIV_QCOM: glExtGetTexLevelParameterivQCOM(texture: u32,
+        face: u32, level: i32, pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 4)]
+}
+followed! {
+    GL_EXT_GET_TEX_SUB_IMAGE_QCOM: glExtGetTexSubImageQCOM(target: u32, level: i32,
+        xoffset: i32, yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32, format: u32,
+        r#type: u32, texels: *mut c_void);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_EXT_GET_TEXTURES_QCOM: glExtGetTexturesQCOM(textures: *mut u32, maxTextures: i32,
+        numTextures: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [if numTextures.is_null() { observe::array(textures,
+        maxTextures as i64, 4) } else { observe::counted_array(textures, numTextures,
+        maxTextures as i64, 4) }, observe::array(numTextures, 1, 4)]
+}
+plain! {
+    GL_EXT_IS_PROGRAM_BINARY_QCOM: glExtIsProgramBinaryQCOM(program: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_EXT_TEX_OBJECT_STATE_OVERRIDEI_QCOM: glExtTexObjectStateOverrideiQCOM(target: u32,
+        pname: u32, param: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_EXTRAPOLATE_TEX2D_QCOM: glExtrapolateTex2DQCOM(src1: u32, src2: u32, output: u32,
+        scaleFactor: f32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_FENCE_SYNC_APPLE: glFenceSyncAPPLE(condition: u32, flags: u32) -> *mut c_void;
+    state gl [tracked enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    GL_FINISH_FENCE_NV: glFinishFenceNV(fence: u32);
+    state gl [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+    GL_FRAGMENT_COVERAGE_COLOR_NV: glFragmentCoverageColorNV(color: u32);
+    enter EFFECT; finish
+}
+plain! { GL_FRAMEBUFFER_FETCH_BARRIER_QCOM: glFramebufferFetchBarrierQCOM(); enter EFFECT; finish }
+plain! {
+    GL_FRAMEBUFFER_FOVEATION_CONFIG_QCOM: glFramebufferFoveationConfigQCOM(framebuffer: u32,
+        numLayers: u32, focalPointsPerLayer: u32, requestedFeatures: u32,
+        providedFeatures: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(providedFeatures, 1, 4)]
+}
+plain! {
+
+        GL_FRAMEBUFFER_FOVEATION_PARAMETERS_QCOM: glFramebufferFoveationParametersQCOM(framebuffer: u32,
+        layer: u32, focalPoint: u32, focalX: f32, focalY: f32, gainX: f32, gainY: f32,
+        foveaArea: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_PARAMETERI_MESA: glFramebufferParameteriMESA(target: u32, pname: u32,
+        param: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV: glFramebufferSampleLocationsfvNV(target: u32,
+        start: u32, count: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(2), 4)]; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE2D_DOWNSAMPLE_IMG: glFramebufferTexture2DDownsampleIMG(target: u32,
+        attachment: u32, textarget: u32, texture: u32, level: i32, xscale: i32, yscale: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_FRAMEBUFFER_TEXTURE2D_MULTISAMPLE_IMG: glFramebufferTexture2DMultisampleIMG(target: u32,
+        attachment: u32, textarget: u32, texture: u32, level: i32, samples: i32);
+    enter EFFECT; finish
+}
+plain! {
+
+        GL_FRAMEBUFFER_TEXTURE_LAYER_DOWNSAMPLE_IMG: glFramebufferTextureLayerDownsampleIMG(target: u32,
+        attachment: u32, texture: u32, level: i32, layer: i32, xscale: i32, yscale: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_GEN_FENCES_NV: glGenFencesNV(n: i32, fences: *mut u32);
+    enter LEAVES; leave EFFECT, [observe::array(fences, n as i64, 4)]
+}
+followed! {
+    GL_GEN_PATHS_NV: glGenPathsNV(range: i32) -> u32;
+    state gl [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+plain! {
+    GL_GEN_PERF_MONITORS_AMD: glGenPerfMonitorsAMD(n: i32, monitors: *mut u32);
+    enter LEAVES; leave EFFECT, [observe::array(monitors, n as i64, 4)]
+}
+plain! {
+    GL_GET_COVERAGE_MODULATION_TABLE_NV: glGetCoverageModulationTableNV(bufSize: i32,
+        v: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(v, (bufSize as i64).min(16), 4)]
+}
+plain! {
+    GL_GET_DRIVER_CONTROL_STRING_QCOM: glGetDriverControlStringQCOM(driverControl: u32,
+        bufSize: i32, length: *mut i32, driverControlString: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(driverControlString, bufSize as i64)]
+}
+plain! {
+    GL_GET_DRIVER_CONTROLS_QCOM: glGetDriverControlsQCOM(num: *mut i32, size: i32,
+        driverControls: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(num, 1, 4), if num.is_null() {
+        observe::array(driverControls, size as i64, 4) } else {
+        observe::counted_array(driverControls, num, size as i64, 4) }]
+}
+plain! {
+    GL_GET_FENCEIV_NV: glGetFenceivNV(fence: u32, pname: u32, params: *mut i32);
+    enter LEAVES; leave EFFECT, [observe::array(params, 1, 4)]
+}
+plain! {
+    GL_GET_FIRST_PERF_QUERY_ID_INTEL: glGetFirstPerfQueryIdINTEL(queryId: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(queryId, 1, 4)]
+}
+plain! {
+    GL_GET_FLOATI_V_NV: glGetFloati_vNV(target: u32, index: u32, data: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::indexed_state(target), 4)]
+}
+plain! {
+    GL_GET_FRAMEBUFFER_PARAMETERIV_MESA: glGetFramebufferParameterivMESA(target: u32,
+        pname: u32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, sizes::framebuffer_value(pname),
+        4)]
+}
+plain! {
+    GL_GET_IMAGE_HANDLE_NV: glGetImageHandleNV(texture: u32, level: i32, layered: u8,
+        layer: i32, format: u32) -> u64;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    GL_GET_INTEGER64V_APPLE: glGetInteger64vAPPLE(pname: u32, params: *mut i64);
+    state gl [tracked leave]; enter EFFECT | LEAVES; leave 0, [observe::array(params,
+        sizes::state(pname), 8)]
+}
+plain! {
+    GL_GET_INTERNALFORMAT_SAMPLEIV_NV: glGetInternalformatSampleivNV(target: u32,
+        internalformat: u32, samples: i32, pname: u32, count: i32, params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, count as i64, 4)]
+}
+plain! {
+
+        GL_GET_MEMORY_OBJECT_DETACHED_RESOURCESUIV_NV: glGetMemoryObjectDetachedResourcesuivNV(memory: u32,
+        pname: u32, first: i32, count: i32, params: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, count as i64, 4)]
+}
+plain! {
+    GL_GET_NEXT_PERF_QUERY_ID_INTEL: glGetNextPerfQueryIdINTEL(queryId: u32,
+        nextQueryId: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(nextQueryId, 1, 4)]
+}
+followed! {
+    GL_GET_PATH_COMMANDS_NV: glGetPathCommandsNV(path: u32, commands: *mut u8);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_PATH_COORDS_NV: glGetPathCoordsNV(path: u32, coords: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_PATH_DASH_ARRAY_NV: glGetPathDashArrayNV(path: u32, dashArray: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_PATH_LENGTH_NV: glGetPathLengthNV(path: u32, startSegment: i32,
+        numSegments: i32) -> f32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    GL_GET_PATH_METRIC_RANGE_NV: glGetPathMetricRangeNV(metricQueryMask: u32,
+        firstPathName: u32, numPaths: i32, stride: i32, metrics: *mut f32);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+followed! {
+    GL_GET_PATH_METRICS_NV: glGetPathMetricsNV(metricQueryMask: u32, numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, stride: i32, metrics: *mut f32);
+    state gl [enter leave]; enter EFFECT | LEAVES, []; leave 0, []
+}
+plain! {
+    GL_GET_PATH_PARAMETERFV_NV: glGetPathParameterfvNV(path: u32, pname: u32, value: *mut f32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+followed! {
+    GL_GET_PATH_PARAMETERIV_NV: glGetPathParameterivNV(path: u32, pname: u32, value: *mut i32);
+    state gl [tracked leave] when matches!(pname, 0x909d | 0x909e | 0x909f);
+        enter EFFECT | LEAVES; leave 0, [observe::array(value, 1, 4)]
+}
+followed! {
+    GL_GET_PATH_SPACING_NV: glGetPathSpacingNV(pathListMode: u32, numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, advanceScale: f32,
+        kerningScale: f32, transformType: u32, returnedSpacing: *mut f32);
+    state gl [enter]; enter EFFECT | LEAVES, []; leave 0, [observe::array(returnedSpacing,
+        ((numPaths as i64).saturating_sub(1)).saturating_mul(sizes::transform(transformType)), 4)]
+}
+plain! {
+    GL_GET_PERF_COUNTER_INFO_INTEL: glGetPerfCounterInfoINTEL(queryId: u32, counterId: u32,
+        counterNameLength: u32, counterName: *mut c_char, counterDescLength: u32,
+        counterDesc: *mut c_char, counterOffset: *mut u32, counterDataSize: *mut u32,
+        counterTypeEnum: *mut u32, counterDataTypeEnum: *mut u32, rawCounterMaxValue: *mut u64);
+    enter EFFECT | LEAVES; leave 0, [observe::c_string_bounded(counterName,
+        counterNameLength as i64), observe::c_string_bounded(counterDesc,
+        counterDescLength as i64), observe::array(counterOffset, 1, 4),
+        observe::array(counterDataSize, 1, 4), observe::array(counterTypeEnum, 1, 4),
+        observe::array(counterDataTypeEnum, 1, 4), observe::array(rawCounterMaxValue, 1, 8)]
+}
+plain! {
+    GL_GET_PERF_MONITOR_COUNTER_DATA_AMD: glGetPerfMonitorCounterDataAMD(monitor: u32,
+        pname: u32, dataSize: i32, data: *mut u32, bytesWritten: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, (dataSize as i64) / 4, 4),
+        observe::array(bytesWritten, 1, 4)]
+}
+plain! {
+    GL_GET_PERF_MONITOR_COUNTER_INFO_AMD: glGetPerfMonitorCounterInfoAMD(group: u32,
+        counter: u32, pname: u32, data: *mut c_void);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, sizes::counter_info_bytes(pname), 1)]
+}
+plain! {
+    GL_GET_PERF_MONITOR_COUNTER_STRING_AMD: glGetPerfMonitorCounterStringAMD(group: u32,
+        counter: u32, bufSize: i32, length: *mut i32, counterString: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(counterString, bufSize as i64)]
+}
+plain! {
+    GL_GET_PERF_MONITOR_COUNTERS_AMD: glGetPerfMonitorCountersAMD(group: u32,
+        numCounters: *mut i32, maxActiveCounters: *mut i32, counterSize: i32, counters: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(numCounters, 1, 4),
+        observe::array(maxActiveCounters, 1, 4), if numCounters.is_null() {
+        observe::array(counters, counterSize as i64, 4) } else { observe::counted_array(counters,
+        numCounters, counterSize as i64, 4) }]
+}
+plain! {
+    GL_GET_PERF_MONITOR_GROUP_STRING_AMD: glGetPerfMonitorGroupStringAMD(group: u32,
+        bufSize: i32, length: *mut i32, groupString: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(groupString, bufSize as i64)]
+}
+plain! {
+    GL_GET_PERF_MONITOR_GROUPS_AMD: glGetPerfMonitorGroupsAMD(numGroups: *mut i32,
+        groupsSize: i32, groups: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(numGroups, 1, 4), if numGroups.is_null() {
+        observe::array(groups, groupsSize as i64, 4) } else { observe::counted_array(groups,
+        numGroups, groupsSize as i64, 4) }]
+}
+plain! {
+    GL_GET_PERF_QUERY_DATA_INTEL: glGetPerfQueryDataINTEL(queryHandle: u32, flags: u32,
+        dataSize: i32, data: *mut c_void, bytesWritten: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(data, dataSize as i64, 1),
+        observe::array(bytesWritten, 1, 4)]
+}
+plain! {
+    GL_GET_PERF_QUERY_ID_BY_NAME_INTEL: glGetPerfQueryIdByNameINTEL(queryName: *mut c_char,
+        queryId: *mut u32);
+    enter EFFECT | LEAVES, [observe::c_string(queryName)]; leave 0, [observe::array(queryId, 1,
+        4)]
+}
+plain! {
+    GL_GET_PERF_QUERY_INFO_INTEL: glGetPerfQueryInfoINTEL(queryId: u32, queryNameLength: u32,
+        queryName: *mut c_char, dataSize: *mut u32, noCounters: *mut u32, noInstances: *mut u32,
+        capsMask: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::c_string_bounded(queryName,
+        queryNameLength as i64), observe::array(dataSize, 1, 4), observe::array(noCounters, 1, 4),
+        observe::array(noInstances, 1, 4), observe::array(capsMask, 1, 4)]
+}
+plain! {
+    GL_GET_PROGRAM_RESOURCEFV_NV: glGetProgramResourcefvNV(program: u32, programInterface: u32,
+        index: u32, propCount: i32, props: *const u32, count: i32, length: *mut i32,
+        params: *mut f32);
+    enter EFFECT | LEAVES, [observe::array(props, propCount as i64, 4)]; leave 0,
+        [observe::array(length, 1, 4), if length.is_null() { observe::array(params, count as i64,
+        4) } else { observe::counted_array(params, length, count as i64, 4) }]
+}
+plain! {
+    GL_GET_SEMAPHORE_PARAMETERIV_NV: glGetSemaphoreParameterivNV(semaphore: u32, pname: u32,
+        params: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(params, 1, 4)]
+}
+plain! {
+    GL_GET_SHADING_RATE_IMAGE_PALETTE_NV: glGetShadingRateImagePaletteNV(viewport: u32,
+        entry: u32, rate: *mut u32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(rate, 1, 4)]
+}
+plain! {
+    GL_GET_SHADING_RATE_SAMPLE_LOCATIONIV_NV: glGetShadingRateSampleLocationivNV(rate: u32,
+        samples: u32, index: u32, location: *mut i32);
+    enter EFFECT | LEAVES; leave 0, [observe::array(location, 3, 4)]
+}
+plain! {
+    GL_GET_SYNCIV_APPLE: glGetSyncivAPPLE(sync: *mut c_void, pname: u32, count: i32,
+        length: *mut i32, values: *mut i32);
+    enter LEAVES; leave EFFECT, [observe::array(length, 1, 4), if length.is_null() {
+        observe::array(values, count as i64, 4) } else { observe::counted_array(values, length,
+        count as i64, 4) }]
+}
+plain! {
+    GL_GET_TEXTURE_HANDLE_IMG: glGetTextureHandleIMG(texture: u32) -> u64;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_TEXTURE_HANDLE_NV: glGetTextureHandleNV(texture: u32) -> u64;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_TEXTURE_SAMPLER_HANDLE_IMG: glGetTextureSamplerHandleIMG(texture: u32,
+        sampler: u32) -> u64;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_TEXTURE_SAMPLER_HANDLE_NV: glGetTextureSamplerHandleNV(texture: u32,
+        sampler: u32) -> u64;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_GET_TRANSLATED_SHADER_SOURCE_ANGLE: glGetTranslatedShaderSourceANGLE(shader: u32,
+        bufSize: i32, length: *mut i32, source: *mut c_char);
+    enter EFFECT | LEAVES; leave 0, [observe::array(length, 1, 4),
+        observe::c_string_bounded(source, bufSize as i64)]
+}
+followed! {
+    GL_GET_UNIFORMI64V_NV: glGetUniformi64vNV(program: u32, location: i32, params: *mut i64);
+    state gl [leave]; enter EFFECT | LEAVES; leave 0, []
+}
+plain! {
+    GL_GET_VK_PROC_ADDR_NV: glGetVkProcAddrNV(name: *const c_char) -> *mut c_void;
+    enter EFFECT | LEAVES, [observe::c_string(name)]; result 0
+}
+plain! {
+    GL_INTERPOLATE_PATHS_NV: glInterpolatePathsNV(resultPath: u32, pathA: u32, pathB: u32,
+        weight: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_IS_ENABLEDI_NV: glIsEnablediNV(target: u32, index: u32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_FENCE_NV: glIsFenceNV(fence: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_IMAGE_HANDLE_RESIDENT_NV: glIsImageHandleResidentNV(handle: u64) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_PATH_NV: glIsPathNV(path: u32) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_POINT_IN_FILL_PATH_NV: glIsPointInFillPathNV(path: u32, mask: u32, x: f32,
+        y: f32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_IS_POINT_IN_STROKE_PATH_NV: glIsPointInStrokePathNV(path: u32, x: f32, y: f32) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! { GL_IS_SYNC_APPLE: glIsSyncAPPLE(sync: *mut c_void) -> u8; enter EFFECT | LEAVES; result 0 }
+plain! {
+    GL_IS_TEXTURE_HANDLE_RESIDENT_NV: glIsTextureHandleResidentNV(handle: u64) -> u8;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    GL_MAKE_IMAGE_HANDLE_NON_RESIDENT_NV: glMakeImageHandleNonResidentNV(handle: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MAKE_IMAGE_HANDLE_RESIDENT_NV: glMakeImageHandleResidentNV(handle: u64, access: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MAKE_TEXTURE_HANDLE_NON_RESIDENT_NV: glMakeTextureHandleNonResidentNV(handle: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MAKE_TEXTURE_HANDLE_RESIDENT_NV: glMakeTextureHandleResidentNV(handle: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_FRUSTUM_EXT: glMatrixFrustumEXT(mode: u32, left: f64, right: f64, bottom: f64,
+        top: f64, zNear: f64, zFar: f64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_LOAD3X2F_NV: glMatrixLoad3x2fNV(matrixMode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 6, 4)]; finish
+}
+plain! {
+    GL_MATRIX_LOAD3X3F_NV: glMatrixLoad3x3fNV(matrixMode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 9, 4)]; finish
+}
+plain! { GL_MATRIX_LOAD_IDENTITY_EXT: glMatrixLoadIdentityEXT(mode: u32); enter EFFECT; finish }
+plain! {
+    GL_MATRIX_LOAD_TRANSPOSE3X3F_NV: glMatrixLoadTranspose3x3fNV(matrixMode: u32,
+        m: *const f32);
+    enter EFFECT, [observe::array(m, 9, 4)]; finish
+}
+plain! {
+    GL_MATRIX_LOAD_TRANSPOSED_EXT: glMatrixLoadTransposedEXT(mode: u32, m: *const f64);
+    enter EFFECT, [observe::array(m, 16, 8)]; finish
+}
+plain! {
+    GL_MATRIX_LOAD_TRANSPOSEF_EXT: glMatrixLoadTransposefEXT(mode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_MATRIX_LOADD_EXT: glMatrixLoaddEXT(mode: u32, m: *const f64);
+    enter EFFECT, [observe::array(m, 16, 8)]; finish
+}
+plain! {
+    GL_MATRIX_LOADF_EXT: glMatrixLoadfEXT(mode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_MATRIX_MULT3X2F_NV: glMatrixMult3x2fNV(matrixMode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 6, 4)]; finish
+}
+plain! {
+    GL_MATRIX_MULT3X3F_NV: glMatrixMult3x3fNV(matrixMode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 9, 4)]; finish
+}
+plain! {
+    GL_MATRIX_MULT_TRANSPOSE3X3F_NV: glMatrixMultTranspose3x3fNV(matrixMode: u32,
+        m: *const f32);
+    enter EFFECT, [observe::array(m, 9, 4)]; finish
+}
+plain! {
+    GL_MATRIX_MULT_TRANSPOSED_EXT: glMatrixMultTransposedEXT(mode: u32, m: *const f64);
+    enter EFFECT, [observe::array(m, 16, 8)]; finish
+}
+plain! {
+    GL_MATRIX_MULT_TRANSPOSEF_EXT: glMatrixMultTransposefEXT(mode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_MATRIX_MULTD_EXT: glMatrixMultdEXT(mode: u32, m: *const f64);
+    enter EFFECT, [observe::array(m, 16, 8)]; finish
+}
+plain! {
+    GL_MATRIX_MULTF_EXT: glMatrixMultfEXT(mode: u32, m: *const f32);
+    enter EFFECT, [observe::array(m, 16, 4)]; finish
+}
+plain! {
+    GL_MATRIX_ORTHO_EXT: glMatrixOrthoEXT(mode: u32, left: f64, right: f64, bottom: f64,
+        top: f64, zNear: f64, zFar: f64);
+    enter EFFECT; finish
+}
+plain! { GL_MATRIX_POP_EXT: glMatrixPopEXT(mode: u32); enter EFFECT; finish }
+plain! { GL_MATRIX_PUSH_EXT: glMatrixPushEXT(mode: u32); enter EFFECT; finish }
+plain! {
+    GL_MATRIX_ROTATED_EXT: glMatrixRotatedEXT(mode: u32, angle: f64, x: f64, y: f64, z: f64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_ROTATEF_EXT: glMatrixRotatefEXT(mode: u32, angle: f32, x: f32, y: f32, z: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_SCALED_EXT: glMatrixScaledEXT(mode: u32, x: f64, y: f64, z: f64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_SCALEF_EXT: glMatrixScalefEXT(mode: u32, x: f32, y: f32, z: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_TRANSLATED_EXT: glMatrixTranslatedEXT(mode: u32, x: f64, y: f64, z: f64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MATRIX_TRANSLATEF_EXT: glMatrixTranslatefEXT(mode: u32, x: f32, y: f32, z: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_MAX_ACTIVE_SHADER_CORES_ARM: glMaxActiveShaderCoresARM(count: u32);
+    enter EFFECT; finish
+}
+followed! {
+
+        GL_MULTI_DRAW_MESH_TASKS_INDIRECT_COUNT_NV: glMultiDrawMeshTasksIndirectCountNV(indirect: isize,
+        drawcount: isize, maxdrawcount: i32, stride: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_MULTI_DRAW_MESH_TASKS_INDIRECT_NV: glMultiDrawMeshTasksIndirectNV(indirect: isize,
+        drawcount: i32, stride: i32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_NAMED_BUFFER_ATTACH_MEMORY_NV: glNamedBufferAttachMemoryNV(buffer: u32, memory: u32,
+        offset: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_NAMED_BUFFER_PAGE_COMMITMENT_MEM_NV: glNamedBufferPageCommitmentMemNV(buffer: u32,
+        offset: isize, size: isize, memory: u32, memOffset: u64, commit: u8);
+    enter EFFECT; finish
+}
+plain! {
+
+        GL_NAMED_FRAMEBUFFER_SAMPLE_LOCATIONSFV_NV: glNamedFramebufferSampleLocationsfvNV(framebuffer: u32,
+        start: u32, count: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(2), 4)]; finish
+}
+plain! {
+
+        GL_NAMED_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glNamedRenderbufferStorageMultisampleAdvancedAMD(renderbuffer: u32,
+        samples: i32, storageSamples: i32, internalformat: u32, width: i32, height: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_PATH_COMMANDS_NV: glPathCommandsNV(path: u32, numCommands: i32, commands: *const u8,
+        numCoords: i32, coordType: u32, coords: *const c_void);
+    state gl [tracked enter]; enter EFFECT, [observe::array(commands, numCommands as i64, 1),
+        observe::array(coords,
+        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)), 1)]; finish
+}
+followed! {
+    GL_PATH_COORDS_NV: glPathCoordsNV(path: u32, numCoords: i32, coordType: u32,
+        coords: *const c_void);
+    state gl [tracked enter]; enter EFFECT, [observe::array(coords,
+        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)), 1)]; finish
+}
+plain! { GL_PATH_COVER_DEPTH_FUNC_NV: glPathCoverDepthFuncNV(func: u32); enter EFFECT; finish }
+followed! {
+    GL_PATH_DASH_ARRAY_NV: glPathDashArrayNV(path: u32, dashCount: i32, dashArray: *const f32);
+    state gl [tracked enter]; enter EFFECT, [observe::array(dashArray, dashCount as i64, 4)];
+        finish
+}
+plain! {
+    GL_PATH_GLYPH_INDEX_ARRAY_NV: glPathGlyphIndexArrayNV(firstPathName: u32, fontTarget: u32,
+        fontName: *const c_void, fontStyle: u32, firstGlyphIndex: u32, numGlyphs: i32,
+        pathParameterTemplate: u32, emScale: f32) -> u32;
+    enter EFFECT | LEAVES, [observe::c_string(fontName)]; result 0
+}
+plain! {
+    GL_PATH_GLYPH_INDEX_RANGE_NV: glPathGlyphIndexRangeNV(fontTarget: u32,
+        fontName: *const c_void, fontStyle: u32, pathParameterTemplate: u32, emScale: f32,
+        baseAndCount: *mut u32) -> u32;
+    enter EFFECT | LEAVES, [observe::c_string(fontName)]; leave 0,
+        [observe::array(baseAndCount, 2, 4)]
+}
+plain! {
+    GL_PATH_GLYPH_RANGE_NV: glPathGlyphRangeNV(firstPathName: u32, fontTarget: u32,
+        fontName: *const c_void, fontStyle: u32, firstGlyph: u32, numGlyphs: i32,
+        handleMissingGlyphs: u32, pathParameterTemplate: u32, emScale: f32);
+    enter EFFECT, [observe::c_string(fontName)]; finish
+}
+followed! {
+    GL_PATH_GLYPHS_NV: glPathGlyphsNV(firstPathName: u32, fontTarget: u32,
+        fontName: *const c_void, fontStyle: u32, numGlyphs: i32, r#type: u32,
+        charcodes: *const c_void, handleMissingGlyphs: u32, pathParameterTemplate: u32,
+        emScale: f32);
+    state gl [enter]; enter EFFECT, [observe::c_string(fontName)]; finish
+}
+plain! {
+    GL_PATH_MEMORY_GLYPH_INDEX_ARRAY_NV: glPathMemoryGlyphIndexArrayNV(firstPathName: u32,
+        fontTarget: u32, fontSize: isize, fontData: *const c_void, faceIndex: i32,
+        firstGlyphIndex: u32, numGlyphs: i32, pathParameterTemplate: u32, emScale: f32) -> u32;
+    enter EFFECT | LEAVES, [observe::array(fontData, fontSize as i64, 1)]; result 0
+}
+plain! {
+    GL_PATH_PARAMETERF_NV: glPathParameterfNV(path: u32, pname: u32, value: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PATH_PARAMETERFV_NV: glPathParameterfvNV(path: u32, pname: u32, value: *const f32);
+    enter EFFECT, [observe::array(value, 1, 4)]; finish
+}
+plain! {
+    GL_PATH_PARAMETERI_NV: glPathParameteriNV(path: u32, pname: u32, value: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PATH_PARAMETERIV_NV: glPathParameterivNV(path: u32, pname: u32, value: *const i32);
+    enter EFFECT, [observe::array(value, 1, 4)]; finish
+}
+plain! {
+    GL_PATH_STENCIL_DEPTH_OFFSET_NV: glPathStencilDepthOffsetNV(factor: f32, units: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PATH_STENCIL_FUNC_NV: glPathStencilFuncNV(func: u32, r#ref: i32, mask: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PATH_STRING_NV: glPathStringNV(path: u32, format: u32, length: i32,
+        pathString: *const c_void);
+    enter EFFECT, [observe::array(pathString, length as i64, 1)]; finish
+}
+plain! {
+    GL_PATH_SUB_COMMANDS_NV: glPathSubCommandsNV(path: u32, commandStart: i32,
+        commandsToDelete: i32, numCommands: i32, commands: *const u8, numCoords: i32,
+        coordType: u32, coords: *const c_void);
+    enter EFFECT, [observe::array(commands, numCommands as i64, 1), observe::array(coords,
+        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)), 1)]; finish
+}
+plain! {
+    GL_PATH_SUB_COORDS_NV: glPathSubCoordsNV(path: u32, coordStart: i32, numCoords: i32,
+        coordType: u32, coords: *const c_void);
+    enter EFFECT, [observe::array(coords,
+        (numCoords as i64).saturating_mul(sizes::coordinate_bytes(coordType)), 1)]; finish
+}
+plain! {
+    GL_POINT_ALONG_PATH_NV: glPointAlongPathNV(path: u32, startSegment: i32, numSegments: i32,
+        distance: f32, x: *mut f32, y: *mut f32, tangentX: *mut f32, tangentY: *mut f32) -> u8;
+    enter EFFECT | LEAVES; leave 0, [observe::array(x, 1, 4), observe::array(y, 1, 4),
+        observe::array(tangentX, 1, 4), observe::array(tangentY, 1, 4)]
+}
+plain! { GL_POLYGON_MODE_NV: glPolygonModeNV(face: u32, mode: u32); enter EFFECT; finish }
+plain! {
+    GL_PROGRAM_PATH_FRAGMENT_INPUT_GEN_NV: glProgramPathFragmentInputGenNV(program: u32,
+        location: i32, genMode: u32, components: i32, coeffs: *const f32);
+    enter EFFECT, [observe::array(coeffs,
+        (components as i64).saturating_mul(sizes::generated_coefficients(genMode)), 4)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1I64_NV: glProgramUniform1i64NV(program: u32, location: i32, x: i64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1I64V_NV: glProgramUniform1i64vNV(program: u32, location: i32,
+        count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, count as i64, 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1UI64_NV: glProgramUniform1ui64NV(program: u32, location: i32, x: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM1UI64V_NV: glProgramUniform1ui64vNV(program: u32, location: i32,
+        count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, count as i64, 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2I64_NV: glProgramUniform2i64NV(program: u32, location: i32, x: i64,
+        y: i64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2I64V_NV: glProgramUniform2i64vNV(program: u32, location: i32,
+        count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(2), 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2UI64_NV: glProgramUniform2ui64NV(program: u32, location: i32, x: u64,
+        y: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM2UI64V_NV: glProgramUniform2ui64vNV(program: u32, location: i32,
+        count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(2), 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3I64_NV: glProgramUniform3i64NV(program: u32, location: i32, x: i64,
+        y: i64, z: i64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3I64V_NV: glProgramUniform3i64vNV(program: u32, location: i32,
+        count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(3), 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3UI64_NV: glProgramUniform3ui64NV(program: u32, location: i32, x: u64,
+        y: u64, z: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM3UI64V_NV: glProgramUniform3ui64vNV(program: u32, location: i32,
+        count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(3), 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4I64_NV: glProgramUniform4i64NV(program: u32, location: i32, x: i64,
+        y: i64, z: i64, w: i64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4I64V_NV: glProgramUniform4i64vNV(program: u32, location: i32,
+        count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(4), 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4UI64_NV: glProgramUniform4ui64NV(program: u32, location: i32, x: u64,
+        y: u64, z: u64, w: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM4UI64V_NV: glProgramUniform4ui64vNV(program: u32, location: i32,
+        count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(4), 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_HANDLEUI64_IMG: glProgramUniformHandleui64IMG(program: u32,
+        location: i32, value: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_HANDLEUI64_NV: glProgramUniformHandleui64NV(program: u32, location: i32,
+        value: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_HANDLEUI64V_IMG: glProgramUniformHandleui64vIMG(program: u32,
+        location: i32, count: i32, values: *const u64);
+    enter EFFECT, [observe::array(values, count as i64, 8)]; finish
+}
+plain! {
+    GL_PROGRAM_UNIFORM_HANDLEUI64V_NV: glProgramUniformHandleui64vNV(program: u32,
+        location: i32, count: i32, values: *const u64);
+    enter EFFECT, [observe::array(values, count as i64, 8)]; finish
+}
+plain! { GL_READ_BUFFER_NV: glReadBufferNV(mode: u32); enter EFFECT; finish }
+followed! {
+
+        GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ANGLE: glRenderbufferStorageMultisampleANGLE(target: u32,
+        samples: i32, internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+
+        GL_RENDERBUFFER_STORAGE_MULTISAMPLE_APPLE: glRenderbufferStorageMultisampleAPPLE(target: u32,
+        samples: i32, internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+
+        GL_RENDERBUFFER_STORAGE_MULTISAMPLE_ADVANCED_AMD: glRenderbufferStorageMultisampleAdvancedAMD(target: u32,
+        samples: i32, storageSamples: i32, internalformat: u32, width: i32, height: i32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_IMG: glRenderbufferStorageMultisampleIMG(target: u32,
+        samples: i32, internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_RENDERBUFFER_STORAGE_MULTISAMPLE_NV: glRenderbufferStorageMultisampleNV(target: u32,
+        samples: i32, internalformat: u32, width: i32, height: i32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_RESET_MEMORY_OBJECT_PARAMETER_NV: glResetMemoryObjectParameterNV(memory: u32,
+        pname: u32);
+    enter EFFECT; finish
+}
+plain! { GL_RESOLVE_DEPTH_VALUES_NV: glResolveDepthValuesNV(); enter EFFECT; finish }
+plain! {
+    GL_RESOLVE_MULTISAMPLE_FRAMEBUFFER_APPLE: glResolveMultisampleFramebufferAPPLE();
+    enter EFFECT; finish
+}
+plain! {
+    GL_SCISSOR_ARRAYV_NV: glScissorArrayvNV(first: u32, count: i32, v: *const i32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(4), 4)]; finish
+}
+plain! {
+    GL_SCISSOR_EXCLUSIVE_ARRAYV_NV: glScissorExclusiveArrayvNV(first: u32, count: i32,
+        v: *const i32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(4), 4)]; finish
+}
+plain! {
+    GL_SCISSOR_EXCLUSIVE_NV: glScissorExclusiveNV(x: i32, y: i32, width: i32, height: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_SCISSOR_INDEXED_NV: glScissorIndexedNV(index: u32, left: i32, bottom: i32, width: i32,
+        height: i32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_SCISSOR_INDEXEDV_NV: glScissorIndexedvNV(index: u32, v: *const i32);
+    enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+plain! {
+    GL_SELECT_PERF_MONITOR_COUNTERS_AMD: glSelectPerfMonitorCountersAMD(monitor: u32,
+        enable: u8, group: u32, numCounters: i32, counterList: *mut u32);
+    enter EFFECT, [observe::array(counterList, numCounters as i64, 4)]; finish
+}
+plain! {
+    GL_SEMAPHORE_PARAMETERIV_NV: glSemaphoreParameterivNV(semaphore: u32, pname: u32,
+        params: *const i32);
+    enter EFFECT, [observe::array(params, 1, 4)]; finish
+}
+followed! {
+    GL_SET_FENCE_NV: glSetFenceNV(fence: u32, condition: u32);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_SHADING_RATE_IMAGE_BARRIER_NV: glShadingRateImageBarrierNV(synchronize: u8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_SHADING_RATE_IMAGE_PALETTE_NV: glShadingRateImagePaletteNV(viewport: u32, first: u32,
+        count: i32, rates: *const u32);
+    enter EFFECT, [observe::array(rates, count as i64, 4)]; finish
+}
+plain! { GL_SHADING_RATE_QCOM: glShadingRateQCOM(rate: u32); enter EFFECT; finish }
+plain! {
+    GL_SHADING_RATE_SAMPLE_ORDER_CUSTOM_NV: glShadingRateSampleOrderCustomNV(rate: u32,
+        samples: u32, locations: *const i32);
+    enter EFFECT, [observe::array(locations,
+        (sizes::pixels_per_invocation(rate).saturating_mul(samples as i64)).saturating_mul(3), 4)];
+        finish
+}
+plain! {
+    GL_SHADING_RATE_SAMPLE_ORDER_NV: glShadingRateSampleOrderNV(order: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_SIGNAL_VK_FENCE_NV: glSignalVkFenceNV(vkFence: u64);
+    state gl [enter]; enter EFFECT, []; finish
+}
+followed! {
+    GL_SIGNAL_VK_SEMAPHORE_NV: glSignalVkSemaphoreNV(vkSemaphore: u64);
+    state gl [enter]; enter EFFECT, []; finish
+}
+plain! {
+    GL_START_TILING_QCOM: glStartTilingQCOM(x: u32, y: u32, width: u32, height: u32,
+        preserveMask: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_STENCIL_FILL_PATH_INSTANCED_NV: glStencilFillPathInstancedNV(numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, fillMode: u32, mask: u32,
+        transformType: u32, transformValues: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(transformValues,
+        sizes::transform(transformType).saturating_mul(numPaths as i64), 4)]; finish
+}
+plain! {
+    GL_STENCIL_FILL_PATH_NV: glStencilFillPathNV(path: u32, fillMode: u32, mask: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_STENCIL_STROKE_PATH_INSTANCED_NV: glStencilStrokePathInstancedNV(numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, reference: i32, mask: u32,
+        transformType: u32, transformValues: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(transformValues,
+        sizes::transform(transformType).saturating_mul(numPaths as i64), 4)]; finish
+}
+plain! {
+    GL_STENCIL_STROKE_PATH_NV: glStencilStrokePathNV(path: u32, reference: i32, mask: u32);
+    enter EFFECT; finish
+}
+followed! {
+
+        GL_STENCIL_THEN_COVER_FILL_PATH_INSTANCED_NV: glStencilThenCoverFillPathInstancedNV(numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, fillMode: u32, mask: u32,
+        coverMode: u32, transformType: u32, transformValues: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(transformValues,
+        sizes::transform(transformType).saturating_mul(numPaths as i64), 4)]; finish
+}
+plain! {
+    GL_STENCIL_THEN_COVER_FILL_PATH_NV: glStencilThenCoverFillPathNV(path: u32, fillMode: u32,
+        mask: u32, coverMode: u32);
+    enter EFFECT; finish
+}
+followed! {
+
+        GL_STENCIL_THEN_COVER_STROKE_PATH_INSTANCED_NV: glStencilThenCoverStrokePathInstancedNV(numPaths: i32,
+        pathNameType: u32, paths: *const c_void, pathBase: u32, reference: i32, mask: u32,
+        coverMode: u32, transformType: u32, transformValues: *const f32);
+    state gl [enter]; enter EFFECT, [observe::array(transformValues,
+        sizes::transform(transformType).saturating_mul(numPaths as i64), 4)]; finish
+}
+plain! {
+    GL_STENCIL_THEN_COVER_STROKE_PATH_NV: glStencilThenCoverStrokePathNV(path: u32,
+        reference: i32, mask: u32, coverMode: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_SUBPIXEL_PRECISION_BIAS_NV: glSubpixelPrecisionBiasNV(xbits: u32, ybits: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_TEST_FENCE_NV: glTestFenceNV(fence: u32) -> u8;
+    state gl [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+    GL_TEX_ATTACH_MEMORY_NV: glTexAttachMemoryNV(target: u32, memory: u32, offset: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TEX_ESTIMATE_MOTION_QCOM: glTexEstimateMotionQCOM(r#ref: u32, target: u32, output: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TEX_ESTIMATE_MOTION_REGIONS_QCOM: glTexEstimateMotionRegionsQCOM(r#ref: u32,
+        target: u32, output: u32, mask: u32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TEX_PAGE_COMMITMENT_MEM_NV: glTexPageCommitmentMemNV(target: u32, layer: i32,
+        level: i32, xoffset: i32, yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32,
+        memory: u32, offset: u64, commit: u8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TEXTURE_ATTACH_MEMORY_NV: glTextureAttachMemoryNV(texture: u32, memory: u32,
+        offset: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TEXTURE_FOVEATION_PARAMETERS_QCOM: glTextureFoveationParametersQCOM(texture: u32,
+        layer: u32, focalPoint: u32, focalX: f32, focalY: f32, gainX: f32, gainY: f32,
+        foveaArea: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TEXTURE_PAGE_COMMITMENT_MEM_NV: glTexturePageCommitmentMemNV(texture: u32, layer: i32,
+        level: i32, xoffset: i32, yoffset: i32, zoffset: i32, width: i32, height: i32, depth: i32,
+        memory: u32, offset: u64, commit: u8);
+    enter EFFECT; finish
+}
+plain! {
+    GL_TRANSFORM_PATH_NV: glTransformPathNV(resultPath: u32, srcPath: u32, transformType: u32,
+        transformValues: *const f32);
+    enter EFFECT, [observe::array(transformValues, sizes::transform(transformType), 4)]; finish
+}
+plain! { GL_UNIFORM1I64_NV: glUniform1i64NV(location: i32, x: i64); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM1I64V_NV: glUniform1i64vNV(location: i32, count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(1), 8)]; finish
+}
+plain! { GL_UNIFORM1UI64_NV: glUniform1ui64NV(location: i32, x: u64); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM1UI64V_NV: glUniform1ui64vNV(location: i32, count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(1), 8)]; finish
+}
+plain! { GL_UNIFORM2I64_NV: glUniform2i64NV(location: i32, x: i64, y: i64); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM2I64V_NV: glUniform2i64vNV(location: i32, count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(2), 8)]; finish
+}
+plain! { GL_UNIFORM2UI64_NV: glUniform2ui64NV(location: i32, x: u64, y: u64); enter EFFECT; finish }
+plain! {
+    GL_UNIFORM2UI64V_NV: glUniform2ui64vNV(location: i32, count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(2), 8)]; finish
+}
+plain! {
+    GL_UNIFORM3I64_NV: glUniform3i64NV(location: i32, x: i64, y: i64, z: i64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM3I64V_NV: glUniform3i64vNV(location: i32, count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(3), 8)]; finish
+}
+plain! {
+    GL_UNIFORM3UI64_NV: glUniform3ui64NV(location: i32, x: u64, y: u64, z: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM3UI64V_NV: glUniform3ui64vNV(location: i32, count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(3), 8)]; finish
+}
+plain! {
+    GL_UNIFORM4I64_NV: glUniform4i64NV(location: i32, x: i64, y: i64, z: i64, w: i64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM4I64V_NV: glUniform4i64vNV(location: i32, count: i32, value: *const i64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(4), 8)]; finish
+}
+plain! {
+    GL_UNIFORM4UI64_NV: glUniform4ui64NV(location: i32, x: u64, y: u64, z: u64, w: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM4UI64V_NV: glUniform4ui64vNV(location: i32, count: i32, value: *const u64);
+    enter EFFECT, [observe::array(value, (count as i64).saturating_mul(4), 8)]; finish
+}
+plain! {
+    GL_UNIFORM_HANDLEUI64_IMG: glUniformHandleui64IMG(location: i32, value: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM_HANDLEUI64_NV: glUniformHandleui64NV(location: i32, value: u64);
+    enter EFFECT; finish
+}
+plain! {
+    GL_UNIFORM_HANDLEUI64V_IMG: glUniformHandleui64vIMG(location: i32, count: i32,
+        value: *const u64);
+    enter EFFECT, [observe::array(value, count as i64, 8)]; finish
+}
+plain! {
+    GL_UNIFORM_HANDLEUI64V_NV: glUniformHandleui64vNV(location: i32, count: i32,
+        value: *const u64);
+    enter EFFECT, [observe::array(value, count as i64, 8)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX2X3FV_NV: glUniformMatrix2x3fvNV(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX2X4FV_NV: glUniformMatrix2x4fvNV(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX3X2FV_NV: glUniformMatrix3x2fvNV(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(6) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX3X4FV_NV: glUniformMatrix3x4fvNV(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX4X2FV_NV: glUniformMatrix4x2fvNV(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(8) } else { 0 }, 4)]; finish
+}
+plain! {
+    GL_UNIFORM_MATRIX4X3FV_NV: glUniformMatrix4x3fvNV(location: i32, count: i32, transpose: u8,
+        value: *const f32);
+    enter EFFECT, [observe::array(value, if (location as i64) >= 0i64 {
+        (count as i64).saturating_mul(12) } else { 0 }, 4)]; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_DIVISOR_ANGLE: glVertexAttribDivisorANGLE(index: u32, divisor: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+followed! {
+    GL_VERTEX_ATTRIB_DIVISOR_NV: glVertexAttribDivisorNV(index: u32, divisor: u32);
+    state gl [tracked enter]; enter EFFECT; finish
+}
+plain! {
+    GL_VIEWPORT_ARRAYV_NV: glViewportArrayvNV(first: u32, count: i32, v: *const f32);
+    enter EFFECT, [observe::array(v, (count as i64).saturating_mul(4), 4)]; finish
+}
+plain! {
+    GL_VIEWPORT_INDEXEDF_NV: glViewportIndexedfNV(index: u32, x: f32, y: f32, w: f32, h: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_VIEWPORT_INDEXEDFV_NV: glViewportIndexedfvNV(index: u32, v: *const f32);
+    enter EFFECT, [observe::array(v, 4, 4)]; finish
+}
+plain! {
+    GL_VIEWPORT_POSITION_W_SCALE_NV: glViewportPositionWScaleNV(index: u32, xcoeff: f32,
+        ycoeff: f32);
+    enter EFFECT; finish
+}
+plain! {
+    GL_VIEWPORT_SWIZZLE_NV: glViewportSwizzleNV(index: u32, swizzlex: u32, swizzley: u32,
+        swizzlez: u32, swizzlew: u32);
+    enter EFFECT; finish
+}
+followed! {
+    GL_WAIT_SYNC_APPLE: glWaitSyncAPPLE(sync: *mut c_void, flags: u32, timeout: u64);
+    state gl [enter]; enter LEAVES, []; result EFFECT
+}
+plain! {
+    GL_WAIT_VK_SEMAPHORE_NV: glWaitVkSemaphoreNV(vkSemaphore: u64);
+    enter LEAVES; result EFFECT
+}
+plain! {
+    GL_WEIGHT_PATHS_NV: glWeightPathsNV(resultPath: u32, numPaths: i32, paths: *const u32,
+        weights: *const f32);
+    enter EFFECT, [observe::array(paths, numPaths as i64, 4), observe::array(weights,
+        numPaths as i64, 4)]; finish
 }

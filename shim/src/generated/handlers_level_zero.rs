@@ -2,8723 +2,1446 @@
 
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
 #![allow(
+    clippy::let_unit_value,
     clippy::manual_range_patterns,
-    clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,
     clippy::undocumented_unsafe_blocks,
+    non_camel_case_types,
     non_snake_case,
-    unsafe_op_in_unsafe_fn
+    unsafe_op_in_unsafe_fn,
+    unused_imports, // Each module has the same ones.
+    unused_mut
 )]
 
-use core::ffi::c_char;
-use core::ffi::c_void;
+use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
 use gapii_state::commands;
 
 use super::ids::*;
-use super::trackers;
+use super::sizes;
 use crate::call::Call;
-use crate::driver::driver;
-use crate::hooks;
-use crate::observe;
-use crate::tracking;
+use crate::command::{Command, Handler};
+use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
+use crate::{hooks, observe, tracking};
+
+plain! {
+    ZE_COMMAND_LIST_APPEND_BARRIER: zeCommandListAppendBarrier(hCommandList: *mut c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_EVENT_RESET: zeCommandListAppendEventReset(hCommandList: *mut c_void,
+        hEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_COMMAND_LIST_APPEND_GRAPH_EXT: zeCommandListAppendGraphExt(hCommandList: *mut c_void,
+        hGraph: *mut c_void, pNext: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_HOST_FUNCTION: zeCommandListAppendHostFunction(hCommandList: *mut c_void,
+        pfnHostFunction: *mut c_void, pUserData: *mut c_void, pNext: *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+    ZE_COMMAND_LIST_APPEND_IMAGE_COPY: zeCommandListAppendImageCopy(hCommandList: *mut c_void,
+        hDstImage: *mut c_void, hSrcImage: *mut c_void, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY: zeCommandListAppendImageCopyFromMemory(hCommandList: *mut c_void,
+        hDstImage: *mut c_void, srcptr: *const c_void, pDstRegion: *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT: zeCommandListAppendImageCopyFromMemoryExt(hCommandList: *mut c_void,
+        hDstImage: *mut c_void, srcptr: *const c_void, pDstRegion: *const c_void, srcRowPitch: u32,
+        srcSlicePitch: u32, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION: zeCommandListAppendImageCopyRegion(hCommandList: *mut c_void,
+        hDstImage: *mut c_void, hSrcImage: *mut c_void, pDstRegion: *const c_void,
+        pSrcRegion: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pDstRegion, 24, 1), observe::array(pSrcRegion, 24,
+        1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY: zeCommandListAppendImageCopyToMemory(hCommandList: *mut c_void,
+        dstptr: *mut c_void, hSrcImage: *mut c_void, pSrcRegion: *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT: zeCommandListAppendImageCopyToMemoryExt(hCommandList: *mut c_void,
+        dstptr: *mut c_void, hSrcImage: *mut c_void, pSrcRegion: *const c_void, destRowPitch: u32,
+        destSlicePitch: u32, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL: zeCommandListAppendLaunchCooperativeKernel(hCommandList: *mut c_void,
+        hKernel: *mut c_void, pLaunchFuncArgs: *const c_void, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES,
+        [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents, numWaitEvents as i64,
+        8)]; leave 0, []
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL: zeCommandListAppendLaunchKernel(hCommandList: *mut c_void,
+        hKernel: *mut c_void, pLaunchFuncArgs: *const c_void, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES,
+        [observe::array(pLaunchFuncArgs, 12, 1), observe::array(phWaitEvents, numWaitEvents as i64,
+        8)]; leave 0, []
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT: zeCommandListAppendLaunchKernelIndirect(hCommandList: *mut c_void,
+        hKernel: *mut c_void, pLaunchArgumentsBuffer: *const c_void, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave 0, []
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS: zeCommandListAppendLaunchKernelWithArguments(hCommandList: *mut c_void,
+        hKernel: *mut c_void, groupCounts: ByValue<gapii_ze_api::types::ze_group_count_t>,
+        groupSizes: ByValue<gapii_ze_api::types::ze_group_size_t>, pArguments: *mut *mut c_void,
+        pNext: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(groupCounts.address(), 12,
+        1), observe::array(groupSizes.address(), 12, 1), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS: zeCommandListAppendLaunchKernelWithParameters(hCommandList: *mut c_void,
+        hKernel: *mut c_void, pGroupCounts: *const c_void, pNext: *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(pGroupCounts,
+        12, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT: zeCommandListAppendLaunchMultipleKernelsIndirect(hCommandList: *mut c_void,
+        numKernels: u32, phKernels: *mut *mut c_void, pCountBuffer: *const u32,
+        pLaunchArgumentsBuffer: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phKernels,
+        numKernels as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave 0, []
+}
+plain! {
+    ZE_COMMAND_LIST_APPEND_MEM_ADVISE: zeCommandListAppendMemAdvise(hCommandList: *mut c_void,
+        hDevice: *mut c_void, ptr: *const c_void, size: u64, advice: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY: zeCommandListAppendMemoryCopy(hCommandList: *mut c_void,
+        dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave 0, []
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT: zeCommandListAppendMemoryCopyFromContext(hCommandList: *mut c_void,
+        dstptr: *mut c_void, hContextSrc: *mut c_void, srcptr: *const c_void, size: u64,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave 0, []
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION: zeCommandListAppendMemoryCopyRegion(hCommandList: *mut c_void,
+        dstptr: *mut c_void, dstRegion: *const c_void, dstPitch: u32, dstSlicePitch: u32,
+        srcptr: *const c_void, srcRegion: *const c_void, srcPitch: u32, srcSlicePitch: u32,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(dstRegion, 24,
+        1), observe::array(srcRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64,
+        8)]; leave 0, []
+}
+followed! {
 
-pub unsafe extern "C" fn zeCommandListAppendBarrier(
-    hCommandList: *mut c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u32, *mut *mut c_void) -> u32 {
-            driver!(ZE_COMMAND_LIST_APPEND_BARRIER)
-        };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_BARRIER) else {
-        return driver()(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
-    };
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver()(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
-    };
-    call.put(0, hCommandList);
-    call.put(8, hSignalEvent);
-    call.put_word(16, numWaitEvents);
-    call.put(24, phWaitEvents);
-    let call = call.publish_observing(32, &reads);
-    let result = driver()(hCommandList, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_BARRIER, 0, result);
-    result
+        ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS: zeCommandListAppendMemoryCopyWithParameters(hCommandList: *mut c_void,
+        dstptr: *mut c_void, srcptr: *const c_void, size: u64, pNext: *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; leave 0, []
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_FILL: zeCommandListAppendMemoryFill(hCommandList: *mut c_void,
+        ptr: *mut c_void, pattern: *const c_void, pattern_size: u64, size: u64,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pattern, pattern_size as i64, 1),
+        observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS: zeCommandListAppendMemoryFillWithParameters(hCommandList: *mut c_void,
+        ptr: *mut c_void, pattern: *const c_void, pattern_size: u64, size: u64,
+        pNext: *const c_void, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(pattern, pattern_size as i64,
+        1), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH: zeCommandListAppendMemoryPrefetch(hCommandList: *mut c_void,
+        ptr: *const c_void, size: u64) -> u32;
+    enter EFFECT | LEAVES; result 0
 }
-
-pub unsafe extern "C" fn zeCommandListAppendEventReset(
-    hCommandList: *mut c_void,
-    hEvent: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_APPEND_EVENT_RESET)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_EVENT_RESET) else {
-        return driver()(hCommandList, hEvent);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(hCommandList, hEvent);
-    };
-    call.put(0, hCommandList);
-    call.put(8, hEvent);
-    let call = call.publish();
-    let result = driver()(hCommandList, hEvent);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_EVENT_RESET, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendGraphExt(
-    hCommandList: *mut c_void,
-    hGraph: *mut c_void,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_GRAPH_EXT) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_GRAPH_EXT) else {
-        return driver()(hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendGraphExt::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hGraph as u64,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hGraph);
-        call.put(16, pNext);
-        call.put(24, hSignalEvent);
-        call.put_word(32, numWaitEvents);
-        call.put(40, phWaitEvents);
-        call.publish_observing(48, &reads)
-    });
-    let result = driver()(hCommandList, hGraph, pNext, hSignalEvent, numWaitEvents, phWaitEvents);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_APPEND_GRAPH_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendHostFunction(
-    hCommandList: *mut c_void,
-    pfnHostFunction: *mut c_void,
-    pUserData: *mut c_void,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_HOST_FUNCTION) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION) else {
-        return driver()(
-            hCommandList,
-            pfnHostFunction,
-            pUserData,
-            pNext,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendHostFunction::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            pfnHostFunction as u64,
-            pUserData as u64,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, pfnHostFunction);
-        call.put(16, pUserData);
-        call.put(24, pNext);
-        call.put(32, hSignalEvent);
-        call.put_word(40, numWaitEvents);
-        call.put(48, phWaitEvents);
-        call.publish_observing(56, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        pfnHostFunction,
-        pUserData,
-        pNext,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_APPEND_HOST_FUNCTION, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendImageCopy(
-    hCommandList: *mut c_void,
-    hDstImage: *mut c_void,
-    hSrcImage: *mut c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            hSrcImage,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            hSrcImage,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, hDstImage);
-    call.put(16, hSrcImage);
-    call.put(24, hSignalEvent);
-    call.put_word(32, numWaitEvents);
-    call.put(40, phWaitEvents);
-    let call = call.publish_observing(48, &reads);
-    let result =
-        driver()(hCommandList, hDstImage, hSrcImage, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemory(
-    hCommandList: *mut c_void,
-    hDstImage: *mut c_void,
-    srcptr: *const c_void,
-    pDstRegion: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            srcptr,
-            pDstRegion,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads =
-        [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            srcptr,
-            pDstRegion,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, hDstImage);
-    call.put(16, srcptr);
-    call.put(24, pDstRegion);
-    call.put(32, hSignalEvent);
-    call.put_word(40, numWaitEvents);
-    call.put(48, phWaitEvents);
-    let call = call.publish_observing(56, &reads);
-    let result = driver()(
-        hCommandList,
-        hDstImage,
-        srcptr,
-        pDstRegion,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendImageCopyFromMemoryExt(
-    hCommandList: *mut c_void,
-    hDstImage: *mut c_void,
-    srcptr: *const c_void,
-    pDstRegion: *const c_void,
-    srcRowPitch: u32,
-    srcSlicePitch: u32,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            srcptr,
-            pDstRegion,
-            srcRowPitch,
-            srcSlicePitch,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads =
-        [observe::array(pDstRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            srcptr,
-            pDstRegion,
-            srcRowPitch,
-            srcSlicePitch,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, hDstImage);
-    call.put(16, srcptr);
-    call.put(24, pDstRegion);
-    call.put(32, srcRowPitch);
-    call.put(36, srcSlicePitch);
-    call.put(40, hSignalEvent);
-    call.put_word(48, numWaitEvents);
-    call.put(56, phWaitEvents);
-    let call = call.publish_observing(64, &reads);
-    let result = driver()(
-        hCommandList,
-        hDstImage,
-        srcptr,
-        pDstRegion,
-        srcRowPitch,
-        srcSlicePitch,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_FROM_MEMORY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendImageCopyRegion(
-    hCommandList: *mut c_void,
-    hDstImage: *mut c_void,
-    hSrcImage: *mut c_void,
-    pDstRegion: *const c_void,
-    pSrcRegion: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            hSrcImage,
-            pDstRegion,
-            pSrcRegion,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads = [
-        observe::array(pDstRegion, 24, 1),
-        observe::array(pSrcRegion, 24, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver()(
-            hCommandList,
-            hDstImage,
-            hSrcImage,
-            pDstRegion,
-            pSrcRegion,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, hDstImage);
-    call.put(16, hSrcImage);
-    call.put(24, pDstRegion);
-    call.put(32, pSrcRegion);
-    call.put(40, hSignalEvent);
-    call.put_word(48, numWaitEvents);
-    call.put(56, phWaitEvents);
-    let call = call.publish_observing(64, &reads);
-    let result = driver()(
-        hCommandList,
-        hDstImage,
-        hSrcImage,
-        pDstRegion,
-        pSrcRegion,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_REGION, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemory(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    hSrcImage: *mut c_void,
-    pSrcRegion: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY) else {
-        return driver()(
-            hCommandList,
-            dstptr,
-            hSrcImage,
-            pSrcRegion,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads =
-        [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver()(
-            hCommandList,
-            dstptr,
-            hSrcImage,
-            pSrcRegion,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, dstptr);
-    call.put(16, hSrcImage);
-    call.put(24, pSrcRegion);
-    call.put(32, hSignalEvent);
-    call.put_word(40, numWaitEvents);
-    call.put(48, phWaitEvents);
-    let call = call.publish_observing(56, &reads);
-    let result = driver()(
-        hCommandList,
-        dstptr,
-        hSrcImage,
-        pSrcRegion,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendImageCopyToMemoryExt(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    hSrcImage: *mut c_void,
-    pSrcRegion: *const c_void,
-    destRowPitch: u32,
-    destSlicePitch: u32,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT) else {
-        return driver()(
-            hCommandList,
-            dstptr,
-            hSrcImage,
-            pSrcRegion,
-            destRowPitch,
-            destSlicePitch,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads =
-        [observe::array(pSrcRegion, 24, 1), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver()(
-            hCommandList,
-            dstptr,
-            hSrcImage,
-            pSrcRegion,
-            destRowPitch,
-            destSlicePitch,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, dstptr);
-    call.put(16, hSrcImage);
-    call.put(24, pSrcRegion);
-    call.put(32, destRowPitch);
-    call.put(36, destSlicePitch);
-    call.put(40, hSignalEvent);
-    call.put_word(48, numWaitEvents);
-    call.put(56, phWaitEvents);
-    let call = call.publish_observing(64, &reads);
-    let result = driver()(
-        hCommandList,
-        dstptr,
-        hSrcImage,
-        pSrcRegion,
-        destRowPitch,
-        destSlicePitch,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_IMAGE_COPY_TO_MEMORY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendLaunchCooperativeKernel(
-    hCommandList: *mut c_void,
-    hKernel: *mut c_void,
-    pLaunchFuncArgs: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL) else {
-        return trackers::zeCommandListAppendLaunchCooperativeKernel(
-            hCommandList,
-            hKernel,
-            pLaunchFuncArgs,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendLaunchCooperativeKernel::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hKernel as u64,
-            pLaunchFuncArgs as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(pLaunchFuncArgs, 12, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hKernel);
-        call.put(16, pLaunchFuncArgs);
-        call.put(24, hSignalEvent);
-        call.put_word(32, numWaitEvents);
-        call.put(40, phWaitEvents);
-        call.publish_observing(48, &reads)
-    });
-    let result =
-        driver()(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchCooperativeKernel::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pLaunchFuncArgs as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_COOPERATIVE_KERNEL, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchCooperativeKernel::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pLaunchFuncArgs as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendLaunchKernel(
-    hCommandList: *mut c_void,
-    hKernel: *mut c_void,
-    pLaunchFuncArgs: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL) else {
-        return trackers::zeCommandListAppendLaunchKernel(
-            hCommandList,
-            hKernel,
-            pLaunchFuncArgs,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendLaunchKernel::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hKernel as u64,
-            pLaunchFuncArgs as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(pLaunchFuncArgs, 12, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hKernel);
-        call.put(16, pLaunchFuncArgs);
-        call.put(24, hSignalEvent);
-        call.put_word(32, numWaitEvents);
-        call.put(40, phWaitEvents);
-        call.publish_observing(48, &reads)
-    });
-    let result =
-        driver()(hCommandList, hKernel, pLaunchFuncArgs, hSignalEvent, numWaitEvents, phWaitEvents);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchKernel::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pLaunchFuncArgs as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchKernel::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pLaunchFuncArgs as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendLaunchKernelIndirect(
-    hCommandList: *mut c_void,
-    hKernel: *mut c_void,
-    pLaunchArgumentsBuffer: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT) else {
-        return trackers::zeCommandListAppendLaunchKernelIndirect(
-            hCommandList,
-            hKernel,
-            pLaunchArgumentsBuffer,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendLaunchKernelIndirect::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hKernel as u64,
-            pLaunchArgumentsBuffer as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hKernel);
-        call.put(16, pLaunchArgumentsBuffer);
-        call.put(24, hSignalEvent);
-        call.put_word(32, numWaitEvents);
-        call.put(40, phWaitEvents);
-        call.publish_observing(48, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        hKernel,
-        pLaunchArgumentsBuffer,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchKernelIndirect::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pLaunchArgumentsBuffer as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_INDIRECT, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchKernelIndirect::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pLaunchArgumentsBuffer as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithArguments(
-    hCommandList: *mut c_void,
-    hKernel: *mut c_void,
-    groupCounts_value: gapii_ze_api::types::ze_group_count_t,
-    groupSizes_value: gapii_ze_api::types::ze_group_size_t,
-    pArguments: *mut *mut c_void,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , gapii_ze_api :: types :: ze_group_count_t , gapii_ze_api :: types :: ze_group_size_t , * mut * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS) } ;
-    let groupCounts = (&raw const groupCounts_value).cast::<c_void>();
-    let groupSizes = (&raw const groupSizes_value).cast::<c_void>();
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS) else {
-        return driver()(
-            hCommandList,
-            hKernel,
-            groupCounts_value,
-            groupSizes_value,
-            pArguments,
-            pNext,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendLaunchKernelWithArguments::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hKernel as u64,
-            groupCounts as u64,
-            groupSizes as u64,
-            pArguments as u64,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(groupCounts, 12, 1),
-        observe::array(groupSizes, 12, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 72, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hKernel);
-        call.put(16, core::ptr::null::<c_void>());
-        call.put(24, core::ptr::null::<c_void>());
-        call.put(32, pArguments);
-        call.put(40, pNext);
-        call.put(48, hSignalEvent);
-        call.put_word(56, numWaitEvents);
-        call.put(64, phWaitEvents);
-        call.publish_observing(72, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        hKernel,
-        groupCounts_value,
-        groupSizes_value,
-        pArguments,
-        pNext,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendLaunchKernelWithParameters(
-    hCommandList: *mut c_void,
-    hKernel: *mut c_void,
-    pGroupCounts: *const c_void,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS) else {
-        return trackers::zeCommandListAppendLaunchKernelWithParameters(
-            hCommandList,
-            hKernel,
-            pGroupCounts,
-            pNext,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendLaunchKernelWithParameters::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hKernel as u64,
-            pGroupCounts as u64,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(pGroupCounts, 12, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hKernel);
-        call.put(16, pGroupCounts);
-        call.put(24, pNext);
-        call.put(32, hSignalEvent);
-        call.put_word(40, numWaitEvents);
-        call.put(48, phWaitEvents);
-        call.publish_observing(56, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        hKernel,
-        pGroupCounts,
-        pNext,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchKernelWithParameters::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pGroupCounts as u64,
-                pNext as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_PARAMETERS, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchKernelWithParameters::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                hKernel as u64,
-                pGroupCounts as u64,
-                pNext as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendLaunchMultipleKernelsIndirect(
-    hCommandList: *mut c_void,
-    numKernels: u32,
-    phKernels: *mut *mut c_void,
-    pCountBuffer: *const u32,
-    pLaunchArgumentsBuffer: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * const u32 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT)
-    else {
-        return trackers::zeCommandListAppendLaunchMultipleKernelsIndirect(
-            hCommandList,
-            numKernels,
-            phKernels,
-            pCountBuffer,
-            pLaunchArgumentsBuffer,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendLaunchMultipleKernelsIndirect::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            numKernels,
-            phKernels as u64,
-            pCountBuffer as u64,
-            pLaunchArgumentsBuffer as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(phKernels, numKernels as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put_word(8, numKernels);
-        call.put(16, phKernels);
-        call.put(24, pCountBuffer);
-        call.put(32, pLaunchArgumentsBuffer);
-        call.put(40, hSignalEvent);
-        call.put_word(48, numWaitEvents);
-        call.put(56, phWaitEvents);
-        call.publish_observing(64, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        numKernels,
-        phKernels,
-        pCountBuffer,
-        pLaunchArgumentsBuffer,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchMultipleKernelsIndirect::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                numKernels,
-                phKernels as u64,
-                pCountBuffer as u64,
-                pLaunchArgumentsBuffer as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_LAUNCH_MULTIPLE_KERNELS_INDIRECT, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendLaunchMultipleKernelsIndirect::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                numKernels,
-                phKernels as u64,
-                pCountBuffer as u64,
-                pLaunchArgumentsBuffer as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemAdvise(
-    hCommandList: *mut c_void,
-    hDevice: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-    advice: u32,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, u64, u32) -> u32 {
-            driver!(ZE_COMMAND_LIST_APPEND_MEM_ADVISE)
-        };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEM_ADVISE) else {
-        return driver()(hCommandList, hDevice, ptr, size, advice);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 36) else {
-        return driver()(hCommandList, hDevice, ptr, size, advice);
-    };
-    call.put(0, hCommandList);
-    call.put(8, hDevice);
-    call.put(16, ptr);
-    call.put(24, size);
-    call.put_word(32, advice);
-    let call = call.publish();
-    let result = driver()(hCommandList, hDevice, ptr, size, advice);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_MEM_ADVISE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryCopy(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    srcptr: *const c_void,
-    size: u64,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY) else {
-        return trackers::zeCommandListAppendMemoryCopy(
-            hCommandList,
-            dstptr,
-            srcptr,
-            size,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendMemoryCopy::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            dstptr as u64,
-            srcptr as u64,
-            size,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, dstptr);
-        call.put(16, srcptr);
-        call.put(24, size);
-        call.put(32, hSignalEvent);
-        call.put_word(40, numWaitEvents);
-        call.put(48, phWaitEvents);
-        call.publish_observing(56, &reads)
-    });
-    let result =
-        driver()(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopy::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                srcptr as u64,
-                size,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopy::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                srcptr as u64,
-                size,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryCopyFromContext(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    hContextSrc: *mut c_void,
-    srcptr: *const c_void,
-    size: u64,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT) else {
-        return trackers::zeCommandListAppendMemoryCopyFromContext(
-            hCommandList,
-            dstptr,
-            hContextSrc,
-            srcptr,
-            size,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendMemoryCopyFromContext::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            dstptr as u64,
-            hContextSrc as u64,
-            srcptr as u64,
-            size,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, dstptr);
-        call.put(16, hContextSrc);
-        call.put(24, srcptr);
-        call.put(32, size);
-        call.put(40, hSignalEvent);
-        call.put_word(48, numWaitEvents);
-        call.put(56, phWaitEvents);
-        call.publish_observing(64, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        dstptr,
-        hContextSrc,
-        srcptr,
-        size,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopyFromContext::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                hContextSrc as u64,
-                srcptr as u64,
-                size,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_FROM_CONTEXT, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopyFromContext::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                hContextSrc as u64,
-                srcptr as u64,
-                size,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryCopyRegion(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    dstRegion: *const c_void,
-    dstPitch: u32,
-    dstSlicePitch: u32,
-    srcptr: *const c_void,
-    srcRegion: *const c_void,
-    srcPitch: u32,
-    srcSlicePitch: u32,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u32 , u32 , * const c_void , * const c_void , u32 , u32 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION) else {
-        return trackers::zeCommandListAppendMemoryCopyRegion(
-            hCommandList,
-            dstptr,
-            dstRegion,
-            dstPitch,
-            dstSlicePitch,
-            srcptr,
-            srcRegion,
-            srcPitch,
-            srcSlicePitch,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendMemoryCopyRegion::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            dstptr as u64,
-            dstRegion as u64,
-            dstPitch,
-            dstSlicePitch,
-            srcptr as u64,
-            srcRegion as u64,
-            srcPitch,
-            srcSlicePitch,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(dstRegion, 24, 1),
-        observe::array(srcRegion, 24, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 80, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, dstptr);
-        call.put(16, dstRegion);
-        call.put(24, dstPitch);
-        call.put(28, dstSlicePitch);
-        call.put(32, srcptr);
-        call.put(40, srcRegion);
-        call.put(48, srcPitch);
-        call.put(52, srcSlicePitch);
-        call.put(56, hSignalEvent);
-        call.put_word(64, numWaitEvents);
-        call.put(72, phWaitEvents);
-        call.publish_observing(80, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        dstptr,
-        dstRegion,
-        dstPitch,
-        dstSlicePitch,
-        srcptr,
-        srcRegion,
-        srcPitch,
-        srcSlicePitch,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopyRegion::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                dstRegion as u64,
-                dstPitch,
-                dstSlicePitch,
-                srcptr as u64,
-                srcRegion as u64,
-                srcPitch,
-                srcSlicePitch,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_REGION, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopyRegion::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                dstRegion as u64,
-                dstPitch,
-                dstSlicePitch,
-                srcptr as u64,
-                srcRegion as u64,
-                srcPitch,
-                srcSlicePitch,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryCopyWithParameters(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    srcptr: *const c_void,
-    size: u64,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS) else {
-        return trackers::zeCommandListAppendMemoryCopyWithParameters(
-            hCommandList,
-            dstptr,
-            srcptr,
-            size,
-            pNext,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendMemoryCopyWithParameters::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            dstptr as u64,
-            srcptr as u64,
-            size,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, dstptr);
-        call.put(16, srcptr);
-        call.put(24, size);
-        call.put(32, pNext);
-        call.put(40, hSignalEvent);
-        call.put_word(48, numWaitEvents);
-        call.put(56, phWaitEvents);
-        call.publish_observing(64, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        dstptr,
-        srcptr,
-        size,
-        pNext,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopyWithParameters::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                srcptr as u64,
-                size,
-                pNext as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_APPEND_MEMORY_COPY_WITH_PARAMETERS, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListAppendMemoryCopyWithParameters::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                dstptr as u64,
-                srcptr as u64,
-                size,
-                pNext as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryFill(
-    hCommandList: *mut c_void,
-    ptr: *mut c_void,
-    pattern: *const c_void,
-    pattern_size: u64,
-    size: u64,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_FILL) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_FILL) else {
-        return driver()(
-            hCommandList,
-            ptr,
-            pattern,
-            pattern_size,
-            size,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads = [
-        observe::array(pattern, pattern_size as i64, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 64, &mut reads) else {
-        return driver()(
-            hCommandList,
-            ptr,
-            pattern,
-            pattern_size,
-            size,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, ptr);
-    call.put(16, pattern);
-    call.put(24, pattern_size);
-    call.put(32, size);
-    call.put(40, hSignalEvent);
-    call.put_word(48, numWaitEvents);
-    call.put(56, phWaitEvents);
-    let call = call.publish_observing(64, &reads);
-    let result = driver()(
-        hCommandList,
-        ptr,
-        pattern,
-        pattern_size,
-        size,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_FILL, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryFillWithParameters(
-    hCommandList: *mut c_void,
-    ptr: *mut c_void,
-    pattern: *const c_void,
-    pattern_size: u64,
-    size: u64,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , u64 , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS) else {
-        return driver()(
-            hCommandList,
-            ptr,
-            pattern,
-            pattern_size,
-            size,
-            pNext,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendMemoryFillWithParameters::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            ptr as u64,
-            pattern as u64,
-            pattern_size,
-            size,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(pattern, pattern_size as i64, 1),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 72, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, ptr);
-        call.put(16, pattern);
-        call.put(24, pattern_size);
-        call.put(32, size);
-        call.put(40, pNext);
-        call.put(48, hSignalEvent);
-        call.put_word(56, numWaitEvents);
-        call.put(64, phWaitEvents);
-        call.publish_observing(72, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        ptr,
-        pattern,
-        pattern_size,
-        size,
-        pNext,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_FILL_WITH_PARAMETERS, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryPrefetch(
-    hCommandList: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 {
-        driver!(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH) else {
-        return driver()(hCommandList, ptr, size);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hCommandList, ptr, size);
-    };
-    call.put(0, hCommandList);
-    call.put(8, ptr);
-    call.put(16, size);
-    let call = call.publish();
-    let result = driver()(hCommandList, ptr, size);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_PREFETCH, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendMemoryRangesBarrier(
-    hCommandList: *mut c_void,
-    numRanges: u32,
-    pRangeSizes: *const u64,
-    pRanges: *mut *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * const u64 , * mut * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER) else {
-        return driver()(
-            hCommandList,
-            numRanges,
-            pRangeSizes,
-            pRanges,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads = [
-        observe::array(pRangeSizes, numRanges as i64, 8),
-        observe::array(pRanges, numRanges as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver()(
-            hCommandList,
-            numRanges,
-            pRangeSizes,
-            pRanges,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put_word(8, numRanges);
-    call.put(16, pRangeSizes);
-    call.put(24, pRanges);
-    call.put(32, hSignalEvent);
-    call.put_word(40, numWaitEvents);
-    call.put(48, phWaitEvents);
-    let call = call.publish_observing(56, &reads);
-    let result = driver()(
-        hCommandList,
-        numRanges,
-        pRangeSizes,
-        pRanges,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendQueryKernelTimestamps(
-    hCommandList: *mut c_void,
-    numEvents: u32,
-    phEvents: *mut *mut c_void,
-    dstptr: *mut c_void,
-    pOffsets: *const u64,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , * const u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS) else {
-        return driver()(
-            hCommandList,
-            numEvents,
-            phEvents,
-            dstptr,
-            pOffsets,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads = [
-        observe::array(phEvents, numEvents as i64, 8),
-        observe::array(pOffsets, numEvents as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let Some(call) = call.reserve_observing(LEAVES, 64, &mut reads) else {
-        return driver()(
-            hCommandList,
-            numEvents,
-            phEvents,
-            dstptr,
-            pOffsets,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put_word(8, numEvents);
-    call.put(16, phEvents);
-    call.put(24, dstptr);
-    call.put(32, pOffsets);
-    call.put(40, hSignalEvent);
-    call.put_word(48, numWaitEvents);
-    call.put(56, phWaitEvents);
-    let call = call.publish_observing(64, &reads);
-    let result = driver()(
-        hCommandList,
-        numEvents,
-        phEvents,
-        dstptr,
-        pOffsets,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    call.leave_result(ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendSignalEvent(
-    hCommandList: *mut c_void,
-    hEvent: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT) else {
-        return driver()(hCommandList, hEvent);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(hCommandList, hEvent);
-    };
-    call.put(0, hCommandList);
-    call.put(8, hEvent);
-    let call = call.publish();
-    let result = driver()(hCommandList, hEvent);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendSignalExternalSemaphoreExt(
-    hCommandList: *mut c_void,
-    numSemaphores: u32,
-    phSemaphores: *mut *mut c_void,
-    signalParams: *mut c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver()(
-            hCommandList,
-            numSemaphores,
-            phSemaphores,
-            signalParams,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendSignalExternalSemaphoreExt::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            numSemaphores,
-            phSemaphores as u64,
-            signalParams as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(phSemaphores, numSemaphores as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put_word(8, numSemaphores);
-        call.put(16, phSemaphores);
-        call.put(24, signalParams);
-        call.put(32, hSignalEvent);
-        call.put_word(40, numWaitEvents);
-        call.put(48, phWaitEvents);
-        call.publish_observing(56, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        numSemaphores,
-        phSemaphores,
-        signalParams,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendWaitExternalSemaphoreExt(
-    hCommandList: *mut c_void,
-    numSemaphores: u32,
-    phSemaphores: *mut *mut c_void,
-    waitParams: *mut c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver()(
-            hCommandList,
-            numSemaphores,
-            phSemaphores,
-            waitParams,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListAppendWaitExternalSemaphoreExt::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            numSemaphores,
-            phSemaphores as u64,
-            waitParams as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(phSemaphores, numSemaphores as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put_word(8, numSemaphores);
-        call.put(16, phSemaphores);
-        call.put(24, waitParams);
-        call.put(32, hSignalEvent);
-        call.put_word(40, numWaitEvents);
-        call.put(48, phWaitEvents);
-        call.publish_observing(56, &reads)
-    });
-    let result = driver()(
-        hCommandList,
-        numSemaphores,
-        phSemaphores,
-        waitParams,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendWaitOnEvents(
-    hCommandList: *mut c_void,
-    numEvents: u32,
-    phEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS) else {
-        return driver()(hCommandList, numEvents, phEvents);
-    };
-    let mut reads = [observe::array(phEvents, numEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads) else {
-        return driver()(hCommandList, numEvents, phEvents);
-    };
-    call.put(0, hCommandList);
-    call.put_word(8, numEvents);
-    call.put(16, phEvents);
-    let call = call.publish_observing(24, &reads);
-    let result = driver()(hCommandList, numEvents, phEvents);
-    call.leave_result(ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListAppendWriteGlobalTimestamp(
-    hCommandList: *mut c_void,
-    dstptr: *mut u64,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP) else {
-        return driver()(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
-    };
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver()(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
-    };
-    call.put(0, hCommandList);
-    call.put(8, dstptr);
-    call.put(16, hSignalEvent);
-    call.put_word(24, numWaitEvents);
-    call.put(32, phWaitEvents);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver()(hCommandList, dstptr, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.returned();
-    let mut writes = [observe::array(dstptr, 1, 8)];
-    call.leave(ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListBeginCaptureIntoGraphExt(
-    hCommandList: *mut c_void,
-    hGraph: *mut c_void,
-    pNext: *const c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT) else {
-        return driver()(hCommandList, hGraph, pNext);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListBeginCaptureIntoGraphExt::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            hGraph as u64,
-            pNext as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, hGraph);
-        call.put(16, pNext);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hCommandList, hGraph, pNext);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListBeginGraphCaptureExt(
-    hCommandList: *mut c_void,
-    pNext: *const c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT) else {
-        return driver()(hCommandList, pNext);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListBeginGraphCaptureExt::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            pNext as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, pNext);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hCommandList, pNext);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListClose(hCommandList: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_CLOSE) };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_CLOSE) else { return driver()(hCommandList) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hCommandList) };
-    call.put(0, hCommandList);
-    let call = call.publish();
-    let result = driver()(hCommandList);
-    call.leave_result(ZE_COMMAND_LIST_CLOSE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phCommandList: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_CREATE) else {
-        return trackers::zeCommandListCreate(hContext, hDevice, desc, phCommandList);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phCommandList as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phCommandList);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phCommandList);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListCreate::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hDevice as u64,
-                desc as u64,
-                phCommandList as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(phCommandList, 1, 8)];
-        call.leave(ZE_COMMAND_LIST_CREATE, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListCreate::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hDevice as u64,
-                desc as u64,
-                phCommandList as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListCreateCloneExp(
-    hCommandList: *mut c_void,
-    phClonedCommandList: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_CREATE_CLONE_EXP)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_CREATE_CLONE_EXP) else {
-        return driver()(hCommandList, phClonedCommandList);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else {
-        return driver()(hCommandList, phClonedCommandList);
-    };
-    call.put(0, hCommandList);
-    call.put(8, phClonedCommandList);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, phClonedCommandList);
-    call.returned();
-    let mut writes = [observe::array(phClonedCommandList, 1, 8)];
-    call.leave(ZE_COMMAND_LIST_CREATE_CLONE_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListCreateImmediate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    altdesc: *const c_void,
-    phCommandList: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_CREATE_IMMEDIATE) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_CREATE_IMMEDIATE) else {
-        return trackers::zeCommandListCreateImmediate(hContext, hDevice, altdesc, phCommandList);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListCreateImmediate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            altdesc as u64,
-            phCommandList as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, altdesc);
-        call.put(24, phCommandList);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, altdesc, phCommandList);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListCreateImmediate::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hDevice as u64,
-                altdesc as u64,
-                phCommandList as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(phCommandList, 1, 8)];
-        call.leave(ZE_COMMAND_LIST_CREATE_IMMEDIATE, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListCreateImmediate::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hDevice as u64,
-                altdesc as u64,
-                phCommandList as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListDestroy(hCommandList: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_DESTROY) };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_DESTROY) else {
-        return trackers::zeCommandListDestroy(hCommandList);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListDestroy::enter(tracked, readable, observer, hCommandList as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
-        call.put(0, hCommandList);
-        call.publish()
-    });
-    let result = driver()(hCommandList);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_DESTROY, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListEndGraphCaptureExt(
-    hCommandList: *mut c_void,
-    pNext: *const c_void,
-    phGraph: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT) else {
-        return driver()(hCommandList, pNext, phGraph);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListEndGraphCaptureExt::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            pNext as u64,
-            phGraph as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, pNext);
-        call.put(16, phGraph);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hCommandList, pNext, phGraph);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phGraph, 1, 8)];
-        call.leave(ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetContextHandle(
-    hCommandList: *mut c_void,
-    phContext: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE) else {
-        return driver()(hCommandList, phContext);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, phContext) };
-    call.put(0, hCommandList);
-    call.put(8, phContext);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, phContext);
-    call.returned();
-    let mut writes = [observe::array(phContext, 1, 8)];
-    call.leave(ZE_COMMAND_LIST_GET_CONTEXT_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetDeviceHandle(
-    hCommandList: *mut c_void,
-    phDevice: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_GET_DEVICE_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_DEVICE_HANDLE) else {
-        return driver()(hCommandList, phDevice);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, phDevice) };
-    call.put(0, hCommandList);
-    call.put(8, phDevice);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, phDevice);
-    call.returned();
-    let mut writes = [observe::array(phDevice, 1, 8)];
-    call.leave(ZE_COMMAND_LIST_GET_DEVICE_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetFlags(hCommandList: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_LIST_GET_FLAGS)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_FLAGS) else {
-        return driver()(hCommandList, pFlags);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pFlags) };
-    call.put(0, hCommandList);
-    call.put(8, pFlags);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pFlags);
-    call.returned();
-    let mut writes = [observe::array(pFlags, 1, 4)];
-    call.leave(ZE_COMMAND_LIST_GET_FLAGS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetGraphExt(
-    hCommandList: *mut c_void,
-    phGraph: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_GET_GRAPH_EXT)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_GRAPH_EXT) else {
-        return driver()(hCommandList, phGraph);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, phGraph) };
-    call.put(0, hCommandList);
-    call.put(8, phGraph);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, phGraph);
-    call.returned();
-    let mut writes = [observe::array(phGraph, 1, 8)];
-    call.leave(ZE_COMMAND_LIST_GET_GRAPH_EXT, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetNextCommandIdExp(
-    hCommandList: *mut c_void,
-    desc: *const c_void,
-    pCommandId: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64) -> u32 {
-        driver!(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP) else {
-        return driver()(hCommandList, desc, pCommandId);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListGetNextCommandIdExp::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            desc as u64,
-            pCommandId as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, desc);
-        call.put(16, pCommandId);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hCommandList, desc, pCommandId);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(pCommandId, 1, 8)];
-        call.leave(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetNextCommandIdWithKernelsExp(
-    hCommandList: *mut c_void,
-    desc: *const c_void,
-    numKernels: u32,
-    phKernels: *mut *mut c_void,
-    pCommandId: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u32 , * mut * mut c_void , * mut u64) -> u32 { driver ! (ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP) } ;
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP) else {
-        return driver()(hCommandList, desc, numKernels, phKernels, pCommandId);
-    };
-    let mut reads = [observe::array(phKernels, numKernels as i64, 8)];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, desc);
-        call.put_word(16, numKernels);
-        call.put(24, phKernels);
-        call.put(32, pCommandId);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hCommandList, desc, numKernels, phKernels, pCommandId);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListGetNextCommandIdWithKernelsExp::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandList as u64,
-                desc as u64,
-                numKernels,
-                phKernels as u64,
-                pCommandId as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pCommandId, 1, 8)];
-        call.leave(
-            ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP,
-            EFFECT,
-            result,
-            &mut writes,
-        );
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListGetOrdinal(
-    hCommandList: *mut c_void,
-    pOrdinal: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_LIST_GET_ORDINAL)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_GET_ORDINAL) else {
-        return driver()(hCommandList, pOrdinal);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pOrdinal) };
-    call.put(0, hCommandList);
-    call.put(8, pOrdinal);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pOrdinal);
-    call.returned();
-    let mut writes = [observe::array(pOrdinal, 1, 4)];
-    call.leave(ZE_COMMAND_LIST_GET_ORDINAL, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListHostSynchronize(
-    hCommandList: *mut c_void,
-    timeout: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 {
-        driver!(ZE_COMMAND_LIST_HOST_SYNCHRONIZE)
-    };
-    let Some(scope) = hooks::enter() else { return driver()(hCommandList, timeout) };
-    let call = Call::begin(ZE_COMMAND_LIST_HOST_SYNCHRONIZE);
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(LEAVES, 16)?;
-        call.put(0, hCommandList);
-        call.put(8, timeout);
-        Some(call.publish())
-    });
-    let result = driver()(hCommandList, timeout);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::zeCommandListHostSynchronize::leave(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            timeout,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(ZE_COMMAND_LIST_HOST_SYNCHRONIZE, EFFECT, result, &mut []);
-    }
-    hooks::zeCommandListHostSynchronize(&scope, hCommandList, timeout, result)
-}
-
-pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsExp(
-    hCommandListImmediate: *mut c_void,
-    numCommandLists: u32,
-    phCommandLists: *mut *mut c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP) else {
-        return trackers::zeCommandListImmediateAppendCommandListsExp(
-            hCommandListImmediate,
-            numCommandLists,
-            phCommandLists,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListImmediateAppendCommandListsExp::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandListImmediate as u64,
-            numCommandLists,
-            phCommandLists as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(phCommandLists, numCommandLists as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, hCommandListImmediate);
-        call.put_word(8, numCommandLists);
-        call.put(16, phCommandLists);
-        call.put(24, hSignalEvent);
-        call.put_word(32, numWaitEvents);
-        call.put(40, phWaitEvents);
-        call.publish_observing(48, &reads)
-    });
-    let result = driver()(
-        hCommandListImmediate,
-        numCommandLists,
-        phCommandLists,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListImmediateAppendCommandListsExp::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandListImmediate as u64,
-                numCommandLists,
-                phCommandLists as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP, 0, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListImmediateAppendCommandListsExp::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandListImmediate as u64,
-                numCommandLists,
-                phCommandLists as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListImmediateAppendCommandListsWithParameters(
-    hCommandListImmediate: *mut c_void,
-    numCommandLists: u32,
-    phCommandLists: *mut *mut c_void,
-    pNext: *const c_void,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , * mut * mut c_void , * const c_void , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS) } ;
-    let Some(mut call) =
-        Call::begin(ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS)
-    else {
-        return trackers::zeCommandListImmediateAppendCommandListsWithParameters(
-            hCommandListImmediate,
-            numCommandLists,
-            phCommandLists,
-            pNext,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListImmediateAppendCommandListsWithParameters::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandListImmediate as u64,
-            numCommandLists,
-            phCommandLists as u64,
-            pNext as u64,
-            hSignalEvent as u64,
-            numWaitEvents,
-            phWaitEvents as u64,
-        )
-    });
-    let mut reads = [
-        observe::array(phCommandLists, numCommandLists as i64, 8),
-        observe::array(phWaitEvents, numWaitEvents as i64, 8),
-    ];
-    let call = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hCommandListImmediate);
-        call.put_word(8, numCommandLists);
-        call.put(16, phCommandLists);
-        call.put(24, pNext);
-        call.put(32, hSignalEvent);
-        call.put_word(40, numWaitEvents);
-        call.put(48, phWaitEvents);
-        call.publish_observing(56, &reads)
-    });
-    let result = driver()(
-        hCommandListImmediate,
-        numCommandLists,
-        phCommandLists,
-        pNext,
-        hSignalEvent,
-        numWaitEvents,
-        phWaitEvents,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandListImmediateAppendCommandListsWithParameters::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandListImmediate as u64,
-                numCommandLists,
-                phCommandLists as u64,
-                pNext as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-        call.leave(
-            ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS,
-            0,
-            result,
-            &mut [],
-        );
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandListImmediateAppendCommandListsWithParameters::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandListImmediate as u64,
-                numCommandLists,
-                phCommandLists as u64,
-                pNext as u64,
-                hSignalEvent as u64,
-                numWaitEvents,
-                phWaitEvents as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListImmediateGetFlags(
-    hCommandList: *mut c_void,
-    pFlags: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS) else {
-        return driver()(hCommandList, pFlags);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pFlags) };
-    call.put(0, hCommandList);
-    call.put(8, pFlags);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pFlags);
-    call.returned();
-    let mut writes = [observe::array(pFlags, 1, 4)];
-    call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListImmediateGetIndex(
-    hCommandListImmediate: *mut c_void,
-    pIndex: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX) else {
-        return driver()(hCommandListImmediate, pIndex);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else {
-        return driver()(hCommandListImmediate, pIndex);
-    };
-    call.put(0, hCommandListImmediate);
-    call.put(8, pIndex);
-    let mut call = call.publish();
-    let result = driver()(hCommandListImmediate, pIndex);
-    call.returned();
-    let mut writes = [observe::array(pIndex, 1, 4)];
-    call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListImmediateGetMode(
-    hCommandList: *mut c_void,
-    pMode: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE) else {
-        return driver()(hCommandList, pMode);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pMode) };
-    call.put(0, hCommandList);
-    call.put(8, pMode);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pMode);
-    call.returned();
-    let mut writes = [observe::array(pMode, 1, 4)];
-    call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_MODE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListImmediateGetPriority(
-    hCommandList: *mut c_void,
-    pPriority: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY) else {
-        return driver()(hCommandList, pPriority);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pPriority) };
-    call.put(0, hCommandList);
-    call.put(8, pPriority);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pPriority);
-    call.returned();
-    let mut writes = [observe::array(pPriority, 1, 4)];
-    call.leave(ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListIsGraphCaptureEnabledExt(hCommandList: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT) else {
-        return driver()(hCommandList);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hCommandList) };
-    call.put(0, hCommandList);
-    let call = call.publish();
-    let result = driver()(hCommandList);
-    call.leave_result(ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListIsImmediate(
-    hCommandList: *mut c_void,
-    pIsImmediate: *mut u8,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 {
-        driver!(ZE_COMMAND_LIST_IS_IMMEDIATE)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_IMMEDIATE) else {
-        return driver()(hCommandList, pIsImmediate);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pIsImmediate) };
-    call.put(0, hCommandList);
-    call.put(8, pIsImmediate);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pIsImmediate);
-    call.returned();
-    let mut writes = [observe::array(pIsImmediate, 1, 1)];
-    call.leave(ZE_COMMAND_LIST_IS_IMMEDIATE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListIsMutableExp(
-    hCommandList: *mut c_void,
-    pIsMutable: *mut u8,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u8) -> u32 {
-        driver!(ZE_COMMAND_LIST_IS_MUTABLE_EXP)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_IS_MUTABLE_EXP) else {
-        return driver()(hCommandList, pIsMutable);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandList, pIsMutable) };
-    call.put(0, hCommandList);
-    call.put(8, pIsMutable);
-    let mut call = call.publish();
-    let result = driver()(hCommandList, pIsMutable);
-    call.returned();
-    let mut writes = [observe::array(pIsMutable, 1, 1)];
-    call.leave(ZE_COMMAND_LIST_IS_MUTABLE_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListReset(hCommandList: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_LIST_RESET) };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_RESET) else {
-        return trackers::zeCommandListReset(hCommandList);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListReset::enter(tracked, readable, observer, hCommandList as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
-        call.put(0, hCommandList);
-        call.publish()
-    });
-    let result = driver()(hCommandList);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_RESET, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListUpdateMutableCommandKernelsExp(
-    hCommandList: *mut c_void,
-    numKernels: u32,
-    pCommandId: *mut u64,
-    phKernels: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, *mut u64, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP) else {
-        return driver()(hCommandList, numKernels, pCommandId, phKernels);
-    };
-    let mut reads = [
-        observe::array(pCommandId, numKernels as i64, 8),
-        observe::array(phKernels, numKernels as i64, 8),
-    ];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver()(hCommandList, numKernels, pCommandId, phKernels);
-    };
-    call.put(0, hCommandList);
-    call.put_word(8, numKernels);
-    call.put(16, pCommandId);
-    call.put(24, phKernels);
-    let call = call.publish_observing(32, &reads);
-    let result = driver()(hCommandList, numKernels, pCommandId, phKernels);
-    call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListUpdateMutableCommandSignalEventExp(
-    hCommandList: *mut c_void,
-    commandId: u64,
-    hSignalEvent: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP) else {
-        return driver()(hCommandList, commandId, hSignalEvent);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hCommandList, commandId, hSignalEvent);
-    };
-    call.put(0, hCommandList);
-    call.put(8, commandId);
-    call.put(16, hSignalEvent);
-    let call = call.publish();
-    let result = driver()(hCommandList, commandId, hSignalEvent);
-    call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListUpdateMutableCommandWaitEventsExp(
-    hCommandList: *mut c_void,
-    commandId: u64,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, u32, *mut *mut c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP) else {
-        return driver()(hCommandList, commandId, numWaitEvents, phWaitEvents);
-    };
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver()(hCommandList, commandId, numWaitEvents, phWaitEvents);
-    };
-    call.put(0, hCommandList);
-    call.put(8, commandId);
-    call.put_word(16, numWaitEvents);
-    call.put(24, phWaitEvents);
-    let call = call.publish_observing(32, &reads);
-    let result = driver()(hCommandList, commandId, numWaitEvents, phWaitEvents);
-    call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandListUpdateMutableCommandsExp(
-    hCommandList: *mut c_void,
-    desc: *const c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 {
-        driver!(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP) else {
-        return driver()(hCommandList, desc);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandListUpdateMutableCommandsExp::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandList as u64,
-            desc as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hCommandList);
-        call.put(8, desc);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hCommandList, desc);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phCommandQueue: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_COMMAND_QUEUE_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_COMMAND_QUEUE_CREATE) else {
-        return trackers::zeCommandQueueCreate(hContext, hDevice, desc, phCommandQueue);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandQueueCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phCommandQueue as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phCommandQueue);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phCommandQueue);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeCommandQueueCreate::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hDevice as u64,
-                desc as u64,
-                phCommandQueue as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(phCommandQueue, 1, 8)];
-        call.leave(ZE_COMMAND_QUEUE_CREATE, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeCommandQueueCreate::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hDevice as u64,
-                desc as u64,
-                phCommandQueue as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_COMMAND_QUEUE_DESTROY) };
-    let Some(mut call) = Call::begin(ZE_COMMAND_QUEUE_DESTROY) else {
-        return trackers::zeCommandQueueDestroy(hCommandQueue);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeCommandQueueDestroy::enter(tracked, readable, observer, hCommandQueue as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
-        call.put(0, hCommandQueue);
-        call.publish()
-    });
-    let result = driver()(hCommandQueue);
-    if let Some(call) = call {
-        call.leave_result(ZE_COMMAND_QUEUE_DESTROY, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
-    hCommandQueue: *mut c_void,
-    numCommandLists: u32,
-    phCommandLists: *mut *mut c_void,
-    hFence: *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut c_void) -> u32 {
-            driver!(ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS)
-        };
-    let Some(scope) = hooks::enter() else {
-        return driver()(hCommandQueue, numCommandLists, phCommandLists, hFence);
-    };
-    let mut call = Call::begin(ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS);
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::zeCommandQueueExecuteCommandLists::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandQueue as u64,
-            numCommandLists,
-            phCommandLists as u64,
-            hFence as u64,
-        )
-    });
-    let mut call = call.and_then(|call| {
-        let mut reads = [observe::array(phCommandLists, numCommandLists as i64, 8)];
-        let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads)?;
-        call.put(0, hCommandQueue);
-        call.put_word(8, numCommandLists);
-        call.put(16, phCommandLists);
-        call.put(24, hFence);
-        Some(call.publish_observing(32, &reads))
-    });
-    let result = driver()(hCommandQueue, numCommandLists, phCommandLists, hFence);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::zeCommandQueueExecuteCommandLists::leave(
-            tracked,
-            readable,
-            observer,
-            hCommandQueue as u64,
-            numCommandLists,
-            phCommandLists as u64,
-            hFence as u64,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(
-            ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
-            hooks::zeCommandQueueExecuteCommandLists_leave_flags(
-                hCommandQueue,
-                numCommandLists,
-                phCommandLists,
-                hFence,
-                result,
-            ),
-            result,
-            &mut [],
-        );
-    }
-    hooks::zeCommandQueueExecuteCommandLists(
-        &scope,
-        hCommandQueue,
-        numCommandLists,
-        phCommandLists,
-        hFence,
-        result,
-    )
-}
-
-pub unsafe extern "C" fn zeCommandQueueGetFlags(hCmdQueue: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_QUEUE_GET_FLAGS)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_FLAGS) else {
-        return driver()(hCmdQueue, pFlags);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCmdQueue, pFlags) };
-    call.put(0, hCmdQueue);
-    call.put(8, pFlags);
-    let mut call = call.publish();
-    let result = driver()(hCmdQueue, pFlags);
-    call.returned();
-    let mut writes = [observe::array(pFlags, 1, 4)];
-    call.leave(ZE_COMMAND_QUEUE_GET_FLAGS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueGetIndex(
-    hCommandQueue: *mut c_void,
-    pIndex: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_QUEUE_GET_INDEX)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_INDEX) else {
-        return driver()(hCommandQueue, pIndex);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandQueue, pIndex) };
-    call.put(0, hCommandQueue);
-    call.put(8, pIndex);
-    let mut call = call.publish();
-    let result = driver()(hCommandQueue, pIndex);
-    call.returned();
-    let mut writes = [observe::array(pIndex, 1, 4)];
-    call.leave(ZE_COMMAND_QUEUE_GET_INDEX, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueGetMode(hCmdQueue: *mut c_void, pMode: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_QUEUE_GET_MODE)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_MODE) else {
-        return driver()(hCmdQueue, pMode);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCmdQueue, pMode) };
-    call.put(0, hCmdQueue);
-    call.put(8, pMode);
-    let mut call = call.publish();
-    let result = driver()(hCmdQueue, pMode);
-    call.returned();
-    let mut writes = [observe::array(pMode, 1, 4)];
-    call.leave(ZE_COMMAND_QUEUE_GET_MODE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueGetOrdinal(
-    hCommandQueue: *mut c_void,
-    pOrdinal: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_QUEUE_GET_ORDINAL)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_ORDINAL) else {
-        return driver()(hCommandQueue, pOrdinal);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCommandQueue, pOrdinal) };
-    call.put(0, hCommandQueue);
-    call.put(8, pOrdinal);
-    let mut call = call.publish();
-    let result = driver()(hCommandQueue, pOrdinal);
-    call.returned();
-    let mut writes = [observe::array(pOrdinal, 1, 4)];
-    call.leave(ZE_COMMAND_QUEUE_GET_ORDINAL, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueGetPriority(
-    hCmdQueue: *mut c_void,
-    pPriority: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_COMMAND_QUEUE_GET_PRIORITY)
-    };
-    let Some(call) = Call::begin(ZE_COMMAND_QUEUE_GET_PRIORITY) else {
-        return driver()(hCmdQueue, pPriority);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hCmdQueue, pPriority) };
-    call.put(0, hCmdQueue);
-    call.put(8, pPriority);
-    let mut call = call.publish();
-    let result = driver()(hCmdQueue, pPriority);
-    call.returned();
-    let mut writes = [observe::array(pPriority, 1, 4)];
-    call.leave(ZE_COMMAND_QUEUE_GET_PRIORITY, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeCommandQueueSynchronize(
-    hCommandQueue: *mut c_void,
-    timeout: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 {
-        driver!(ZE_COMMAND_QUEUE_SYNCHRONIZE)
-    };
-    let Some(scope) = hooks::enter() else { return driver()(hCommandQueue, timeout) };
-    let call = Call::begin(ZE_COMMAND_QUEUE_SYNCHRONIZE);
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(LEAVES, 16)?;
-        call.put(0, hCommandQueue);
-        call.put(8, timeout);
-        Some(call.publish())
-    });
-    let result = driver()(hCommandQueue, timeout);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::zeCommandQueueSynchronize::leave(
-            tracked,
-            readable,
-            observer,
-            hCommandQueue as u64,
-            timeout,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(ZE_COMMAND_QUEUE_SYNCHRONIZE, EFFECT, result, &mut []);
-    }
-    hooks::zeCommandQueueSynchronize(&scope, hCommandQueue, timeout, result)
-}
-
-pub unsafe extern "C" fn zeContextCreate(
-    hDriver: *mut c_void,
-    desc: *const c_void,
-    phContext: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_CONTEXT_CREATE)
-    };
-    let Some(mut call) = Call::begin(ZE_CONTEXT_CREATE) else {
-        return driver()(hDriver, desc, phContext);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeContextCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hDriver as u64,
-            desc as u64,
-            phContext as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, desc);
-        call.put(16, phContext);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDriver, desc, phContext);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phContext, 1, 8)];
-        call.leave(ZE_CONTEXT_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeContextCreateEx(
-    hDriver: *mut c_void,
-    desc: *const c_void,
-    numDevices: u32,
-    phDevices: *mut *mut c_void,
-    phContext: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u32 , * mut * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_CONTEXT_CREATE_EX) } ;
-    let Some(mut call) = Call::begin(ZE_CONTEXT_CREATE_EX) else {
-        return driver()(hDriver, desc, numDevices, phDevices, phContext);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeContextCreateEx::enter(
-            tracked,
-            readable,
-            observer,
-            hDriver as u64,
-            desc as u64,
-            numDevices,
-            phDevices as u64,
-            phContext as u64,
-        )
-    });
-    let mut reads = [observe::array(phDevices, numDevices as i64, 8)];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, desc);
-        call.put_word(16, numDevices);
-        call.put(24, phDevices);
-        call.put(32, phContext);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hDriver, desc, numDevices, phDevices, phContext);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phContext, 1, 8)];
-        call.leave(ZE_CONTEXT_CREATE_EX, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeContextDestroy(hContext: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_CONTEXT_DESTROY) };
-    let Some(call) = Call::begin(ZE_CONTEXT_DESTROY) else { return driver()(hContext) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hContext) };
-    call.put(0, hContext);
-    let call = call.publish();
-    let result = driver()(hContext);
-    call.leave_result(ZE_CONTEXT_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeContextEvictImage(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    hImage: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_CONTEXT_EVICT_IMAGE)
-    };
-    let Some(call) = Call::begin(ZE_CONTEXT_EVICT_IMAGE) else {
-        return driver()(hContext, hDevice, hImage);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hContext, hDevice, hImage);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, hImage);
-    let call = call.publish();
-    let result = driver()(hContext, hDevice, hImage);
-    call.leave_result(ZE_CONTEXT_EVICT_IMAGE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeContextEvictMemory(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    ptr: *mut c_void,
-    size: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 {
-        driver!(ZE_CONTEXT_EVICT_MEMORY)
-    };
-    let Some(call) = Call::begin(ZE_CONTEXT_EVICT_MEMORY) else {
-        return driver()(hContext, hDevice, ptr, size);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(hContext, hDevice, ptr, size);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, ptr);
-    call.put(24, size);
-    let call = call.publish();
-    let result = driver()(hContext, hDevice, ptr, size);
-    call.leave_result(ZE_CONTEXT_EVICT_MEMORY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeContextGetStatus(hContext: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_CONTEXT_GET_STATUS) };
-    let Some(call) = Call::begin(ZE_CONTEXT_GET_STATUS) else { return driver()(hContext) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hContext) };
-    call.put(0, hContext);
-    let call = call.publish();
-    let result = driver()(hContext);
-    call.leave_result(ZE_CONTEXT_GET_STATUS, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeContextMakeImageResident(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    hImage: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_CONTEXT_MAKE_IMAGE_RESIDENT)
-    };
-    let Some(call) = Call::begin(ZE_CONTEXT_MAKE_IMAGE_RESIDENT) else {
-        return driver()(hContext, hDevice, hImage);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hContext, hDevice, hImage);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, hImage);
-    let call = call.publish();
-    let result = driver()(hContext, hDevice, hImage);
-    call.leave_result(ZE_CONTEXT_MAKE_IMAGE_RESIDENT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeContextMakeMemoryResident(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    ptr: *mut c_void,
-    size: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, u64) -> u32 {
-        driver!(ZE_CONTEXT_MAKE_MEMORY_RESIDENT)
-    };
-    let Some(call) = Call::begin(ZE_CONTEXT_MAKE_MEMORY_RESIDENT) else {
-        return driver()(hContext, hDevice, ptr, size);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 32) else {
-        return driver()(hContext, hDevice, ptr, size);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, ptr);
-    call.put(24, size);
-    let call = call.publish();
-    let result = driver()(hContext, hDevice, ptr, size);
-    call.leave_result(ZE_CONTEXT_MAKE_MEMORY_RESIDENT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeContextSystemBarrier(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_CONTEXT_SYSTEM_BARRIER)
-    };
-    let Some(call) = Call::begin(ZE_CONTEXT_SYSTEM_BARRIER) else {
-        return driver()(hContext, hDevice);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(hContext, hDevice) };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    let call = call.publish();
-    let result = driver()(hContext, hDevice);
-    call.leave_result(ZE_CONTEXT_SYSTEM_BARRIER, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceCanAccessPeer(
-    hDevice: *mut c_void,
-    hPeerDevice: *mut c_void,
-    value: *mut u8,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u8) -> u32 {
-        driver!(ZE_DEVICE_CAN_ACCESS_PEER)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_CAN_ACCESS_PEER) else {
-        return driver()(hDevice, hPeerDevice, value);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(hDevice, hPeerDevice, value) };
-    call.put(0, hDevice);
-    call.put(8, hPeerDevice);
-    call.put(16, value);
-    let mut call = call.publish();
-    let result = driver()(hDevice, hPeerDevice, value);
-    call.returned();
-    let mut writes = [observe::array(value, 1, 1)];
-    call.leave(ZE_DEVICE_CAN_ACCESS_PEER, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGet(
-    hDriver: *mut c_void,
-    pCount: *mut u32,
-    phDevices: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET) else {
-        return driver()(hDriver, pCount, phDevices);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pCount);
-        call.put(16, phDevices);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDriver, pCount, phDevices);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGet::leave(
-                tracked,
-                readable,
-                observer,
-                hDriver as u64,
-                pCount as u64,
-                phDevices as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetAggregatedCopyOffloadIncrementValue(
-    hDevice: *mut c_void,
-    incrementValue: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE) else {
-        return driver()(hDevice, incrementValue);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, incrementValue) };
-    call.put(0, hDevice);
-    call.put(8, incrementValue);
-    let mut call = call.publish();
-    let result = driver()(hDevice, incrementValue);
-    call.returned();
-    let mut writes = [observe::array(incrementValue, 1, 4)];
-    call.leave(ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetCacheProperties(
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    pCacheProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_CACHE_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_CACHE_PROPERTIES) else {
-        return driver()(hDevice, pCount, pCacheProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetCacheProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pCount as u64,
-            pCacheProperties as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pCount);
-        call.put(16, pCacheProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, pCount, pCacheProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetCacheProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pCount as u64,
-                pCacheProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_CACHE_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetCommandQueueGroupProperties(
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    pCommandQueueGroupProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES) else {
-        return driver()(hDevice, pCount, pCommandQueueGroupProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetCommandQueueGroupProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pCount as u64,
-            pCommandQueueGroupProperties as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pCount);
-        call.put(16, pCommandQueueGroupProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, pCount, pCommandQueueGroupProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetCommandQueueGroupProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pCount as u64,
-                pCommandQueueGroupProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetComputeProperties(
-    hDevice: *mut c_void,
-    pComputeProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_COMPUTE_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_COMPUTE_PROPERTIES) else {
-        return driver()(hDevice, pComputeProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetComputeProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pComputeProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pComputeProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pComputeProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetComputeProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pComputeProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_COMPUTE_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetCounterBasedEventMaxValue(
-    hDevice: *mut c_void,
-    maxValue: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 {
-        driver!(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE) else {
-        return driver()(hDevice, maxValue);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, maxValue) };
-    call.put(0, hDevice);
-    call.put(8, maxValue);
-    let mut call = call.publish();
-    let result = driver()(hDevice, maxValue);
-    call.returned();
-    let mut writes = [observe::array(maxValue, 1, 8)];
-    call.leave(ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetExternalMemoryProperties(
-    hDevice: *mut c_void,
-    pExternalMemoryProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES) else {
-        return driver()(hDevice, pExternalMemoryProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetExternalMemoryProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pExternalMemoryProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pExternalMemoryProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pExternalMemoryProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetExternalMemoryProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pExternalMemoryProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetFabricVertexExp(
-    hDevice: *mut c_void,
-    phVertex: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_FABRIC_VERTEX_EXP)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_FABRIC_VERTEX_EXP) else {
-        return driver()(hDevice, phVertex);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, phVertex) };
-    call.put(0, hDevice);
-    call.put(8, phVertex);
-    let mut call = call.publish();
-    let result = driver()(hDevice, phVertex);
-    call.returned();
-    let mut writes = [observe::array(phVertex, 1, 8)];
-    call.leave(ZE_DEVICE_GET_FABRIC_VERTEX_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetGlobalTimestamps(
-    hDevice: *mut c_void,
-    hostTimestamp: *mut u64,
-    deviceTimestamp: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 {
-        driver!(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS) else {
-        return driver()(hDevice, hostTimestamp, deviceTimestamp);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else {
-        return driver()(hDevice, hostTimestamp, deviceTimestamp);
-    };
-    call.put(0, hDevice);
-    call.put(8, hostTimestamp);
-    call.put(16, deviceTimestamp);
-    let mut call = call.publish();
-    let result = driver()(hDevice, hostTimestamp, deviceTimestamp);
-    call.returned();
-    let mut writes = [observe::array(hostTimestamp, 1, 8), observe::array(deviceTimestamp, 1, 8)];
-    call.leave(ZE_DEVICE_GET_GLOBAL_TIMESTAMPS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetImageProperties(
-    hDevice: *mut c_void,
-    pImageProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_IMAGE_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_IMAGE_PROPERTIES) else {
-        return driver()(hDevice, pImageProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetImageProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pImageProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pImageProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pImageProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetImageProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pImageProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_IMAGE_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetMemoryAccessProperties(
-    hDevice: *mut c_void,
-    pMemAccessProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES) else {
-        return driver()(hDevice, pMemAccessProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetMemoryAccessProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pMemAccessProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pMemAccessProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pMemAccessProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetMemoryAccessProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pMemAccessProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetMemoryProperties(
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    pMemProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_MEMORY_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_MEMORY_PROPERTIES) else {
-        return driver()(hDevice, pCount, pMemProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetMemoryProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pCount as u64,
-            pMemProperties as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pCount);
-        call.put(16, pMemProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, pCount, pMemProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetMemoryProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pCount as u64,
-                pMemProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_MEMORY_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetModuleProperties(
-    hDevice: *mut c_void,
-    pModuleProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_MODULE_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_MODULE_PROPERTIES) else {
-        return driver()(hDevice, pModuleProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetModuleProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pModuleProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pModuleProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pModuleProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetModuleProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pModuleProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_MODULE_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetP2PProperties(
-    hDevice: *mut c_void,
-    hPeerDevice: *mut c_void,
-    pP2PProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_P2P_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_P2P_PROPERTIES) else {
-        return driver()(hDevice, hPeerDevice, pP2PProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetP2PProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            hPeerDevice as u64,
-            pP2PProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, hPeerDevice);
-        call.put(16, pP2PProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, hPeerDevice, pP2PProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetP2PProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                hPeerDevice as u64,
-                pP2PProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_P2P_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetProperties(
-    hDevice: *mut c_void,
-    pDeviceProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_PROPERTIES) else {
-        return driver()(hDevice, pDeviceProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pDeviceProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pDeviceProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pDeviceProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pDeviceProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetRootDevice(
-    hDevice: *mut c_void,
-    phRootDevice: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_ROOT_DEVICE)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_ROOT_DEVICE) else {
-        return driver()(hDevice, phRootDevice);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, phRootDevice) };
-    call.put(0, hDevice);
-    call.put(8, phRootDevice);
-    let mut call = call.publish();
-    let result = driver()(hDevice, phRootDevice);
-    call.returned();
-    let mut writes = [observe::array(phRootDevice, 1, 8)];
-    call.leave(ZE_DEVICE_GET_ROOT_DEVICE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetRuntimeRequirements(
-    hDevice: *mut c_void,
-    pObjDesc: *const c_void,
-    pSize: *mut u64,
-    pRequirements: *mut c_char,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut u64, *mut c_char) -> u32 {
-            driver!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS)
-        };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS) else {
-        return driver()(hDevice, pObjDesc, pSize, pRequirements);
-    };
-    let mut reads = [observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pObjDesc);
-        call.put(16, pSize);
-        call.put(24, pRequirements);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hDevice, pObjDesc, pSize, pRequirements);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetRuntimeRequirements::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pObjDesc as u64,
-                pSize as u64,
-                pRequirements as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetRuntimeRequirementsKey(
-    hDevice: *mut c_void,
-    pKey: *mut *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 {
-        driver!(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY) else {
-        return driver()(hDevice, pKey);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDevice, pKey) };
-    call.put(0, hDevice);
-    call.put(8, pKey);
-    let mut call = call.publish();
-    let result = driver()(hDevice, pKey);
-    call.returned();
-    let mut writes = [observe::array(pKey, 1, 8)];
-    call.leave(ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetStatus(hDevice: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_DEVICE_GET_STATUS) };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_STATUS) else { return driver()(hDevice) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hDevice) };
-    call.put(0, hDevice);
-    let call = call.publish();
-    let result = driver()(hDevice);
-    call.leave_result(ZE_DEVICE_GET_STATUS, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetSubDevices(
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    phSubdevices: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_SUB_DEVICES)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_GET_SUB_DEVICES) else {
-        return driver()(hDevice, pCount, phSubdevices);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pCount);
-        call.put(16, phSubdevices);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, pCount, phSubdevices);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetSubDevices::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pCount as u64,
-                phSubdevices as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_SUB_DEVICES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceGetVectorWidthPropertiesExt(
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    pVectorWidthProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT) else {
-        return driver()(hDevice, pCount, pVectorWidthProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceGetVectorWidthPropertiesExt::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pCount as u64,
-            pVectorWidthProperties as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pCount);
-        call.put(16, pVectorWidthProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, pCount, pVectorWidthProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceGetVectorWidthPropertiesExt::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pCount as u64,
-                pVectorWidthProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceImportExternalSemaphoreExt(
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phSemaphore: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver()(hDevice, desc, phSemaphore);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDeviceImportExternalSemaphoreExt::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            desc as u64,
-            phSemaphore as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, desc);
-        call.put(16, phSemaphore);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, desc, phSemaphore);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phSemaphore, 1, 8)];
-        call.leave(ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDevicePciGetPropertiesExt(
-    hDevice: *mut c_void,
-    pPciProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_PCI_GET_PROPERTIES_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_DEVICE_PCI_GET_PROPERTIES_EXT) else {
-        return driver()(hDevice, pPciProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDevicePciGetPropertiesExt::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            pPciProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pPciProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDevice, pPciProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDevicePciGetPropertiesExt::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pPciProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_PCI_GET_PROPERTIES_EXT, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceReleaseExternalSemaphoreExt(hSemaphore: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT) else {
-        return driver()(hSemaphore);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hSemaphore) };
-    call.put(0, hSemaphore);
-    let call = call.publish();
-    let result = driver()(hSemaphore);
-    call.leave_result(ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceReserveCacheExt(
-    hDevice: *mut c_void,
-    cacheLevel: u64,
-    cacheReservationSize: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, u64) -> u32 {
-        driver!(ZE_DEVICE_RESERVE_CACHE_EXT)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_RESERVE_CACHE_EXT) else {
-        return driver()(hDevice, cacheLevel, cacheReservationSize);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hDevice, cacheLevel, cacheReservationSize);
-    };
-    call.put(0, hDevice);
-    call.put(8, cacheLevel);
-    call.put(16, cacheReservationSize);
-    let call = call.publish();
-    let result = driver()(hDevice, cacheLevel, cacheReservationSize);
-    call.leave_result(ZE_DEVICE_RESERVE_CACHE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceSetCacheAdviceExt(
-    hDevice: *mut c_void,
-    ptr: *mut c_void,
-    regionSize: u64,
-    cacheRegion: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u32) -> u32 {
-        driver!(ZE_DEVICE_SET_CACHE_ADVICE_EXT)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_SET_CACHE_ADVICE_EXT) else {
-        return driver()(hDevice, ptr, regionSize, cacheRegion);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 28) else {
-        return driver()(hDevice, ptr, regionSize, cacheRegion);
-    };
-    call.put(0, hDevice);
-    call.put(8, ptr);
-    call.put(16, regionSize);
-    call.put_word(24, cacheRegion);
-    let call = call.publish();
-    let result = driver()(hDevice, ptr, regionSize, cacheRegion);
-    call.leave_result(ZE_DEVICE_SET_CACHE_ADVICE_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceSynchronize(hDevice: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_DEVICE_SYNCHRONIZE) };
-    let Some(call) = Call::begin(ZE_DEVICE_SYNCHRONIZE) else { return driver()(hDevice) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(hDevice) };
-    call.put(0, hDevice);
-    let call = call.publish();
-    let result = driver()(hDevice);
-    call.leave_result(ZE_DEVICE_SYNCHRONIZE, EFFECT, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDeviceValidateRuntimeRequirements(
-    hDevice: *mut c_void,
-    pRequirements: *const c_char,
-    pOut: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *mut c_void) -> u32 {
-        driver!(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS)
-    };
-    let Some(call) = Call::begin(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS) else {
-        return driver()(hDevice, pRequirements, pOut);
-    };
-    let mut reads = [observe::c_string(pRequirements)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, pRequirements);
-        call.put(16, pOut);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, pRequirements, pOut);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDeviceValidateRuntimeRequirements::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                pRequirements as u64,
-                pOut as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGet(pCount: *mut u32, phDrivers: *mut *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut u32, *mut *mut c_void) -> u32 { driver!(ZE_DRIVER_GET) };
-    let Some(call) = Call::begin(ZE_DRIVER_GET) else { return driver()(pCount, phDrivers) };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, pCount);
-        call.put(8, phDrivers);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(pCount, phDrivers);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDriverGet::leave(
-                tracked,
-                readable,
-                observer,
-                pCount as u64,
-                phDrivers as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DRIVER_GET, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetApiVersion(hDriver: *mut c_void, version: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_DRIVER_GET_API_VERSION)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_GET_API_VERSION) else {
-        return driver()(hDriver, version);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDriver, version) };
-    call.put(0, hDriver);
-    call.put(8, version);
-    let mut call = call.publish();
-    let result = driver()(hDriver, version);
-    call.returned();
-    let mut writes = [observe::array(version, 1, 4)];
-    call.leave(ZE_DRIVER_GET_API_VERSION, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> *mut c_void {
-        driver!(ZE_DRIVER_GET_DEFAULT_CONTEXT)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_GET_DEFAULT_CONTEXT) else { return driver()(hDriver) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hDriver) };
-    call.put(0, hDriver);
-    let call = call.publish();
-    let result = driver()(hDriver);
-    call.leave_result(ZE_DRIVER_GET_DEFAULT_CONTEXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetExtensionFunctionAddress(
-    hDriver: *mut c_void,
-    name: *const c_char,
-    ppFunctionAddress: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 {
-        driver!(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS) else {
-        return driver()(hDriver, name, ppFunctionAddress);
-    };
-    let mut reads = [observe::c_string(name)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(hDriver, name, ppFunctionAddress);
-    };
-    call.put(0, hDriver);
-    call.put(8, name);
-    call.put(16, ppFunctionAddress);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver()(hDriver, name, ppFunctionAddress);
-    call.returned();
-    let mut writes = [observe::array(ppFunctionAddress, 1, 8)];
-    call.leave(ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetExtensionProperties(
-    hDriver: *mut c_void,
-    pCount: *mut u32,
-    pExtensionProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
-        driver!(ZE_DRIVER_GET_EXTENSION_PROPERTIES)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_GET_EXTENSION_PROPERTIES) else {
-        return driver()(hDriver, pCount, pExtensionProperties);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pCount);
-        call.put(16, pExtensionProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDriver, pCount, pExtensionProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDriverGetExtensionProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDriver as u64,
-                pCount as u64,
-                pExtensionProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DRIVER_GET_EXTENSION_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetIpcProperties(
-    hDriver: *mut c_void,
-    pIpcProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DRIVER_GET_IPC_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DRIVER_GET_IPC_PROPERTIES) else {
-        return driver()(hDriver, pIpcProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDriverGetIpcProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDriver as u64,
-            pIpcProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pIpcProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDriver, pIpcProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDriverGetIpcProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDriver as u64,
-                pIpcProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DRIVER_GET_IPC_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetLastErrorDescription(
-    hDriver: *mut c_void,
-    ppString: *mut *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *const c_char) -> u32 {
-        driver!(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION) else {
-        return driver()(hDriver, ppString);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hDriver, ppString) };
-    call.put(0, hDriver);
-    call.put(8, ppString);
-    let mut call = call.publish();
-    let result = driver()(hDriver, ppString);
-    call.returned();
-    let mut writes = [observe::array(ppString, 1, 8)];
-    call.leave(ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeDriverGetProperties(
-    hDriver: *mut c_void,
-    pDriverProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_DRIVER_GET_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_DRIVER_GET_PROPERTIES) else {
-        return driver()(hDriver, pDriverProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeDriverGetProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDriver as u64,
-            pDriverProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pDriverProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hDriver, pDriverProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeDriverGetProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDriver as u64,
-                pDriverProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_DRIVER_GET_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExp(
-    hDriver: *mut c_void,
-    rtasFormatA: u32,
-    rtasFormatB: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 {
-        driver!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP) else {
-        return driver()(hDriver, rtasFormatA, rtasFormatB);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(hDriver, rtasFormatA, rtasFormatB);
-    };
-    call.put(0, hDriver);
-    call.put(8, rtasFormatA);
-    call.put(12, rtasFormatB);
-    let call = call.publish();
-    let result = driver()(hDriver, rtasFormatA, rtasFormatB);
-    call.leave_result(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP, 0, result);
-    result
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_MEMORY_RANGES_BARRIER: zeCommandListAppendMemoryRangesBarrier(hCommandList: *mut c_void,
+        numRanges: u32, pRangeSizes: *const u64, pRanges: *mut *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pRangeSizes, numRanges as i64, 8),
+        observe::array(pRanges, numRanges as i64, 8), observe::array(phWaitEvents,
+        numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_QUERY_KERNEL_TIMESTAMPS: zeCommandListAppendQueryKernelTimestamps(hCommandList: *mut c_void,
+        numEvents: u32, phEvents: *mut *mut c_void, dstptr: *mut c_void, pOffsets: *const u64,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::array(phEvents, numEvents as i64, 8), observe::array(pOffsets,
+        numEvents as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result EFFECT
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_SIGNAL_EVENT: zeCommandListAppendSignalEvent(hCommandList: *mut c_void,
+        hEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_SIGNAL_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendSignalExternalSemaphoreExt(hCommandList: *mut c_void,
+        numSemaphores: u32, phSemaphores: *mut *mut c_void, signalParams: *mut c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(phSemaphores,
+        numSemaphores as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_APPEND_WAIT_EXTERNAL_SEMAPHORE_EXT: zeCommandListAppendWaitExternalSemaphoreExt(hCommandList: *mut c_void,
+        numSemaphores: u32, phSemaphores: *mut *mut c_void, waitParams: *mut c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::array(phSemaphores,
+        numSemaphores as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_WAIT_ON_EVENTS: zeCommandListAppendWaitOnEvents(hCommandList: *mut c_void,
+        numEvents: u32, phEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(phEvents, numEvents as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_APPEND_WRITE_GLOBAL_TIMESTAMP: zeCommandListAppendWriteGlobalTimestamp(hCommandList: *mut c_void,
+        dstptr: *mut u64, hSignalEvent: *mut c_void, numWaitEvents: u32,
+        phWaitEvents: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; leave EFFECT,
+        [observe::array(dstptr, 1, 8)]
+}
+followed! {
+
+        ZE_COMMAND_LIST_BEGIN_CAPTURE_INTO_GRAPH_EXT: zeCommandListBeginCaptureIntoGraphExt(hCommandList: *mut c_void,
+        hGraph: *mut c_void, pNext: *const c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_BEGIN_GRAPH_CAPTURE_EXT: zeCommandListBeginGraphCaptureExt(hCommandList: *mut c_void,
+        pNext: *const c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+plain! {
+    ZE_COMMAND_LIST_CLOSE: zeCommandListClose(hCommandList: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_COMMAND_LIST_CREATE: zeCommandListCreate(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, phCommandList: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT,
+        [observe::array(phCommandList, 1, 8)]
 }
-
-pub unsafe extern "C" fn zeDriverRTASFormatCompatibilityCheckExt(
-    hDriver: *mut c_void,
-    rtasFormatA: u32,
-    rtasFormatB: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32) -> u32 {
-        driver!(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT)
-    };
-    let Some(call) = Call::begin(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT) else {
-        return driver()(hDriver, rtasFormatA, rtasFormatB);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(hDriver, rtasFormatA, rtasFormatB);
-    };
-    call.put(0, hDriver);
-    call.put(8, rtasFormatA);
-    call.put(12, rtasFormatB);
-    let call = call.publish();
-    let result = driver()(hDriver, rtasFormatA, rtasFormatB);
-    call.leave_result(ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventCounterBasedCloseIpcHandle(hEvent: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE) else {
-        return driver()(hEvent);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
-    call.put(0, hEvent);
-    let call = call.publish();
-    let result = driver()(hEvent);
-    call.leave_result(ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventCounterBasedCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phEvent: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_COUNTER_BASED_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_EVENT_COUNTER_BASED_CREATE) else {
-        return driver()(hContext, hDevice, desc, phEvent);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeEventCounterBasedCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phEvent as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phEvent);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phEvent);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phEvent, 1, 8)];
-        call.leave(ZE_EVENT_COUNTER_BASED_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeEventCounterBasedGetDeviceAddress(
-    hEvent: *mut c_void,
-    completionValue: *mut u64,
-    deviceAddress: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u64) -> u32 {
-        driver!(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS) else {
-        return driver()(hEvent, completionValue, deviceAddress);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else {
-        return driver()(hEvent, completionValue, deviceAddress);
-    };
-    call.put(0, hEvent);
-    call.put(8, completionValue);
-    call.put(16, deviceAddress);
-    let mut call = call.publish();
-    let result = driver()(hEvent, completionValue, deviceAddress);
-    call.returned();
-    let mut writes = [observe::array(completionValue, 1, 8), observe::array(deviceAddress, 1, 8)];
-    call.leave(ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventCounterBasedGetIpcHandle(
-    hEvent: *mut c_void,
-    phIpc: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE) else {
-        return driver()(hEvent, phIpc);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, phIpc) };
-    call.put(0, hEvent);
-    call.put(8, phIpc);
-    let mut call = call.publish();
-    let result = driver()(hEvent, phIpc);
-    call.returned();
-    let mut writes = [observe::array(phIpc, 64, 1)];
-    call.leave(ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventCounterBasedOpenIpcHandle(
-    hContext: *mut c_void,
-    hIpc_value: gapii_ze_api::types::ze_ipc_event_counter_based_handle_t,
-    phEvent: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_event_counter_based_handle_t , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE) } ;
-    let hIpc = (&raw const hIpc_value).cast::<c_void>();
-    let Some(call) = Call::begin(ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE) else {
-        return driver()(hContext, hIpc_value, phEvent);
-    };
-    let mut reads = [observe::array(hIpc, 64, 1)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(hContext, hIpc_value, phEvent);
-    };
-    call.put(0, hContext);
-    call.put(8, core::ptr::null::<c_void>());
-    call.put(16, phEvent);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver()(hContext, hIpc_value, phEvent);
-    call.returned();
-    let mut writes = [observe::array(phEvent, 1, 8)];
-    call.leave(ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventCreate(
-    hEventPool: *mut c_void,
-    desc: *const c_void,
-    phEvent: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_EVENT_CREATE)
-    };
-    let Some(mut call) = Call::begin(ZE_EVENT_CREATE) else {
-        return driver()(hEventPool, desc, phEvent);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeEventCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hEventPool as u64,
-            desc as u64,
-            phEvent as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hEventPool);
-        call.put(8, desc);
-        call.put(16, phEvent);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hEventPool, desc, phEvent);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phEvent, 1, 8)];
-        call.leave(ZE_EVENT_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeEventDestroy(hEvent: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_DESTROY) };
-    let Some(call) = Call::begin(ZE_EVENT_DESTROY) else { return driver()(hEvent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
-    call.put(0, hEvent);
-    let call = call.publish();
-    let result = driver()(hEvent);
-    call.leave_result(ZE_EVENT_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventGetCounterBasedFlags(hEvent: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_EVENT_GET_COUNTER_BASED_FLAGS)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_GET_COUNTER_BASED_FLAGS) else {
-        return driver()(hEvent, pFlags);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, pFlags) };
-    call.put(0, hEvent);
-    call.put(8, pFlags);
-    let mut call = call.publish();
-    let result = driver()(hEvent, pFlags);
-    call.returned();
-    let mut writes = [observe::array(pFlags, 1, 4)];
-    call.leave(ZE_EVENT_GET_COUNTER_BASED_FLAGS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventGetEventPool(
-    hEvent: *mut c_void,
-    phEventPool: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_EVENT_GET_EVENT_POOL)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_GET_EVENT_POOL) else {
-        return driver()(hEvent, phEventPool);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, phEventPool) };
-    call.put(0, hEvent);
-    call.put(8, phEventPool);
-    let mut call = call.publish();
-    let result = driver()(hEvent, phEventPool);
-    call.returned();
-    let mut writes = [observe::array(phEventPool, 1, 8)];
-    call.leave(ZE_EVENT_GET_EVENT_POOL, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventGetSignalScope(hEvent: *mut c_void, pSignalScope: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_EVENT_GET_SIGNAL_SCOPE)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_GET_SIGNAL_SCOPE) else {
-        return driver()(hEvent, pSignalScope);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, pSignalScope) };
-    call.put(0, hEvent);
-    call.put(8, pSignalScope);
-    let mut call = call.publish();
-    let result = driver()(hEvent, pSignalScope);
-    call.returned();
-    let mut writes = [observe::array(pSignalScope, 1, 4)];
-    call.leave(ZE_EVENT_GET_SIGNAL_SCOPE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventGetWaitScope(hEvent: *mut c_void, pWaitScope: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_EVENT_GET_WAIT_SCOPE)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_GET_WAIT_SCOPE) else {
-        return driver()(hEvent, pWaitScope);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, pWaitScope) };
-    call.put(0, hEvent);
-    call.put(8, pWaitScope);
-    let mut call = call.publish();
-    let result = driver()(hEvent, pWaitScope);
-    call.returned();
-    let mut writes = [observe::array(pWaitScope, 1, 4)];
-    call.leave(ZE_EVENT_GET_WAIT_SCOPE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventHostReset(hEvent: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_HOST_RESET) };
-    let Some(call) = Call::begin(ZE_EVENT_HOST_RESET) else { return driver()(hEvent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
-    call.put(0, hEvent);
-    let call = call.publish();
-    let result = driver()(hEvent);
-    call.leave_result(ZE_EVENT_HOST_RESET, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventHostSignal(hEvent: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_HOST_SIGNAL) };
-    let Some(call) = Call::begin(ZE_EVENT_HOST_SIGNAL) else { return driver()(hEvent) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEvent) };
-    call.put(0, hEvent);
-    let call = call.publish();
-    let result = driver()(hEvent);
-    call.leave_result(ZE_EVENT_HOST_SIGNAL, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventHostSynchronize(hEvent: *mut c_void, timeout: u64) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 { driver!(ZE_EVENT_HOST_SYNCHRONIZE) };
-    let Some(scope) = hooks::enter() else { return driver()(hEvent, timeout) };
-    let call = Call::begin(ZE_EVENT_HOST_SYNCHRONIZE);
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(LEAVES, 16)?;
-        call.put(0, hEvent);
-        call.put(8, timeout);
-        Some(call.publish())
-    });
-    let result = driver()(hEvent, timeout);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::zeEventHostSynchronize::leave(
-            tracked,
-            readable,
-            observer,
-            hEvent as u64,
-            timeout,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(ZE_EVENT_HOST_SYNCHRONIZE, EFFECT, result, &mut []);
-    }
-    hooks::zeEventHostSynchronize(&scope, hEvent, timeout, result)
-}
-
-pub unsafe extern "C" fn zeEventPoolCloseIpcHandle(hEventPool: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_POOL_CLOSE_IPC_HANDLE) };
-    let Some(call) = Call::begin(ZE_EVENT_POOL_CLOSE_IPC_HANDLE) else {
-        return driver()(hEventPool);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEventPool) };
-    call.put(0, hEventPool);
-    let call = call.publish();
-    let result = driver()(hEventPool);
-    call.leave_result(ZE_EVENT_POOL_CLOSE_IPC_HANDLE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolCreate(
-    hContext: *mut c_void,
-    desc: *const c_void,
-    numDevices: u32,
-    phDevices: *mut *mut c_void,
-    phEventPool: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u32 , * mut * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_POOL_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_EVENT_POOL_CREATE) else {
-        return driver()(hContext, desc, numDevices, phDevices, phEventPool);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeEventPoolCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            desc as u64,
-            numDevices,
-            phDevices as u64,
-            phEventPool as u64,
-        )
-    });
-    let mut reads = [observe::array(phDevices, numDevices as i64, 8)];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, desc);
-        call.put_word(16, numDevices);
-        call.put(24, phDevices);
-        call.put(32, phEventPool);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hContext, desc, numDevices, phDevices, phEventPool);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phEventPool, 1, 8)];
-        call.leave(ZE_EVENT_POOL_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolDestroy(hEventPool: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_POOL_DESTROY) };
-    let Some(call) = Call::begin(ZE_EVENT_POOL_DESTROY) else { return driver()(hEventPool) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hEventPool) };
-    call.put(0, hEventPool);
-    let call = call.publish();
-    let result = driver()(hEventPool);
-    call.leave_result(ZE_EVENT_POOL_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolGetContextHandle(
-    hEventPool: *mut c_void,
-    phContext: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_EVENT_POOL_GET_CONTEXT_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_CONTEXT_HANDLE) else {
-        return driver()(hEventPool, phContext);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEventPool, phContext) };
-    call.put(0, hEventPool);
-    call.put(8, phContext);
-    let mut call = call.publish();
-    let result = driver()(hEventPool, phContext);
-    call.returned();
-    let mut writes = [observe::array(phContext, 1, 8)];
-    call.leave(ZE_EVENT_POOL_GET_CONTEXT_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolGetFlags(hEventPool: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_EVENT_POOL_GET_FLAGS)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_FLAGS) else {
-        return driver()(hEventPool, pFlags);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEventPool, pFlags) };
-    call.put(0, hEventPool);
-    call.put(8, pFlags);
-    let mut call = call.publish();
-    let result = driver()(hEventPool, pFlags);
-    call.returned();
-    let mut writes = [observe::array(pFlags, 1, 4)];
-    call.leave(ZE_EVENT_POOL_GET_FLAGS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolGetIpcHandle(
-    hEventPool: *mut c_void,
-    phIpc: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_EVENT_POOL_GET_IPC_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_POOL_GET_IPC_HANDLE) else {
-        return driver()(hEventPool, phIpc);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEventPool, phIpc) };
-    call.put(0, hEventPool);
-    call.put(8, phIpc);
-    let mut call = call.publish();
-    let result = driver()(hEventPool, phIpc);
-    call.returned();
-    let mut writes = [observe::array(phIpc, 64, 1)];
-    call.leave(ZE_EVENT_POOL_GET_IPC_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolOpenIpcHandle(
-    hContext: *mut c_void,
-    hIpc_value: gapii_ze_api::types::ze_ipc_event_pool_handle_t,
-    phEventPool: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_event_pool_handle_t , * mut * mut c_void) -> u32 { driver ! (ZE_EVENT_POOL_OPEN_IPC_HANDLE) } ;
-    let hIpc = (&raw const hIpc_value).cast::<c_void>();
-    let Some(call) = Call::begin(ZE_EVENT_POOL_OPEN_IPC_HANDLE) else {
-        return driver()(hContext, hIpc_value, phEventPool);
-    };
-    let mut reads = [observe::array(hIpc, 64, 1)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(hContext, hIpc_value, phEventPool);
-    };
-    call.put(0, hContext);
-    call.put(8, core::ptr::null::<c_void>());
-    call.put(16, phEventPool);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver()(hContext, hIpc_value, phEventPool);
-    call.returned();
-    let mut writes = [observe::array(phEventPool, 1, 8)];
-    call.leave(ZE_EVENT_POOL_OPEN_IPC_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventPoolPutIpcHandle(
-    hContext: *mut c_void,
-    hIpc_value: gapii_ze_api::types::ze_ipc_event_pool_handle_t,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_event_pool_handle_t) -> u32 { driver ! (ZE_EVENT_POOL_PUT_IPC_HANDLE) } ;
-    let hIpc = (&raw const hIpc_value).cast::<c_void>();
-    let Some(call) = Call::begin(ZE_EVENT_POOL_PUT_IPC_HANDLE) else {
-        return driver()(hContext, hIpc_value);
-    };
-    let mut reads = [observe::array(hIpc, 64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(hContext, hIpc_value);
-    };
-    call.put(0, hContext);
-    call.put(8, core::ptr::null::<c_void>());
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(hContext, hIpc_value);
-    call.leave_result(ZE_EVENT_POOL_PUT_IPC_HANDLE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeEventQueryKernelTimestamp(
-    hEvent: *mut c_void,
-    dstptr: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_EVENT_QUERY_KERNEL_TIMESTAMP)
-    };
-    let Some(call) = Call::begin(ZE_EVENT_QUERY_KERNEL_TIMESTAMP) else {
-        return driver()(hEvent, dstptr);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hEvent, dstptr) };
-    call.put(0, hEvent);
-    call.put(8, dstptr);
-    let mut call = call.publish();
-    let result = driver()(hEvent, dstptr);
-    call.returned();
-    let mut writes = [observe::array(dstptr, 32, 1)];
-    call.leave(ZE_EVENT_QUERY_KERNEL_TIMESTAMP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeEventQueryKernelTimestampsExt(
-    hEvent: *mut c_void,
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    pResults: *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut c_void) -> u32 {
-            driver!(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT)
-        };
-    let Some(mut call) = Call::begin(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT) else {
-        return driver()(hEvent, hDevice, pCount, pResults);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeEventQueryKernelTimestampsExt::enter(
-            tracked,
-            readable,
-            observer,
-            hEvent as u64,
-            hDevice as u64,
-            pCount as u64,
-            pResults as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hEvent);
-        call.put(8, hDevice);
-        call.put(16, pCount);
-        call.put(24, pResults);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hEvent, hDevice, pCount, pResults);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeEventQueryKernelTimestampsExt::leave(
-                tracked,
-                readable,
-                observer,
-                hEvent as u64,
-                hDevice as u64,
-                pCount as u64,
-                pResults as u64,
-                result,
-            )
-        });
-        call.leave(ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeEventQueryStatus(hEvent: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EVENT_QUERY_STATUS) };
-    let Some(call) = Call::begin(ZE_EVENT_QUERY_STATUS) else {
-        return trackers::zeEventQueryStatus(hEvent);
-    };
-    let call = call.reserve(LEAVES, 8).map(|call| {
-        call.put(0, hEvent);
-        call.publish()
-    });
-    let result = driver()(hEvent);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
-        });
-        call.leave(ZE_EVENT_QUERY_STATUS, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeEventQueryStatus::leave(tracked, readable, observer, hEvent as u64, result)
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeEventQueryTimestampsExp(
-    hEvent: *mut c_void,
-    hDevice: *mut c_void,
-    pCount: *mut u32,
-    pTimestamps: *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut c_void) -> u32 {
-            driver!(ZE_EVENT_QUERY_TIMESTAMPS_EXP)
-        };
-    let Some(call) = Call::begin(ZE_EVENT_QUERY_TIMESTAMPS_EXP) else {
-        return driver()(hEvent, hDevice, pCount, pTimestamps);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hEvent);
-        call.put(8, hDevice);
-        call.put(16, pCount);
-        call.put(24, pTimestamps);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hEvent, hDevice, pCount, pTimestamps);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeEventQueryTimestampsExp::leave(
-                tracked,
-                readable,
-                observer,
-                hEvent as u64,
-                hDevice as u64,
-                pCount as u64,
-                pTimestamps as u64,
-                result,
-            )
-        });
-        call.leave(ZE_EVENT_QUERY_TIMESTAMPS_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeExecutableGraphDestroyExt(hGraph: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_EXECUTABLE_GRAPH_DESTROY_EXT) };
-    let Some(call) = Call::begin(ZE_EXECUTABLE_GRAPH_DESTROY_EXT) else { return driver()(hGraph) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hGraph) };
-    call.put(0, hGraph);
-    let call = call.publish();
-    let result = driver()(hGraph);
-    call.leave_result(ZE_EXECUTABLE_GRAPH_DESTROY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeExecutableGraphGetSourceGraphExt(
-    hGraph: *mut c_void,
-    phSourceGraph: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT)
-    };
-    let Some(call) = Call::begin(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT) else {
-        return driver()(hGraph, phSourceGraph);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hGraph, phSourceGraph) };
-    call.put(0, hGraph);
-    call.put(8, phSourceGraph);
-    let mut call = call.publish();
-    let result = driver()(hGraph, phSourceGraph);
-    call.returned();
-    let mut writes = [observe::array(phSourceGraph, 1, 8)];
-    call.leave(ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeFabricEdgeGetExp(
-    hVertexA: *mut c_void,
-    hVertexB: *mut c_void,
-    pCount: *mut u32,
-    phEdges: *mut *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut u32, *mut *mut c_void) -> u32 {
-            driver!(ZE_FABRIC_EDGE_GET_EXP)
-        };
-    let Some(call) = Call::begin(ZE_FABRIC_EDGE_GET_EXP) else {
-        return driver()(hVertexA, hVertexB, pCount, phEdges);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hVertexA);
-        call.put(8, hVertexB);
-        call.put(16, pCount);
-        call.put(24, phEdges);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hVertexA, hVertexB, pCount, phEdges);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFabricEdgeGetExp::leave(
-                tracked,
-                readable,
-                observer,
-                hVertexA as u64,
-                hVertexB as u64,
-                pCount as u64,
-                phEdges as u64,
-                result,
-            )
-        });
-        call.leave(ZE_FABRIC_EDGE_GET_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFabricEdgeGetPropertiesExp(
-    hEdge: *mut c_void,
-    pEdgeProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP) else {
-        return driver()(hEdge, pEdgeProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeFabricEdgeGetPropertiesExp::enter(
-            tracked,
-            readable,
-            observer,
-            hEdge as u64,
-            pEdgeProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hEdge);
-        call.put(8, pEdgeProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hEdge, pEdgeProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFabricEdgeGetPropertiesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hEdge as u64,
-                pEdgeProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_FABRIC_EDGE_GET_PROPERTIES_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFabricEdgeGetVerticesExp(
-    hEdge: *mut c_void,
-    phVertexA: *mut *mut c_void,
-    phVertexB: *mut *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void, *mut *mut c_void) -> u32 {
-            driver!(ZE_FABRIC_EDGE_GET_VERTICES_EXP)
-        };
-    let Some(call) = Call::begin(ZE_FABRIC_EDGE_GET_VERTICES_EXP) else {
-        return driver()(hEdge, phVertexA, phVertexB);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(hEdge, phVertexA, phVertexB) };
-    call.put(0, hEdge);
-    call.put(8, phVertexA);
-    call.put(16, phVertexB);
-    let mut call = call.publish();
-    let result = driver()(hEdge, phVertexA, phVertexB);
-    call.returned();
-    let mut writes = [observe::array(phVertexA, 1, 8), observe::array(phVertexB, 1, 8)];
-    call.leave(ZE_FABRIC_EDGE_GET_VERTICES_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeFabricVertexGetDeviceExp(
-    hVertex: *mut c_void,
-    phDevice: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_FABRIC_VERTEX_GET_DEVICE_EXP)
-    };
-    let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_DEVICE_EXP) else {
-        return driver()(hVertex, phDevice);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hVertex, phDevice) };
-    call.put(0, hVertex);
-    call.put(8, phDevice);
-    let mut call = call.publish();
-    let result = driver()(hVertex, phDevice);
-    call.returned();
-    let mut writes = [observe::array(phDevice, 1, 8)];
-    call.leave(ZE_FABRIC_VERTEX_GET_DEVICE_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeFabricVertexGetExp(
-    hDriver: *mut c_void,
-    pCount: *mut u32,
-    phVertices: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
-        driver!(ZE_FABRIC_VERTEX_GET_EXP)
-    };
-    let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_EXP) else {
-        return driver()(hDriver, pCount, phVertices);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pCount);
-        call.put(16, phVertices);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDriver, pCount, phVertices);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFabricVertexGetExp::leave(
-                tracked,
-                readable,
-                observer,
-                hDriver as u64,
-                pCount as u64,
-                phVertices as u64,
-                result,
-            )
-        });
-        call.leave(ZE_FABRIC_VERTEX_GET_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFabricVertexGetPropertiesExp(
-    hVertex: *mut c_void,
-    pVertexProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP) else {
-        return driver()(hVertex, pVertexProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeFabricVertexGetPropertiesExp::enter(
-            tracked,
-            readable,
-            observer,
-            hVertex as u64,
-            pVertexProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hVertex);
-        call.put(8, pVertexProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hVertex, pVertexProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFabricVertexGetPropertiesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hVertex as u64,
-                pVertexProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFabricVertexGetSubVerticesExp(
-    hVertex: *mut c_void,
-    pCount: *mut u32,
-    phSubvertices: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_void) -> u32 {
-        driver!(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP)
-    };
-    let Some(call) = Call::begin(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP) else {
-        return driver()(hVertex, pCount, phSubvertices);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hVertex);
-        call.put(8, pCount);
-        call.put(16, phSubvertices);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hVertex, pCount, phSubvertices);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFabricVertexGetSubVerticesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hVertex as u64,
-                pCount as u64,
-                phSubvertices as u64,
-                result,
-            )
-        });
-        call.leave(ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFenceCreate(
-    hCommandQueue: *mut c_void,
-    desc: *const c_void,
-    phFence: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_FENCE_CREATE)
-    };
-    let Some(mut call) = Call::begin(ZE_FENCE_CREATE) else {
-        return trackers::zeFenceCreate(hCommandQueue, desc, phFence);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeFenceCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hCommandQueue as u64,
-            desc as u64,
-            phFence as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hCommandQueue);
-        call.put(8, desc);
-        call.put(16, phFence);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hCommandQueue, desc, phFence);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFenceCreate::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandQueue as u64,
-                desc as u64,
-                phFence as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(phFence, 1, 8)];
-        call.leave(ZE_FENCE_CREATE, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeFenceCreate::leave(
-                tracked,
-                readable,
-                observer,
-                hCommandQueue as u64,
-                desc as u64,
-                phFence as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFenceDestroy(hFence: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_DESTROY) };
-    let Some(mut call) = Call::begin(ZE_FENCE_DESTROY) else {
-        return trackers::zeFenceDestroy(hFence);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeFenceDestroy::enter(tracked, readable, observer, hFence as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 8).map(|call| {
-        call.put(0, hFence);
-        call.publish()
-    });
-    let result = driver()(hFence);
-    if let Some(call) = call {
-        call.leave_result(ZE_FENCE_DESTROY, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFenceHostSynchronize(hFence: *mut c_void, timeout: u64) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u64) -> u32 { driver!(ZE_FENCE_HOST_SYNCHRONIZE) };
-    let Some(scope) = hooks::enter() else { return driver()(hFence, timeout) };
-    let call = Call::begin(ZE_FENCE_HOST_SYNCHRONIZE);
-    let mut call = call.and_then(|call| {
-        let call = call.reserve(LEAVES, 16)?;
-        call.put(0, hFence);
-        call.put(8, timeout);
-        Some(call.publish())
-    });
-    let result = driver()(hFence, timeout);
-    if let Some(call) = &mut call {
-        call.returned();
-    }
-    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
-        commands::zeFenceHostSynchronize::leave(
-            tracked,
-            readable,
-            observer,
-            hFence as u64,
-            timeout,
-            result,
-        )
-    });
-    if let Some(call) = call {
-        call.leave(ZE_FENCE_HOST_SYNCHRONIZE, EFFECT, result, &mut []);
-    }
-    hooks::zeFenceHostSynchronize(&scope, hFence, timeout, result)
-}
-
-pub unsafe extern "C" fn zeFenceQueryStatus(hFence: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_QUERY_STATUS) };
-    let Some(call) = Call::begin(ZE_FENCE_QUERY_STATUS) else {
-        return trackers::zeFenceQueryStatus(hFence);
-    };
-    let call = call.reserve(LEAVES, 8).map(|call| {
-        call.put(0, hFence);
-        call.publish()
-    });
-    let result = driver()(hFence);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeFenceQueryStatus::leave(tracked, readable, observer, hFence as u64, result)
-        });
-        call.leave(ZE_FENCE_QUERY_STATUS, EFFECT, result, &mut []);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeFenceQueryStatus::leave(tracked, readable, observer, hFence as u64, result)
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeFenceReset(hFence: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_FENCE_RESET) };
-    let Some(call) = Call::begin(ZE_FENCE_RESET) else { return driver()(hFence) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hFence) };
-    call.put(0, hFence);
-    let call = call.publish();
-    let result = driver()(hFence);
-    call.leave_result(ZE_FENCE_RESET, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeGraphCreateExt(
-    hContext: *mut c_void,
-    pNext: *const c_void,
-    phGraph: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_GRAPH_CREATE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_GRAPH_CREATE_EXT) else {
-        return driver()(hContext, pNext, phGraph);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeGraphCreateExt::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            pNext as u64,
-            phGraph as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, pNext);
-        call.put(16, phGraph);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hContext, pNext, phGraph);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phGraph, 1, 8)];
-        call.leave(ZE_GRAPH_CREATE_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeGraphDestroyExt(hGraph: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_GRAPH_DESTROY_EXT) };
-    let Some(call) = Call::begin(ZE_GRAPH_DESTROY_EXT) else { return driver()(hGraph) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hGraph) };
-    call.put(0, hGraph);
-    let call = call.publish();
-    let result = driver()(hGraph);
-    call.leave_result(ZE_GRAPH_DESTROY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeGraphDumpContentsExt(
-    hGraph: *mut c_void,
-    filePath: *const c_char,
-    pNext: *const c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *const c_void) -> u32 {
-        driver!(ZE_GRAPH_DUMP_CONTENTS_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_GRAPH_DUMP_CONTENTS_EXT) else {
-        return driver()(hGraph, filePath, pNext);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeGraphDumpContentsExt::enter(
-            tracked,
-            readable,
-            observer,
-            hGraph as u64,
-            filePath as u64,
-            pNext as u64,
-        )
-    });
-    let mut reads = [observe::c_string(filePath)];
-    let call = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hGraph);
-        call.put(8, filePath);
-        call.put(16, pNext);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hGraph, filePath, pNext);
-    if let Some(call) = call {
-        call.leave_result(ZE_GRAPH_DUMP_CONTENTS_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeGraphGetPrimaryCommandListExt(
-    hGraph: *mut c_void,
-    phCommandList: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT)
-    };
-    let Some(call) = Call::begin(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT) else {
-        return driver()(hGraph, phCommandList);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hGraph, phCommandList) };
-    call.put(0, hGraph);
-    call.put(8, phCommandList);
-    let mut call = call.publish();
-    let result = driver()(hGraph, phCommandList);
-    call.returned();
-    let mut writes = [observe::array(phCommandList, 1, 8)];
-    call.leave(ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeGraphInstantiateExt(
-    hGraph: *mut c_void,
-    pNext: *const c_void,
-    phExecutableGraph: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_GRAPH_INSTANTIATE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_GRAPH_INSTANTIATE_EXT) else {
-        return driver()(hGraph, pNext, phExecutableGraph);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeGraphInstantiateExt::enter(
-            tracked,
-            readable,
-            observer,
-            hGraph as u64,
-            pNext as u64,
-            phExecutableGraph as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hGraph);
-        call.put(8, pNext);
-        call.put(16, phExecutableGraph);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hGraph, pNext, phExecutableGraph);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phExecutableGraph, 1, 8)];
-        call.leave(ZE_GRAPH_INSTANTIATE_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeGraphIsEmptyExt(hGraph: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_GRAPH_IS_EMPTY_EXT) };
-    let Some(call) = Call::begin(ZE_GRAPH_IS_EMPTY_EXT) else { return driver()(hGraph) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hGraph) };
-    call.put(0, hGraph);
-    let call = call.publish();
-    let result = driver()(hGraph);
-    call.leave_result(ZE_GRAPH_IS_EMPTY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeGraphSetDestructionCallbackExt(
-    hGraph: *mut c_void,
-    pfnCallback: *mut c_void,
-    pUserData: *mut c_void,
-    pNext: *const c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void, *const c_void) -> u32 {
-            driver!(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT)
-        };
-    let Some(mut call) = Call::begin(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT) else {
-        return driver()(hGraph, pfnCallback, pUserData, pNext);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeGraphSetDestructionCallbackExt::enter(
-            tracked,
-            readable,
-            observer,
-            hGraph as u64,
-            pfnCallback as u64,
-            pUserData as u64,
-            pNext as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hGraph);
-        call.put(8, pfnCallback);
-        call.put(16, pUserData);
-        call.put(24, pNext);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hGraph, pfnCallback, pUserData, pNext);
-    if let Some(call) = call {
-        call.leave_result(ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeImageCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phImage: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_IMAGE_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_IMAGE_CREATE) else {
-        return driver()(hContext, hDevice, desc, phImage);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeImageCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phImage as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phImage);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phImage);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phImage, 1, 8)];
-        call.leave(ZE_IMAGE_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeImageDestroy(hImage: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_IMAGE_DESTROY) };
-    let Some(call) = Call::begin(ZE_IMAGE_DESTROY) else { return driver()(hImage) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hImage) };
-    call.put(0, hImage);
-    let call = call.publish();
-    let result = driver()(hImage);
-    call.leave_result(ZE_IMAGE_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeImageGetAllocPropertiesExt(
-    hContext: *mut c_void,
-    hImage: *mut c_void,
-    pImageAllocProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT) else {
-        return driver()(hContext, hImage, pImageAllocProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeImageGetAllocPropertiesExt::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hImage as u64,
-            pImageAllocProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hImage);
-        call.put(16, pImageAllocProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hContext, hImage, pImageAllocProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeImageGetAllocPropertiesExt::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hImage as u64,
-                pImageAllocProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeImageGetDeviceOffsetExp(
-    hImage: *mut c_void,
-    pDeviceOffset: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64) -> u32 {
-        driver!(ZE_IMAGE_GET_DEVICE_OFFSET_EXP)
-    };
-    let Some(call) = Call::begin(ZE_IMAGE_GET_DEVICE_OFFSET_EXP) else {
-        return driver()(hImage, pDeviceOffset);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hImage, pDeviceOffset) };
-    call.put(0, hImage);
-    call.put(8, pDeviceOffset);
-    let mut call = call.publish();
-    let result = driver()(hImage, pDeviceOffset);
-    call.returned();
-    let mut writes = [observe::array(pDeviceOffset, 1, 8)];
-    call.leave(ZE_IMAGE_GET_DEVICE_OFFSET_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeImageGetMemoryPropertiesExp(
-    hImage: *mut c_void,
-    pMemoryProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP) else {
-        return driver()(hImage, pMemoryProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeImageGetMemoryPropertiesExp::enter(
-            tracked,
-            readable,
-            observer,
-            hImage as u64,
-            pMemoryProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hImage);
-        call.put(8, pMemoryProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hImage, pMemoryProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeImageGetMemoryPropertiesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hImage as u64,
-                pMemoryProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeImageGetProperties(
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    pImageProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
-        driver!(ZE_IMAGE_GET_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_IMAGE_GET_PROPERTIES) else {
-        return driver()(hDevice, desc, pImageProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeImageGetProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hDevice as u64,
-            desc as u64,
-            pImageProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDevice);
-        call.put(8, desc);
-        call.put(16, pImageProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDevice, desc, pImageProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeImageGetProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hDevice as u64,
-                desc as u64,
-                pImageProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_IMAGE_GET_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeImageViewCreateExp(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    hImage: *mut c_void,
-    phImageView: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_IMAGE_VIEW_CREATE_EXP) } ;
-    let Some(mut call) = Call::begin(ZE_IMAGE_VIEW_CREATE_EXP) else {
-        return driver()(hContext, hDevice, desc, hImage, phImageView);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeImageViewCreateExp::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            hImage as u64,
-            phImageView as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, hImage);
-        call.put(32, phImageView);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, hImage, phImageView);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phImageView, 1, 8)];
-        call.leave(ZE_IMAGE_VIEW_CREATE_EXP, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeImageViewCreateExt(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    hImage: *mut c_void,
-    phImageView: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_IMAGE_VIEW_CREATE_EXT) } ;
-    let Some(mut call) = Call::begin(ZE_IMAGE_VIEW_CREATE_EXT) else {
-        return driver()(hContext, hDevice, desc, hImage, phImageView);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeImageViewCreateExt::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            hImage as u64,
-            phImageView as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, hImage);
-        call.put(32, phImageView);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, hImage, phImageView);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phImageView, 1, 8)];
-        call.leave(ZE_IMAGE_VIEW_CREATE_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeInit(flags: u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32) -> u32 { driver!(ZE_INIT) };
-    let Some(call) = Call::begin(ZE_INIT) else { return driver()(flags) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(flags) };
-    call.put_word(0, flags);
-    let call = call.publish();
-    let result = driver()(flags);
-    call.leave_result(ZE_INIT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeInitDrivers(
-    pCount: *mut u32,
-    phDrivers: *mut *mut c_void,
-    desc: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut u32, *mut *mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_INIT_DRIVERS)
-    };
-    let Some(mut call) = Call::begin(ZE_INIT_DRIVERS) else {
-        return driver()(pCount, phDrivers, desc);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeInitDrivers::enter(
-            tracked,
-            readable,
-            observer,
-            pCount as u64,
-            phDrivers as u64,
-            desc as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, pCount);
-        call.put(8, phDrivers);
-        call.put(16, desc);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(pCount, phDrivers, desc);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeInitDrivers::leave(
-                tracked,
-                readable,
-                observer,
-                pCount as u64,
-                phDrivers as u64,
-                desc as u64,
-                result,
-            )
-        });
-        call.leave(ZE_INIT_DRIVERS, EFFECT, result, &mut []);
-    }
-    result
+plain! {
+    ZE_COMMAND_LIST_CREATE_CLONE_EXP: zeCommandListCreateCloneExp(hCommandList: *mut c_void,
+        phClonedCommandList: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phClonedCommandList, 1, 8)]
 }
-
-pub unsafe extern "C" fn zeKernelCreate(
-    hModule: *mut c_void,
-    desc: *const c_void,
-    phKernel: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_KERNEL_CREATE)
-    };
-    let Some(mut call) = Call::begin(ZE_KERNEL_CREATE) else {
-        return driver()(hModule, desc, phKernel);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeKernelCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hModule as u64,
-            desc as u64,
-            phKernel as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hModule);
-        call.put(8, desc);
-        call.put(16, phKernel);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hModule, desc, phKernel);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phKernel, 1, 8)];
-        call.leave(ZE_KERNEL_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelDestroy(hKernel: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_KERNEL_DESTROY) };
-    let Some(call) = Call::begin(ZE_KERNEL_DESTROY) else { return driver()(hKernel) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hKernel) };
-    call.put(0, hKernel);
-    let call = call.publish();
-    let result = driver()(hKernel);
-    call.leave_result(ZE_KERNEL_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelGetAllocationPropertiesExp(
-    hKernel: *mut c_void,
-    pCount: *mut u32,
-    pAllocationProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut c_void) -> u32 {
-        driver!(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP) else {
-        return driver()(hKernel, pCount, pAllocationProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeKernelGetAllocationPropertiesExp::enter(
-            tracked,
-            readable,
-            observer,
-            hKernel as u64,
-            pCount as u64,
-            pAllocationProperties as u64,
-        )
-    });
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hKernel);
-        call.put(8, pCount);
-        call.put(16, pAllocationProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hKernel, pCount, pAllocationProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeKernelGetAllocationPropertiesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hKernel as u64,
-                pCount as u64,
-                pAllocationProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelGetBinaryExp(
-    hKernel: *mut c_void,
-    pSize: *mut u64,
-    pKernelBinary: *mut u8,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 {
-        driver!(ZE_KERNEL_GET_BINARY_EXP)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_GET_BINARY_EXP) else {
-        return driver()(hKernel, pSize, pKernelBinary);
-    };
-    let mut reads = [observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hKernel);
-        call.put(8, pSize);
-        call.put(16, pKernelBinary);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hKernel, pSize, pKernelBinary);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeKernelGetBinaryExp::leave(
-                tracked,
-                readable,
-                observer,
-                hKernel as u64,
-                pSize as u64,
-                pKernelBinary as u64,
-                result,
-            )
-        });
-        call.leave(ZE_KERNEL_GET_BINARY_EXP, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelGetIndirectAccess(hKernel: *mut c_void, pFlags: *mut u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_KERNEL_GET_INDIRECT_ACCESS)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_GET_INDIRECT_ACCESS) else {
-        return driver()(hKernel, pFlags);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hKernel, pFlags) };
-    call.put(0, hKernel);
-    call.put(8, pFlags);
-    let mut call = call.publish();
-    let result = driver()(hKernel, pFlags);
-    call.returned();
-    let mut writes = [observe::array(pFlags, 1, 4)];
-    call.leave(ZE_KERNEL_GET_INDIRECT_ACCESS, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelGetName(
-    hKernel: *mut c_void,
-    pSize: *mut u64,
-    pName: *mut c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 {
-        driver!(ZE_KERNEL_GET_NAME)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_GET_NAME) else {
-        return driver()(hKernel, pSize, pName);
-    };
-    let mut reads = [observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hKernel);
-        call.put(8, pSize);
-        call.put(16, pName);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hKernel, pSize, pName);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeKernelGetName::leave(
-                tracked,
-                readable,
-                observer,
-                hKernel as u64,
-                pSize as u64,
-                pName as u64,
-                result,
-            )
-        });
-        call.leave(ZE_KERNEL_GET_NAME, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelGetProperties(
-    hKernel: *mut c_void,
-    pKernelProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_KERNEL_GET_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_KERNEL_GET_PROPERTIES) else {
-        return driver()(hKernel, pKernelProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeKernelGetProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hKernel as u64,
-            pKernelProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hKernel);
-        call.put(8, pKernelProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hKernel, pKernelProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeKernelGetProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hKernel as u64,
-                pKernelProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_KERNEL_GET_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelGetSourceAttributes(
-    hKernel: *mut c_void,
-    pSize: *mut u32,
-    pString: *mut *mut c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *mut c_char) -> u32 {
-        driver!(ZE_KERNEL_GET_SOURCE_ATTRIBUTES)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_GET_SOURCE_ATTRIBUTES) else {
-        return driver()(hKernel, pSize, pString);
-    };
-    let mut reads = [observe::array(pSize, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hKernel);
-        call.put(8, pSize);
-        call.put(16, pString);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hKernel, pSize, pString);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeKernelGetSourceAttributes::leave(
-                tracked,
-                readable,
-                observer,
-                hKernel as u64,
-                pSize as u64,
-                pString as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pString, 1, 8)];
-        call.leave(ZE_KERNEL_GET_SOURCE_ATTRIBUTES, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSchedulingHintExp(
-    hKernel: *mut c_void,
-    pHint: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_KERNEL_SCHEDULING_HINT_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_KERNEL_SCHEDULING_HINT_EXP) else {
-        return driver()(hKernel, pHint);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeKernelSchedulingHintExp::enter(
-            tracked,
-            readable,
-            observer,
-            hKernel as u64,
-            pHint as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hKernel);
-        call.put(8, pHint);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hKernel, pHint);
-    if let Some(call) = call {
-        call.leave_result(ZE_KERNEL_SCHEDULING_HINT_EXP, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSetArgumentValue(
-    hKernel: *mut c_void,
-    argIndex: u32,
-    argSize: u64,
-    pArgValue: *const c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u64, *const c_void) -> u32 {
-        driver!(ZE_KERNEL_SET_ARGUMENT_VALUE)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_SET_ARGUMENT_VALUE) else {
-        return driver()(hKernel, argIndex, argSize, pArgValue);
-    };
-    let mut reads = [observe::array(pArgValue, argSize as i64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 32, &mut reads) else {
-        return driver()(hKernel, argIndex, argSize, pArgValue);
-    };
-    call.put(0, hKernel);
-    call.put_word(8, argIndex);
-    call.put(16, argSize);
-    call.put(24, pArgValue);
-    let call = call.publish_observing(32, &reads);
-    let result = driver()(hKernel, argIndex, argSize, pArgValue);
-    call.leave_result(ZE_KERNEL_SET_ARGUMENT_VALUE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSetCacheConfig(hKernel: *mut c_void, flags: u32) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u32) -> u32 { driver!(ZE_KERNEL_SET_CACHE_CONFIG) };
-    let Some(call) = Call::begin(ZE_KERNEL_SET_CACHE_CONFIG) else {
-        return driver()(hKernel, flags);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(hKernel, flags) };
-    call.put(0, hKernel);
-    call.put_word(8, flags);
-    let call = call.publish();
-    let result = driver()(hKernel, flags);
-    call.leave_result(ZE_KERNEL_SET_CACHE_CONFIG, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSetGlobalOffsetExp(
-    hKernel: *mut c_void,
-    offsetX: u32,
-    offsetY: u32,
-    offsetZ: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 {
-        driver!(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP) else {
-        return driver()(hKernel, offsetX, offsetY, offsetZ);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver()(hKernel, offsetX, offsetY, offsetZ);
-    };
-    call.put(0, hKernel);
-    call.put(8, offsetX);
-    call.put(12, offsetY);
-    call.put_word(16, offsetZ);
-    let call = call.publish();
-    let result = driver()(hKernel, offsetX, offsetY, offsetZ);
-    call.leave_result(ZE_KERNEL_SET_GLOBAL_OFFSET_EXP, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSetGroupSize(
-    hKernel: *mut c_void,
-    groupSizeX: u32,
-    groupSizeY: u32,
-    groupSizeZ: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32, u32, u32) -> u32 {
-        driver!(ZE_KERNEL_SET_GROUP_SIZE)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_SET_GROUP_SIZE) else {
-        return driver()(hKernel, groupSizeX, groupSizeY, groupSizeZ);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 20) else {
-        return driver()(hKernel, groupSizeX, groupSizeY, groupSizeZ);
-    };
-    call.put(0, hKernel);
-    call.put(8, groupSizeX);
-    call.put(12, groupSizeY);
-    call.put_word(16, groupSizeZ);
-    let call = call.publish();
-    let result = driver()(hKernel, groupSizeX, groupSizeY, groupSizeZ);
-    call.leave_result(ZE_KERNEL_SET_GROUP_SIZE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSetIndirectAccess(hKernel: *mut c_void, flags: u32) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u32) -> u32 {
-        driver!(ZE_KERNEL_SET_INDIRECT_ACCESS)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_SET_INDIRECT_ACCESS) else {
-        return driver()(hKernel, flags);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 12) else { return driver()(hKernel, flags) };
-    call.put(0, hKernel);
-    call.put_word(8, flags);
-    let call = call.publish();
-    let result = driver()(hKernel, flags);
-    call.leave_result(ZE_KERNEL_SET_INDIRECT_ACCESS, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSuggestGroupSize(
-    hKernel: *mut c_void,
-    globalSizeX: u32,
-    globalSizeY: u32,
-    globalSizeZ: u32,
-    groupSizeX: *mut u32,
-    groupSizeY: *mut u32,
-    groupSizeZ: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , u32 , u32 , u32 , * mut u32 , * mut u32 , * mut u32) -> u32 { driver ! (ZE_KERNEL_SUGGEST_GROUP_SIZE) } ;
-    let Some(call) = Call::begin(ZE_KERNEL_SUGGEST_GROUP_SIZE) else {
-        return driver()(
-            hKernel,
-            globalSizeX,
-            globalSizeY,
-            globalSizeZ,
-            groupSizeX,
-            groupSizeY,
-            groupSizeZ,
-        );
-    };
-    let Some(call) = call.reserve(LEAVES, 48) else {
-        return driver()(
-            hKernel,
-            globalSizeX,
-            globalSizeY,
-            globalSizeZ,
-            groupSizeX,
-            groupSizeY,
-            groupSizeZ,
-        );
-    };
-    call.put(0, hKernel);
-    call.put(8, globalSizeX);
-    call.put(12, globalSizeY);
-    call.put_word(16, globalSizeZ);
-    call.put(24, groupSizeX);
-    call.put(32, groupSizeY);
-    call.put(40, groupSizeZ);
-    let mut call = call.publish();
-    let result = driver()(
-        hKernel,
-        globalSizeX,
-        globalSizeY,
-        globalSizeZ,
-        groupSizeX,
-        groupSizeY,
-        groupSizeZ,
-    );
-    call.returned();
-    let mut writes = [
-        observe::array(groupSizeX, 1, 4),
-        observe::array(groupSizeY, 1, 4),
-        observe::array(groupSizeZ, 1, 4),
-    ];
-    call.leave(ZE_KERNEL_SUGGEST_GROUP_SIZE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeKernelSuggestMaxCooperativeGroupCount(
-    hKernel: *mut c_void,
-    totalGroupCount: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32) -> u32 {
-        driver!(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT)
-    };
-    let Some(call) = Call::begin(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT) else {
-        return driver()(hKernel, totalGroupCount);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else { return driver()(hKernel, totalGroupCount) };
-    call.put(0, hKernel);
-    call.put(8, totalGroupCount);
-    let mut call = call.publish();
-    let result = driver()(hKernel, totalGroupCount);
-    call.returned();
-    let mut writes = [observe::array(totalGroupCount, 1, 4)];
-    call.leave(ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemAllocDevice(
-    hContext: *mut c_void,
-    device_desc: *const c_void,
-    size: u64,
-    alignment: u64,
-    hDevice: *mut c_void,
-    pptr: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , u64 , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_DEVICE) } ;
-    let Some(mut call) = Call::begin(ZE_MEM_ALLOC_DEVICE) else {
-        return trackers::zeMemAllocDevice(hContext, device_desc, size, alignment, hDevice, pptr);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemAllocDevice::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            device_desc as u64,
-            size,
-            alignment,
-            hDevice as u64,
-            pptr as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 48, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, device_desc);
-        call.put(16, size);
-        call.put(24, alignment);
-        call.put(32, hDevice);
-        call.put(40, pptr);
-        call.publish_observing(48, &reads)
-    });
-    let result = driver()(hContext, device_desc, size, alignment, hDevice, pptr);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeMemAllocDevice::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                device_desc as u64,
-                size,
-                alignment,
-                hDevice as u64,
-                pptr as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pptr, 1, 8)];
-        call.leave(ZE_MEM_ALLOC_DEVICE, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeMemAllocDevice::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                device_desc as u64,
-                size,
-                alignment,
-                hDevice as u64,
-                pptr as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemAllocHost(
-    hContext: *mut c_void,
-    host_desc: *const c_void,
-    size: u64,
-    alignment: u64,
-    pptr: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , u64 , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_HOST) } ;
-    let Some(mut call) = Call::begin(ZE_MEM_ALLOC_HOST) else {
-        return trackers::zeMemAllocHost(hContext, host_desc, size, alignment, pptr);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemAllocHost::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            host_desc as u64,
-            size,
-            alignment,
-            pptr as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, host_desc);
-        call.put(16, size);
-        call.put(24, alignment);
-        call.put(32, pptr);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hContext, host_desc, size, alignment, pptr);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeMemAllocHost::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                host_desc as u64,
-                size,
-                alignment,
-                pptr as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pptr, 1, 8)];
-        call.leave(ZE_MEM_ALLOC_HOST, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeMemAllocHost::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                host_desc as u64,
-                size,
-                alignment,
-                pptr as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemAllocShared(
-    hContext: *mut c_void,
-    device_desc: *const c_void,
-    host_desc: *const c_void,
-    size: u64,
-    alignment: u64,
-    hDevice: *mut c_void,
-    pptr: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * const c_void , u64 , u64 , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_ALLOC_SHARED) } ;
-    let Some(mut call) = Call::begin(ZE_MEM_ALLOC_SHARED) else {
-        return trackers::zeMemAllocShared(
-            hContext,
-            device_desc,
-            host_desc,
-            size,
-            alignment,
-            hDevice,
-            pptr,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemAllocShared::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            device_desc as u64,
-            host_desc as u64,
-            size,
-            alignment,
-            hDevice as u64,
-            pptr as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 56, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, device_desc);
-        call.put(16, host_desc);
-        call.put(24, size);
-        call.put(32, alignment);
-        call.put(40, hDevice);
-        call.put(48, pptr);
-        call.publish_observing(56, &reads)
-    });
-    let result = driver()(hContext, device_desc, host_desc, size, alignment, hDevice, pptr);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeMemAllocShared::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                device_desc as u64,
-                host_desc as u64,
-                size,
-                alignment,
-                hDevice as u64,
-                pptr as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pptr, 1, 8)];
-        call.leave(ZE_MEM_ALLOC_SHARED, EFFECT, result, &mut writes);
-    } else if let Some(mut tracker) = Tracker::begin_process() {
-        tracker.update(|tracked, readable, observer| {
-            commands::zeMemAllocShared::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                device_desc as u64,
-                host_desc as u64,
-                size,
-                alignment,
-                hDevice as u64,
-                pptr as u64,
-                result,
-            )
-        });
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemCloseIpcHandle(hContext: *mut c_void, ptr: *const c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void) -> u32 {
-        driver!(ZE_MEM_CLOSE_IPC_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_MEM_CLOSE_IPC_HANDLE) else { return driver()(hContext, ptr) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else { return driver()(hContext, ptr) };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    let call = call.publish();
-    let result = driver()(hContext, ptr);
-    call.leave_result(ZE_MEM_CLOSE_IPC_HANDLE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 { driver!(ZE_MEM_FREE) };
-    let Some(mut call) = Call::begin(ZE_MEM_FREE) else {
-        return trackers::zeMemFree(hContext, ptr);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemFree::enter(tracked, readable, observer, hContext as u64, ptr as u64)
-    });
-    let call = call.reserve(EFFECT | LEAVES, 16).map(|call| {
-        call.put(0, hContext);
-        call.put(8, ptr);
-        call.publish()
-    });
-    let result = driver()(hContext, ptr);
-    if let Some(call) = call {
-        call.leave_result(ZE_MEM_FREE, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemFreeExt(
-    hContext: *mut c_void,
-    pMemFreeDesc: *const c_void,
-    ptr: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
-        driver!(ZE_MEM_FREE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_MEM_FREE_EXT) else {
-        return trackers::zeMemFreeExt(hContext, pMemFreeDesc, ptr);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemFreeExt::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            pMemFreeDesc as u64,
-            ptr as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(EFFECT | LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, pMemFreeDesc);
-        call.put(16, ptr);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hContext, pMemFreeDesc, ptr);
-    if let Some(call) = call {
-        call.leave_result(ZE_MEM_FREE_EXT, 0, result);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetAddressRange(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    pBase: *mut *mut c_void,
-    pSize: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut * mut c_void , * mut u64) -> u32 { driver ! (ZE_MEM_GET_ADDRESS_RANGE) } ;
-    let Some(call) = Call::begin(ZE_MEM_GET_ADDRESS_RANGE) else {
-        return driver()(hContext, ptr, pBase, pSize);
-    };
-    let mut reads = [observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, ptr);
-        call.put(16, pBase);
-        call.put(24, pSize);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, ptr, pBase, pSize);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeMemGetAddressRange::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                ptr as u64,
-                pBase as u64,
-                pSize as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pBase, 1, 8)];
-        call.leave(ZE_MEM_GET_ADDRESS_RANGE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetAllocProperties(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    pMemAllocProperties: *mut c_void,
-    phDevice: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_GET_ALLOC_PROPERTIES) } ;
-    let Some(mut call) = Call::begin(ZE_MEM_GET_ALLOC_PROPERTIES) else {
-        return driver()(hContext, ptr, pMemAllocProperties, phDevice);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemGetAllocProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            ptr as u64,
-            pMemAllocProperties as u64,
-            phDevice as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, ptr);
-        call.put(16, pMemAllocProperties);
-        call.put(24, phDevice);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, ptr, pMemAllocProperties, phDevice);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeMemGetAllocProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                ptr as u64,
-                pMemAllocProperties as u64,
-                phDevice as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(phDevice, 1, 8)];
-        call.leave(ZE_MEM_GET_ALLOC_PROPERTIES, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetAtomicAccessAttributeExp(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-    pAttr: *mut u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut u32) -> u32 { driver ! (ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP) } ;
-    let Some(call) = Call::begin(ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP) else {
-        return driver()(hContext, hDevice, ptr, size, pAttr);
-    };
-    let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver()(hContext, hDevice, ptr, size, pAttr);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, ptr);
-    call.put(24, size);
-    call.put(32, pAttr);
-    let mut call = call.publish();
-    let result = driver()(hContext, hDevice, ptr, size, pAttr);
-    call.returned();
-    let mut writes = [observe::array(pAttr, 1, 4)];
-    call.leave(ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetFileDescriptorFromIpcHandleExp(
-    hContext: *mut c_void,
-    ipcHandle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
-    pHandle: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , gapii_ze_api :: types :: ze_ipc_mem_handle_t , * mut u64) -> u32 { driver ! (ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP) } ;
-    let ipcHandle = (&raw const ipcHandle_value).cast::<c_void>();
-    let Some(call) = Call::begin(ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP) else {
-        return driver()(hContext, ipcHandle_value, pHandle);
-    };
-    let mut reads = [observe::array(ipcHandle, 64, 1)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(hContext, ipcHandle_value, pHandle);
-    };
-    call.put(0, hContext);
-    call.put(8, core::ptr::null::<c_void>());
-    call.put(16, pHandle);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver()(hContext, ipcHandle_value, pHandle);
-    call.returned();
-    let mut writes = [observe::array(pHandle, 1, 8)];
-    call.leave(ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetIpcHandle(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    pIpcHandle: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
-        driver!(ZE_MEM_GET_IPC_HANDLE)
-    };
-    let Some(call) = Call::begin(ZE_MEM_GET_IPC_HANDLE) else {
-        return driver()(hContext, ptr, pIpcHandle);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else { return driver()(hContext, ptr, pIpcHandle) };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    call.put(16, pIpcHandle);
-    let mut call = call.publish();
-    let result = driver()(hContext, ptr, pIpcHandle);
-    call.returned();
-    let mut writes = [observe::array(pIpcHandle, 64, 1)];
-    call.leave(ZE_MEM_GET_IPC_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetIpcHandleFromFileDescriptorExp(
-    hContext: *mut c_void,
-    handle: u64,
-    pIpcHandle: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, u64, *mut c_void) -> u32 {
-        driver!(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP)
-    };
-    let Some(call) = Call::begin(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP) else {
-        return driver()(hContext, handle, pIpcHandle);
-    };
-    let Some(call) = call.reserve(LEAVES, 24) else {
-        return driver()(hContext, handle, pIpcHandle);
-    };
-    call.put(0, hContext);
-    call.put(8, handle);
-    call.put(16, pIpcHandle);
-    let mut call = call.publish();
-    let result = driver()(hContext, handle, pIpcHandle);
-    call.returned();
-    let mut writes = [observe::array(pIpcHandle, 64, 1)];
-    call.leave(ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetIpcHandleWithProperties(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    pNext: *mut c_void,
-    pIpcHandle: *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void, *mut c_void) -> u32 {
-            driver!(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES)
-        };
-    let Some(mut call) = Call::begin(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES) else {
-        return driver()(hContext, ptr, pNext, pIpcHandle);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeMemGetIpcHandleWithProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            ptr as u64,
-            pNext as u64,
-            pIpcHandle as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, ptr);
-        call.put(16, pNext);
-        call.put(24, pIpcHandle);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, ptr, pNext, pIpcHandle);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(pIpcHandle, 64, 1)];
-        call.leave(ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeMemGetPitchFor2dImage(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    imageWidth: u64,
-    imageHeight: u64,
-    elementSizeInBytes: u32,
-    rowPitch: *mut u64,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, u64, u32, *mut u64) -> u32 {
-            driver!(ZE_MEM_GET_PITCH_FOR2D_IMAGE)
-        };
-    let Some(call) = Call::begin(ZE_MEM_GET_PITCH_FOR2D_IMAGE) else {
-        return driver()(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
-    };
-    let Some(call) = call.reserve(LEAVES, 48) else {
-        return driver()(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, imageWidth);
-    call.put(24, imageHeight);
-    call.put_word(32, elementSizeInBytes);
-    call.put(40, rowPitch);
-    let mut call = call.publish();
-    let result = driver()(hContext, hDevice, imageWidth, imageHeight, elementSizeInBytes, rowPitch);
-    call.returned();
-    let mut writes = [observe::array(rowPitch, 1, 8)];
-    call.leave(ZE_MEM_GET_PITCH_FOR2D_IMAGE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemOpenIpcHandle(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    handle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
-    flags: u32,
-    pptr: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , gapii_ze_api :: types :: ze_ipc_mem_handle_t , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_MEM_OPEN_IPC_HANDLE) } ;
-    let handle = (&raw const handle_value).cast::<c_void>();
-    let Some(call) = Call::begin(ZE_MEM_OPEN_IPC_HANDLE) else {
-        return driver()(hContext, hDevice, handle_value, flags, pptr);
-    };
-    let mut reads = [observe::array(handle, 64, 1)];
-    let Some(call) = call.reserve_observing(LEAVES, 40, &mut reads) else {
-        return driver()(hContext, hDevice, handle_value, flags, pptr);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, core::ptr::null::<c_void>());
-    call.put_word(24, flags);
-    call.put(32, pptr);
-    let mut call = call.publish_observing(40, &reads);
-    let result = driver()(hContext, hDevice, handle_value, flags, pptr);
-    call.returned();
-    let mut writes = [observe::array(pptr, 1, 8)];
-    call.leave(ZE_MEM_OPEN_IPC_HANDLE, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeMemPutIpcHandle(
-    hContext: *mut c_void,
-    handle_value: gapii_ze_api::types::ze_ipc_mem_handle_t,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, gapii_ze_api::types::ze_ipc_mem_handle_t) -> u32 {
-            driver!(ZE_MEM_PUT_IPC_HANDLE)
-        };
-    let handle = (&raw const handle_value).cast::<c_void>();
-    let Some(call) = Call::begin(ZE_MEM_PUT_IPC_HANDLE) else {
-        return driver()(hContext, handle_value);
-    };
-    let mut reads = [observe::array(handle, 64, 1)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 16, &mut reads) else {
-        return driver()(hContext, handle_value);
-    };
-    call.put(0, hContext);
-    call.put(8, core::ptr::null::<c_void>());
-    let call = call.publish_observing(16, &reads);
-    let result = driver()(hContext, handle_value);
-    call.leave_result(ZE_MEM_PUT_IPC_HANDLE, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeMemSetAtomicAccessAttributeExp(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-    attr: u32,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *const c_void, u64, u32) -> u32 {
-            driver!(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP)
-        };
-    let Some(call) = Call::begin(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP) else {
-        return driver()(hContext, hDevice, ptr, size, attr);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 36) else {
-        return driver()(hContext, hDevice, ptr, size, attr);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, ptr);
-    call.put(24, size);
-    call.put_word(32, attr);
-    let call = call.publish();
-    let result = driver()(hContext, hDevice, ptr, size, attr);
-    call.leave_result(ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeModuleBuildLogDestroy(hModuleBuildLog: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_MODULE_BUILD_LOG_DESTROY) };
-    let Some(call) = Call::begin(ZE_MODULE_BUILD_LOG_DESTROY) else {
-        return driver()(hModuleBuildLog);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hModuleBuildLog) };
-    call.put(0, hModuleBuildLog);
-    let call = call.publish();
-    let result = driver()(hModuleBuildLog);
-    call.leave_result(ZE_MODULE_BUILD_LOG_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeModuleBuildLogGetString(
-    hModuleBuildLog: *mut c_void,
-    pSize: *mut u64,
-    pBuildLog: *mut c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut c_char) -> u32 {
-        driver!(ZE_MODULE_BUILD_LOG_GET_STRING)
-    };
-    let Some(call) = Call::begin(ZE_MODULE_BUILD_LOG_GET_STRING) else {
-        return driver()(hModuleBuildLog, pSize, pBuildLog);
-    };
-    let mut reads = [observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hModuleBuildLog);
-        call.put(8, pSize);
-        call.put(16, pBuildLog);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hModuleBuildLog, pSize, pBuildLog);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeModuleBuildLogGetString::leave(
-                tracked,
-                readable,
-                observer,
-                hModuleBuildLog as u64,
-                pSize as u64,
-                pBuildLog as u64,
-                result,
-            )
-        });
-        call.leave(ZE_MODULE_BUILD_LOG_GET_STRING, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeModuleCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phModule: *mut *mut c_void,
-    phBuildLog: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_MODULE_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_MODULE_CREATE) else {
-        return driver()(hContext, hDevice, desc, phModule, phBuildLog);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeModuleCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phModule as u64,
-            phBuildLog as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 40, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phModule);
-        call.put(32, phBuildLog);
-        call.publish_observing(40, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phModule, phBuildLog);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phModule, 1, 8), observe::array(phBuildLog, 1, 8)];
-        call.leave(ZE_MODULE_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeModuleDestroy(hModule: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_MODULE_DESTROY) };
-    let Some(call) = Call::begin(ZE_MODULE_DESTROY) else { return driver()(hModule) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hModule) };
-    call.put(0, hModule);
-    let call = call.publish();
-    let result = driver()(hModule);
-    call.leave_result(ZE_MODULE_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeModuleDynamicLink(
-    numModules: u32,
-    phModules: *mut *mut c_void,
-    phLinkLog: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(u32, *mut *mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_MODULE_DYNAMIC_LINK)
-    };
-    let Some(call) = Call::begin(ZE_MODULE_DYNAMIC_LINK) else {
-        return driver()(numModules, phModules, phLinkLog);
-    };
-    let mut reads = [observe::array(phModules, numModules as i64, 8)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(numModules, phModules, phLinkLog);
-    };
-    call.put_word(0, numModules);
-    call.put(8, phModules);
-    call.put(16, phLinkLog);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver()(numModules, phModules, phLinkLog);
-    call.returned();
-    let mut writes = [observe::array(phLinkLog, 1, 8)];
-    call.leave(ZE_MODULE_DYNAMIC_LINK, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeModuleGetFunctionPointer(
-    hModule: *mut c_void,
-    pFunctionName: *const c_char,
-    pfnFunction: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_char, *mut *mut c_void) -> u32 {
-        driver!(ZE_MODULE_GET_FUNCTION_POINTER)
-    };
-    let Some(call) = Call::begin(ZE_MODULE_GET_FUNCTION_POINTER) else {
-        return driver()(hModule, pFunctionName, pfnFunction);
-    };
-    let mut reads = [observe::c_string(pFunctionName)];
-    let Some(call) = call.reserve_observing(LEAVES, 24, &mut reads) else {
-        return driver()(hModule, pFunctionName, pfnFunction);
-    };
-    call.put(0, hModule);
-    call.put(8, pFunctionName);
-    call.put(16, pfnFunction);
-    let mut call = call.publish_observing(24, &reads);
-    let result = driver()(hModule, pFunctionName, pfnFunction);
-    call.returned();
-    let mut writes = [observe::array(pfnFunction, 1, 8)];
-    call.leave(ZE_MODULE_GET_FUNCTION_POINTER, EFFECT, result, &mut writes);
-    result
-}
-
-pub unsafe extern "C" fn zeModuleGetGlobalPointer(
-    hModule: *mut c_void,
-    pGlobalName: *const c_char,
-    pSize: *mut u64,
-    pptr: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_char , * mut u64 , * mut * mut c_void) -> u32 { driver ! (ZE_MODULE_GET_GLOBAL_POINTER) } ;
-    let Some(call) = Call::begin(ZE_MODULE_GET_GLOBAL_POINTER) else {
-        return driver()(hModule, pGlobalName, pSize, pptr);
-    };
-    let mut reads = [observe::c_string(pGlobalName), observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hModule);
-        call.put(8, pGlobalName);
-        call.put(16, pSize);
-        call.put(24, pptr);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hModule, pGlobalName, pSize, pptr);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeModuleGetGlobalPointer::leave(
-                tracked,
-                readable,
-                observer,
-                hModule as u64,
-                pGlobalName as u64,
-                pSize as u64,
-                pptr as u64,
-                result,
-            )
-        });
-        let mut writes = [observe::array(pptr, 1, 8)];
-        call.leave(ZE_MODULE_GET_GLOBAL_POINTER, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeModuleGetKernelNames(
-    hModule: *mut c_void,
-    pCount: *mut u32,
-    pNames: *mut *const c_char,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u32, *mut *const c_char) -> u32 {
-        driver!(ZE_MODULE_GET_KERNEL_NAMES)
-    };
-    let Some(call) = Call::begin(ZE_MODULE_GET_KERNEL_NAMES) else {
-        return driver()(hModule, pCount, pNames);
-    };
-    let mut reads = [observe::array(pCount, 1, 4)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hModule);
-        call.put(8, pCount);
-        call.put(16, pNames);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hModule, pCount, pNames);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeModuleGetKernelNames::leave(
-                tracked,
-                readable,
-                observer,
-                hModule as u64,
-                pCount as u64,
-                pNames as u64,
-                result,
-            )
-        });
-        call.leave(ZE_MODULE_GET_KERNEL_NAMES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeModuleGetNativeBinary(
-    hModule: *mut c_void,
-    pSize: *mut u64,
-    pModuleNativeBinary: *mut u8,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut u64, *mut u8) -> u32 {
-        driver!(ZE_MODULE_GET_NATIVE_BINARY)
-    };
-    let Some(call) = Call::begin(ZE_MODULE_GET_NATIVE_BINARY) else {
-        return driver()(hModule, pSize, pModuleNativeBinary);
-    };
-    let mut reads = [observe::array(pSize, 1, 8)];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hModule);
-        call.put(8, pSize);
-        call.put(16, pModuleNativeBinary);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hModule, pSize, pModuleNativeBinary);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeModuleGetNativeBinary::leave(
-                tracked,
-                readable,
-                observer,
-                hModule as u64,
-                pSize as u64,
-                pModuleNativeBinary as u64,
-                result,
-            )
-        });
-        call.leave(ZE_MODULE_GET_NATIVE_BINARY, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeModuleGetProperties(
-    hModule: *mut c_void,
-    pModuleProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_MODULE_GET_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_MODULE_GET_PROPERTIES) else {
-        return driver()(hModule, pModuleProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeModuleGetProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hModule as u64,
-            pModuleProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hModule);
-        call.put(8, pModuleProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hModule, pModuleProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeModuleGetProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hModule as u64,
-                pModuleProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_MODULE_GET_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeModuleInspectLinkageExt(
-    pInspectDesc: *mut c_void,
-    numModules: u32,
-    phModules: *mut *mut c_void,
-    phLog: *mut *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, u32, *mut *mut c_void, *mut *mut c_void) -> u32 {
-            driver!(ZE_MODULE_INSPECT_LINKAGE_EXT)
-        };
-    let Some(mut call) = Call::begin(ZE_MODULE_INSPECT_LINKAGE_EXT) else {
-        return driver()(pInspectDesc, numModules, phModules, phLog);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeModuleInspectLinkageExt::enter(
-            tracked,
-            readable,
-            observer,
-            pInspectDesc as u64,
-            numModules,
-            phModules as u64,
-            phLog as u64,
-        )
-    });
-    let mut reads = [observe::array(phModules, numModules as i64, 8)];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, pInspectDesc);
-        call.put_word(8, numModules);
-        call.put(16, phModules);
-        call.put(24, phLog);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(pInspectDesc, numModules, phModules, phLog);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phLog, 1, 8)];
-        call.leave(ZE_MODULE_INSPECT_LINKAGE_EXT, EFFECT, result, &mut writes);
-    }
-    result
+followed! {
+    ZE_COMMAND_LIST_CREATE_IMMEDIATE: zeCommandListCreateImmediate(hContext: *mut c_void,
+        hDevice: *mut c_void, altdesc: *const c_void, phCommandList: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT,
+        [observe::array(phCommandList, 1, 8)]
 }
-
-pub unsafe extern "C" fn zePhysicalMemCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *mut c_void,
-    phPhysicalMemory: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * mut c_void , * mut * mut c_void) -> u32 { driver ! (ZE_PHYSICAL_MEM_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_PHYSICAL_MEM_CREATE) else {
-        return driver()(hContext, hDevice, desc, phPhysicalMemory);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zePhysicalMemCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phPhysicalMemory as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phPhysicalMemory);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phPhysicalMemory);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phPhysicalMemory, 1, 8)];
-        call.leave(ZE_PHYSICAL_MEM_CREATE, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zePhysicalMemDestroy(
-    hContext: *mut c_void,
-    hPhysicalMemory: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_PHYSICAL_MEM_DESTROY)
-    };
-    let Some(call) = Call::begin(ZE_PHYSICAL_MEM_DESTROY) else {
-        return driver()(hContext, hPhysicalMemory);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 16) else {
-        return driver()(hContext, hPhysicalMemory);
-    };
-    call.put(0, hContext);
-    call.put(8, hPhysicalMemory);
-    let call = call.publish();
-    let result = driver()(hContext, hPhysicalMemory);
-    call.leave_result(ZE_PHYSICAL_MEM_DESTROY, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zePhysicalMemGetProperties(
-    hContext: *mut c_void,
-    hPhysicalMem: *mut c_void,
-    pMemProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_PHYSICAL_MEM_GET_PROPERTIES)
-    };
-    let Some(mut call) = Call::begin(ZE_PHYSICAL_MEM_GET_PROPERTIES) else {
-        return driver()(hContext, hPhysicalMem, pMemProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zePhysicalMemGetProperties::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hPhysicalMem as u64,
-            pMemProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hPhysicalMem);
-        call.put(16, pMemProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hContext, hPhysicalMem, pMemProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zePhysicalMemGetProperties::leave(
-                tracked,
-                readable,
-                observer,
-                hContext as u64,
-                hPhysicalMem as u64,
-                pMemProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_PHYSICAL_MEM_GET_PROPERTIES, EFFECT, result, &mut []);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeRTASBuilderBuildExp(
-    hBuilder: *mut c_void,
-    pBuildOpDescriptor: *const c_void,
-    pScratchBuffer: *mut c_void,
-    scratchBufferSizeBytes: u64,
-    pRtasBuffer: *mut c_void,
-    rtasBufferSizeBytes: u64,
-    hParallelOperation: *mut c_void,
-    pBuildUserPtr: *mut c_void,
-    pBounds: *mut c_void,
-    pRtasBufferSizeBytes: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut c_void , u64 , * mut c_void , u64 , * mut c_void , * mut c_void , * mut c_void , * mut u64) -> u32 { driver ! (ZE_RTAS_BUILDER_BUILD_EXP) } ;
-    let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_BUILD_EXP) else {
-        return driver()(
-            hBuilder,
-            pBuildOpDescriptor,
-            pScratchBuffer,
-            scratchBufferSizeBytes,
-            pRtasBuffer,
-            rtasBufferSizeBytes,
-            hParallelOperation,
-            pBuildUserPtr,
-            pBounds,
-            pRtasBufferSizeBytes,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASBuilderBuildExp::enter(
-            tracked,
-            readable,
-            observer,
-            hBuilder as u64,
-            pBuildOpDescriptor as u64,
-            pScratchBuffer as u64,
-            scratchBufferSizeBytes,
-            pRtasBuffer as u64,
-            rtasBufferSizeBytes,
-            hParallelOperation as u64,
-            pBuildUserPtr as u64,
-            pBounds as u64,
-            pRtasBufferSizeBytes as u64,
-        )
-    });
-    let mut reads = [observe::array(pScratchBuffer, scratchBufferSizeBytes as i64, 1)];
-    let call = call.reserve_observing(LEAVES, 80, &mut reads).map(|call| {
-        call.put(0, hBuilder);
-        call.put(8, pBuildOpDescriptor);
-        call.put(16, pScratchBuffer);
-        call.put(24, scratchBufferSizeBytes);
-        call.put(32, pRtasBuffer);
-        call.put(40, rtasBufferSizeBytes);
-        call.put(48, hParallelOperation);
-        call.put(56, pBuildUserPtr);
-        call.put(64, pBounds);
-        call.put(72, pRtasBufferSizeBytes);
-        call.publish_observing(80, &reads)
-    });
-    let result = driver()(
-        hBuilder,
-        pBuildOpDescriptor,
-        pScratchBuffer,
-        scratchBufferSizeBytes,
-        pRtasBuffer,
-        rtasBufferSizeBytes,
-        hParallelOperation,
-        pBuildUserPtr,
-        pBounds,
-        pRtasBufferSizeBytes,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes =
-            [observe::array(pBounds, 24, 1), observe::array(pRtasBufferSizeBytes, 1, 8)];
-        call.leave(ZE_RTAS_BUILDER_BUILD_EXP, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeRTASBuilderBuildExt(
-    hBuilder: *mut c_void,
-    pBuildOpDescriptor: *const c_void,
-    pScratchBuffer: *mut c_void,
-    scratchBufferSizeBytes: u64,
-    pRtasBuffer: *mut c_void,
-    rtasBufferSizeBytes: u64,
-    hParallelOperation: *mut c_void,
-    pBuildUserPtr: *mut c_void,
-    pBounds: *mut c_void,
-    pRtasBufferSizeBytes: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , * mut c_void , u64 , * mut c_void , u64 , * mut c_void , * mut c_void , * mut c_void , * mut u64) -> u32 { driver ! (ZE_RTAS_BUILDER_BUILD_EXT) } ;
-    let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_BUILD_EXT) else {
-        return driver()(
-            hBuilder,
-            pBuildOpDescriptor,
-            pScratchBuffer,
-            scratchBufferSizeBytes,
-            pRtasBuffer,
-            rtasBufferSizeBytes,
-            hParallelOperation,
-            pBuildUserPtr,
-            pBounds,
-            pRtasBufferSizeBytes,
-        );
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASBuilderBuildExt::enter(
-            tracked,
-            readable,
-            observer,
-            hBuilder as u64,
-            pBuildOpDescriptor as u64,
-            pScratchBuffer as u64,
-            scratchBufferSizeBytes,
-            pRtasBuffer as u64,
-            rtasBufferSizeBytes,
-            hParallelOperation as u64,
-            pBuildUserPtr as u64,
-            pBounds as u64,
-            pRtasBufferSizeBytes as u64,
-        )
-    });
-    let mut reads = [observe::array(pScratchBuffer, scratchBufferSizeBytes as i64, 1)];
-    let call = call.reserve_observing(LEAVES, 80, &mut reads).map(|call| {
-        call.put(0, hBuilder);
-        call.put(8, pBuildOpDescriptor);
-        call.put(16, pScratchBuffer);
-        call.put(24, scratchBufferSizeBytes);
-        call.put(32, pRtasBuffer);
-        call.put(40, rtasBufferSizeBytes);
-        call.put(48, hParallelOperation);
-        call.put(56, pBuildUserPtr);
-        call.put(64, pBounds);
-        call.put(72, pRtasBufferSizeBytes);
-        call.publish_observing(80, &reads)
-    });
-    let result = driver()(
-        hBuilder,
-        pBuildOpDescriptor,
-        pScratchBuffer,
-        scratchBufferSizeBytes,
-        pRtasBuffer,
-        rtasBufferSizeBytes,
-        hParallelOperation,
-        pBuildUserPtr,
-        pBounds,
-        pRtasBufferSizeBytes,
-    );
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes =
-            [observe::array(pBounds, 24, 1), observe::array(pRtasBufferSizeBytes, 1, 8)];
-        call.leave(ZE_RTAS_BUILDER_BUILD_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeRTASBuilderCommandListAppendCopyExt(
-    hCommandList: *mut c_void,
-    dstptr: *mut c_void,
-    srcptr: *const c_void,
-    size: u64,
-    hSignalEvent: *mut c_void,
-    numWaitEvents: u32,
-    phWaitEvents: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , u64 , * mut c_void , u32 , * mut * mut c_void) -> u32 { driver ! (ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT) } ;
-    let Some(call) = Call::begin(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT) else {
-        return driver()(
-            hCommandList,
-            dstptr,
-            srcptr,
-            size,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    let mut reads = [observe::array(phWaitEvents, numWaitEvents as i64, 8)];
-    let Some(call) = call.reserve_observing(EFFECT | LEAVES, 56, &mut reads) else {
-        return driver()(
-            hCommandList,
-            dstptr,
-            srcptr,
-            size,
-            hSignalEvent,
-            numWaitEvents,
-            phWaitEvents,
-        );
-    };
-    call.put(0, hCommandList);
-    call.put(8, dstptr);
-    call.put(16, srcptr);
-    call.put(24, size);
-    call.put(32, hSignalEvent);
-    call.put_word(40, numWaitEvents);
-    call.put(48, phWaitEvents);
-    let call = call.publish_observing(56, &reads);
-    let result =
-        driver()(hCommandList, dstptr, srcptr, size, hSignalEvent, numWaitEvents, phWaitEvents);
-    call.leave_result(ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT, 0, result);
-    result
-}
-
-pub unsafe extern "C" fn zeRTASBuilderCreateExp(
-    hDriver: *mut c_void,
-    pDescriptor: *const c_void,
-    phBuilder: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_RTAS_BUILDER_CREATE_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_CREATE_EXP) else {
-        return driver()(hDriver, pDescriptor, phBuilder);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASBuilderCreateExp::enter(
-            tracked,
-            readable,
-            observer,
-            hDriver as u64,
-            pDescriptor as u64,
-            phBuilder as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pDescriptor);
-        call.put(16, phBuilder);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDriver, pDescriptor, phBuilder);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phBuilder, 1, 8)];
-        call.leave(ZE_RTAS_BUILDER_CREATE_EXP, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeRTASBuilderCreateExt(
-    hDriver: *mut c_void,
-    pDescriptor: *const c_void,
-    phBuilder: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_RTAS_BUILDER_CREATE_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_CREATE_EXT) else {
-        return driver()(hDriver, pDescriptor, phBuilder);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASBuilderCreateExt::enter(
-            tracked,
-            readable,
-            observer,
-            hDriver as u64,
-            pDescriptor as u64,
-            phBuilder as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hDriver);
-        call.put(8, pDescriptor);
-        call.put(16, phBuilder);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hDriver, pDescriptor, phBuilder);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phBuilder, 1, 8)];
-        call.leave(ZE_RTAS_BUILDER_CREATE_EXT, EFFECT, result, &mut writes);
-    }
-    result
-}
-
-pub unsafe extern "C" fn zeRTASBuilderDestroyExp(hBuilder: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_RTAS_BUILDER_DESTROY_EXP) };
-    let Some(call) = Call::begin(ZE_RTAS_BUILDER_DESTROY_EXP) else { return driver()(hBuilder) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hBuilder) };
-    call.put(0, hBuilder);
-    let call = call.publish();
-    let result = driver()(hBuilder);
-    call.leave_result(ZE_RTAS_BUILDER_DESTROY_EXP, 0, result);
-    result
+followed! {
+    ZE_COMMAND_LIST_DESTROY: zeCommandListDestroy(hCommandList: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
 }
+followed! {
 
-pub unsafe extern "C" fn zeRTASBuilderDestroyExt(hBuilder: *mut c_void) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_RTAS_BUILDER_DESTROY_EXT) };
-    let Some(call) = Call::begin(ZE_RTAS_BUILDER_DESTROY_EXT) else { return driver()(hBuilder) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hBuilder) };
-    call.put(0, hBuilder);
-    let call = call.publish();
-    let result = driver()(hBuilder);
-    call.leave_result(ZE_RTAS_BUILDER_DESTROY_EXT, 0, result);
-    result
+        ZE_COMMAND_LIST_END_GRAPH_CAPTURE_EXT: zeCommandListEndGraphCaptureExt(hCommandList: *mut c_void,
+        pNext: *const c_void, phGraph: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phGraph, 1, 8)]
 }
+plain! {
 
-pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExp(
-    hBuilder: *mut c_void,
-    pBuildOpDescriptor: *const c_void,
-    pProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
-        driver!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP) else {
-        return driver()(hBuilder, pBuildOpDescriptor, pProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASBuilderGetBuildPropertiesExp::enter(
-            tracked,
-            readable,
-            observer,
-            hBuilder as u64,
-            pBuildOpDescriptor as u64,
-            pProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hBuilder);
-        call.put(8, pBuildOpDescriptor);
-        call.put(16, pProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hBuilder, pBuildOpDescriptor, pProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeRTASBuilderGetBuildPropertiesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hBuilder as u64,
-                pBuildOpDescriptor as u64,
-                pProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP, EFFECT, result, &mut []);
-    }
-    result
+        ZE_COMMAND_LIST_GET_CONTEXT_HANDLE: zeCommandListGetContextHandle(hCommandList: *mut c_void,
+        phContext: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phContext, 1, 8)]
 }
-
-pub unsafe extern "C" fn zeRTASBuilderGetBuildPropertiesExt(
-    hBuilder: *mut c_void,
-    pBuildOpDescriptor: *const c_void,
-    pProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, *mut c_void) -> u32 {
-        driver!(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT) else {
-        return driver()(hBuilder, pBuildOpDescriptor, pProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASBuilderGetBuildPropertiesExt::enter(
-            tracked,
-            readable,
-            observer,
-            hBuilder as u64,
-            pBuildOpDescriptor as u64,
-            pProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 24, &mut reads).map(|call| {
-        call.put(0, hBuilder);
-        call.put(8, pBuildOpDescriptor);
-        call.put(16, pProperties);
-        call.publish_observing(24, &reads)
-    });
-    let result = driver()(hBuilder, pBuildOpDescriptor, pProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeRTASBuilderGetBuildPropertiesExt::leave(
-                tracked,
-                readable,
-                observer,
-                hBuilder as u64,
-                pBuildOpDescriptor as u64,
-                pProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT, EFFECT, result, &mut []);
-    }
-    result
+plain! {
+    ZE_COMMAND_LIST_GET_DEVICE_HANDLE: zeCommandListGetDeviceHandle(hCommandList: *mut c_void,
+        phDevice: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phDevice, 1, 8)]
 }
-
-pub unsafe extern "C" fn zeRTASParallelOperationCreateExp(
-    hDriver: *mut c_void,
-    phParallelOperation: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP)
-    };
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP) else {
-        return driver()(hDriver, phParallelOperation);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else {
-        return driver()(hDriver, phParallelOperation);
-    };
-    call.put(0, hDriver);
-    call.put(8, phParallelOperation);
-    let mut call = call.publish();
-    let result = driver()(hDriver, phParallelOperation);
-    call.returned();
-    let mut writes = [observe::array(phParallelOperation, 1, 8)];
-    call.leave(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP, EFFECT, result, &mut writes);
-    result
+plain! {
+    ZE_COMMAND_LIST_GET_FLAGS: zeCommandListGetFlags(hCommandList: *mut c_void,
+        pFlags: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
 }
-
-pub unsafe extern "C" fn zeRTASParallelOperationCreateExt(
-    hDriver: *mut c_void,
-    phParallelOperation: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut *mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT)
-    };
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT) else {
-        return driver()(hDriver, phParallelOperation);
-    };
-    let Some(call) = call.reserve(LEAVES, 16) else {
-        return driver()(hDriver, phParallelOperation);
-    };
-    call.put(0, hDriver);
-    call.put(8, phParallelOperation);
-    let mut call = call.publish();
-    let result = driver()(hDriver, phParallelOperation);
-    call.returned();
-    let mut writes = [observe::array(phParallelOperation, 1, 8)];
-    call.leave(ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT, EFFECT, result, &mut writes);
-    result
+plain! {
+    ZE_COMMAND_LIST_GET_GRAPH_EXT: zeCommandListGetGraphExt(hCommandList: *mut c_void,
+        phGraph: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phGraph, 1, 8)]
 }
+followed! {
 
-pub unsafe extern "C" fn zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP)
-    };
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP) else {
-        return driver()(hParallelOperation);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
-    call.put(0, hParallelOperation);
-    let call = call.publish();
-    let result = driver()(hParallelOperation);
-    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP, 0, result);
-    result
+        ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_EXP: zeCommandListGetNextCommandIdExp(hCommandList: *mut c_void,
+        desc: *const c_void, pCommandId: *mut u64) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(pCommandId, 1, 8)]
 }
+followed! {
 
-pub unsafe extern "C" fn zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT)
-    };
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT) else {
-        return driver()(hParallelOperation);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
-    call.put(0, hParallelOperation);
-    let call = call.publish();
-    let result = driver()(hParallelOperation);
-    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT, 0, result);
-    result
+        ZE_COMMAND_LIST_GET_NEXT_COMMAND_ID_WITH_KERNELS_EXP: zeCommandListGetNextCommandIdWithKernelsExp(hCommandList: *mut c_void,
+        desc: *const c_void, numKernels: u32, phKernels: *mut *mut c_void,
+        pCommandId: *mut u64) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(phKernels, numKernels as i64, 8)];
+        leave EFFECT, [observe::array(pCommandId, 1, 8)]
 }
-
-pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExp(
-    hParallelOperation: *mut c_void,
-    pProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP)
-    };
-    let Some(mut call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP) else {
-        return driver()(hParallelOperation, pProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASParallelOperationGetPropertiesExp::enter(
-            tracked,
-            readable,
-            observer,
-            hParallelOperation as u64,
-            pProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hParallelOperation);
-        call.put(8, pProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hParallelOperation, pProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeRTASParallelOperationGetPropertiesExp::leave(
-                tracked,
-                readable,
-                observer,
-                hParallelOperation as u64,
-                pProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP, EFFECT, result, &mut []);
-    }
-    result
+plain! {
+    ZE_COMMAND_LIST_GET_ORDINAL: zeCommandListGetOrdinal(hCommandList: *mut c_void,
+        pOrdinal: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pOrdinal, 1, 4)]
 }
-
-pub unsafe extern "C" fn zeRTASParallelOperationGetPropertiesExt(
-    hParallelOperation: *mut c_void,
-    pProperties: *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT)
-    };
-    let Some(mut call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT) else {
-        return driver()(hParallelOperation, pProperties);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeRTASParallelOperationGetPropertiesExt::enter(
-            tracked,
-            readable,
-            observer,
-            hParallelOperation as u64,
-            pProperties as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 16, &mut reads).map(|call| {
-        call.put(0, hParallelOperation);
-        call.put(8, pProperties);
-        call.publish_observing(16, &reads)
-    });
-    let result = driver()(hParallelOperation, pProperties);
-    if let Some(mut call) = call {
-        call.returned();
-        tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-            commands::zeRTASParallelOperationGetPropertiesExt::leave(
-                tracked,
-                readable,
-                observer,
-                hParallelOperation as u64,
-                pProperties as u64,
-                result,
-            )
-        });
-        call.leave(ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT, EFFECT, result, &mut []);
-    }
-    result
+hooked! {
+    ZE_COMMAND_LIST_HOST_SYNCHRONIZE: zeCommandListHostSynchronize(hCommandList: *mut c_void,
+        timeout: u64) -> u32;
+    state [leave]; enter LEAVES; leave EFFECT, []
 }
+followed! {
 
-pub unsafe extern "C" fn zeRTASParallelOperationJoinExp(hParallelOperation: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP)
-    };
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP) else {
-        return driver()(hParallelOperation);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
-    call.put(0, hParallelOperation);
-    let call = call.publish();
-    let result = driver()(hParallelOperation);
-    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP, 0, result);
-    result
+        ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_EXP: zeCommandListImmediateAppendCommandListsExp(hCommandListImmediate: *mut c_void,
+        numCommandLists: u32, phCommandLists: *mut *mut c_void, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
+        numCommandLists as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
+        leave 0, []
 }
+followed! {
 
-pub unsafe extern "C" fn zeRTASParallelOperationJoinExt(hParallelOperation: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT)
-    };
-    let Some(call) = Call::begin(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT) else {
-        return driver()(hParallelOperation);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hParallelOperation) };
-    call.put(0, hParallelOperation);
-    let call = call.publish();
-    let result = driver()(hParallelOperation);
-    call.leave_result(ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT, 0, result);
-    result
+        ZE_COMMAND_LIST_IMMEDIATE_APPEND_COMMAND_LISTS_WITH_PARAMETERS: zeCommandListImmediateAppendCommandListsWithParameters(hCommandListImmediate: *mut c_void,
+        numCommandLists: u32, phCommandLists: *mut *mut c_void, pNext: *const c_void,
+        hSignalEvent: *mut c_void, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
+        numCommandLists as i64, 8), observe::array(phWaitEvents, numWaitEvents as i64, 8)];
+        leave 0, []
 }
+plain! {
 
-pub unsafe extern "C" fn zeSamplerCreate(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    desc: *const c_void,
-    phSampler: *mut *mut c_void,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * mut c_void , * const c_void , * mut * mut c_void) -> u32 { driver ! (ZE_SAMPLER_CREATE) } ;
-    let Some(mut call) = Call::begin(ZE_SAMPLER_CREATE) else {
-        return driver()(hContext, hDevice, desc, phSampler);
-    };
-    tracking::touch_process(Some(&mut call), |tracked, readable, observer| {
-        commands::zeSamplerCreate::enter(
-            tracked,
-            readable,
-            observer,
-            hContext as u64,
-            hDevice as u64,
-            desc as u64,
-            phSampler as u64,
-        )
-    });
-    let mut reads = [];
-    let call = call.reserve_observing(LEAVES, 32, &mut reads).map(|call| {
-        call.put(0, hContext);
-        call.put(8, hDevice);
-        call.put(16, desc);
-        call.put(24, phSampler);
-        call.publish_observing(32, &reads)
-    });
-    let result = driver()(hContext, hDevice, desc, phSampler);
-    if let Some(mut call) = call {
-        call.returned();
-        let mut writes = [observe::array(phSampler, 1, 8)];
-        call.leave(ZE_SAMPLER_CREATE, EFFECT, result, &mut writes);
-    }
-    result
+        ZE_COMMAND_LIST_IMMEDIATE_GET_FLAGS: zeCommandListImmediateGetFlags(hCommandList: *mut c_void,
+        pFlags: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
 }
+plain! {
 
-pub unsafe extern "C" fn zeSamplerDestroy(hSampler: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 { driver!(ZE_SAMPLER_DESTROY) };
-    let Some(call) = Call::begin(ZE_SAMPLER_DESTROY) else { return driver()(hSampler) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hSampler) };
-    call.put(0, hSampler);
-    let call = call.publish();
-    let result = driver()(hSampler);
-    call.leave_result(ZE_SAMPLER_DESTROY, 0, result);
-    result
+        ZE_COMMAND_LIST_IMMEDIATE_GET_INDEX: zeCommandListImmediateGetIndex(hCommandListImmediate: *mut c_void,
+        pIndex: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pIndex, 1, 4)]
 }
+plain! {
 
-pub unsafe extern "C" fn zeVirtualMemFree(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 {
-        driver!(ZE_VIRTUAL_MEM_FREE)
-    };
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_FREE) else { return driver()(hContext, ptr, size) };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hContext, ptr, size);
-    };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    call.put(16, size);
-    let call = call.publish();
-    let result = driver()(hContext, ptr, size);
-    call.leave_result(ZE_VIRTUAL_MEM_FREE, 0, result);
-    result
-}
+        ZE_COMMAND_LIST_IMMEDIATE_GET_MODE: zeCommandListImmediateGetMode(hCommandList: *mut c_void,
+        pMode: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pMode, 1, 4)]
+}
+plain! {
 
-pub unsafe extern "C" fn zeVirtualMemGetAccessAttribute(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-    access: *mut u32,
-    outSize: *mut u64,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64, *mut u32, *mut u64) -> u32 {
-            driver!(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE)
-        };
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE) else {
-        return driver()(hContext, ptr, size, access, outSize);
-    };
-    let Some(call) = call.reserve(LEAVES, 40) else {
-        return driver()(hContext, ptr, size, access, outSize);
-    };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    call.put(16, size);
-    call.put(24, access);
-    call.put(32, outSize);
-    let mut call = call.publish();
-    let result = driver()(hContext, ptr, size, access, outSize);
-    call.returned();
-    let mut writes = [observe::array(access, 1, 4), observe::array(outSize, 1, 8)];
-    call.leave(ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE, EFFECT, result, &mut writes);
-    result
+        ZE_COMMAND_LIST_IMMEDIATE_GET_PRIORITY: zeCommandListImmediateGetPriority(hCommandList: *mut c_void,
+        pPriority: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pPriority, 1, 4)]
 }
-
-pub unsafe extern "C" fn zeVirtualMemMap(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-    hPhysicalMemory: *mut c_void,
-    offset: u64,
-    access: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn (* mut c_void , * const c_void , u64 , * mut c_void , u64 , u32) -> u32 { driver ! (ZE_VIRTUAL_MEM_MAP) } ;
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_MAP) else {
-        return driver()(hContext, ptr, size, hPhysicalMemory, offset, access);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 44) else {
-        return driver()(hContext, ptr, size, hPhysicalMemory, offset, access);
-    };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    call.put(16, size);
-    call.put(24, hPhysicalMemory);
-    call.put(32, offset);
-    call.put_word(40, access);
-    let call = call.publish();
-    let result = driver()(hContext, ptr, size, hPhysicalMemory, offset, access);
-    call.leave_result(ZE_VIRTUAL_MEM_MAP, 0, result);
-    result
+plain! {
+
+        ZE_COMMAND_LIST_IS_GRAPH_CAPTURE_ENABLED_EXT: zeCommandListIsGraphCaptureEnabledExt(hCommandList: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_COMMAND_LIST_IS_IMMEDIATE: zeCommandListIsImmediate(hCommandList: *mut c_void,
+        pIsImmediate: *mut u8) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pIsImmediate, 1, 1)]
+}
+plain! {
+    ZE_COMMAND_LIST_IS_MUTABLE_EXP: zeCommandListIsMutableExp(hCommandList: *mut c_void,
+        pIsMutable: *mut u8) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pIsMutable, 1, 1)]
+}
+followed! {
+    ZE_COMMAND_LIST_RESET: zeCommandListReset(hCommandList: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_KERNELS_EXP: zeCommandListUpdateMutableCommandKernelsExp(hCommandList: *mut c_void,
+        numKernels: u32, pCommandId: *mut u64, phKernels: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pCommandId, numKernels as i64, 8),
+        observe::array(phKernels, numKernels as i64, 8)]; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_SIGNAL_EVENT_EXP: zeCommandListUpdateMutableCommandSignalEventExp(hCommandList: *mut c_void,
+        commandId: u64, hSignalEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMAND_WAIT_EVENTS_EXP: zeCommandListUpdateMutableCommandWaitEventsExp(hCommandList: *mut c_void,
+        commandId: u64, numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+
+        ZE_COMMAND_LIST_UPDATE_MUTABLE_COMMANDS_EXP: zeCommandListUpdateMutableCommandsExp(hCommandList: *mut c_void,
+        desc: *const c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+followed! {
+    ZE_COMMAND_QUEUE_CREATE: zeCommandQueueCreate(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, phCommandQueue: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT,
+        [observe::array(phCommandQueue, 1, 8)]
+}
+followed! {
+    ZE_COMMAND_QUEUE_DESTROY: zeCommandQueueDestroy(hCommandQueue: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+hooked! {
+
+        ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS: zeCommandQueueExecuteCommandLists(hCommandQueue: *mut c_void,
+        numCommandLists: u32, phCommandLists: *mut *mut c_void,
+        hFence: *mut c_void) -> u32 as result;
+    state [enter leave]; enter EFFECT | LEAVES, [observe::array(phCommandLists,
+        numCommandLists as i64, 8)];
+        leave hooks::zeCommandQueueExecuteCommandLists_leave_flags(hCommandQueue, numCommandLists,
+        phCommandLists, hFence, result), []
+}
+plain! {
+    ZE_COMMAND_QUEUE_GET_FLAGS: zeCommandQueueGetFlags(hCmdQueue: *mut c_void,
+        pFlags: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
+}
+plain! {
+    ZE_COMMAND_QUEUE_GET_INDEX: zeCommandQueueGetIndex(hCommandQueue: *mut c_void,
+        pIndex: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pIndex, 1, 4)]
+}
+plain! {
+    ZE_COMMAND_QUEUE_GET_MODE: zeCommandQueueGetMode(hCmdQueue: *mut c_void,
+        pMode: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pMode, 1, 4)]
+}
+plain! {
+    ZE_COMMAND_QUEUE_GET_ORDINAL: zeCommandQueueGetOrdinal(hCommandQueue: *mut c_void,
+        pOrdinal: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pOrdinal, 1, 4)]
+}
+plain! {
+    ZE_COMMAND_QUEUE_GET_PRIORITY: zeCommandQueueGetPriority(hCmdQueue: *mut c_void,
+        pPriority: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pPriority, 1, 4)]
+}
+hooked! {
+    ZE_COMMAND_QUEUE_SYNCHRONIZE: zeCommandQueueSynchronize(hCommandQueue: *mut c_void,
+        timeout: u64) -> u32;
+    state [leave]; enter LEAVES; leave EFFECT, []
+}
+followed! {
+    ZE_CONTEXT_CREATE: zeContextCreate(hDriver: *mut c_void, desc: *const c_void,
+        phContext: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phContext, 1, 8)]
+}
+followed! {
+    ZE_CONTEXT_CREATE_EX: zeContextCreateEx(hDriver: *mut c_void, desc: *const c_void,
+        numDevices: u32, phDevices: *mut *mut c_void, phContext: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, [observe::array(phDevices, numDevices as i64, 8)];
+        leave EFFECT, [observe::array(phContext, 1, 8)]
+}
+plain! {
+    ZE_CONTEXT_DESTROY: zeContextDestroy(hContext: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_CONTEXT_EVICT_IMAGE: zeContextEvictImage(hContext: *mut c_void, hDevice: *mut c_void,
+        hImage: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_CONTEXT_EVICT_MEMORY: zeContextEvictMemory(hContext: *mut c_void, hDevice: *mut c_void,
+        ptr: *mut c_void, size: u64) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_CONTEXT_GET_STATUS: zeContextGetStatus(hContext: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_CONTEXT_MAKE_IMAGE_RESIDENT: zeContextMakeImageResident(hContext: *mut c_void,
+        hDevice: *mut c_void, hImage: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_CONTEXT_MAKE_MEMORY_RESIDENT: zeContextMakeMemoryResident(hContext: *mut c_void,
+        hDevice: *mut c_void, ptr: *mut c_void, size: u64) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_CONTEXT_SYSTEM_BARRIER: zeContextSystemBarrier(hContext: *mut c_void,
+        hDevice: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_DEVICE_CAN_ACCESS_PEER: zeDeviceCanAccessPeer(hDevice: *mut c_void,
+        hPeerDevice: *mut c_void, value: *mut u8) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(value, 1, 1)]
+}
+followed! {
+    ZE_DEVICE_GET: zeDeviceGet(hDriver: *mut c_void, pCount: *mut u32,
+        phDevices: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+plain! {
+
+        ZE_DEVICE_GET_AGGREGATED_COPY_OFFLOAD_INCREMENT_VALUE: zeDeviceGetAggregatedCopyOffloadIncrementValue(hDevice: *mut c_void,
+        incrementValue: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(incrementValue, 1, 4)]
+}
+followed! {
+    ZE_DEVICE_GET_CACHE_PROPERTIES: zeDeviceGetCacheProperties(hDevice: *mut c_void,
+        pCount: *mut u32, pCacheProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+
+        ZE_DEVICE_GET_COMMAND_QUEUE_GROUP_PROPERTIES: zeDeviceGetCommandQueueGroupProperties(hDevice: *mut c_void,
+        pCount: *mut u32, pCommandQueueGroupProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_DEVICE_GET_COMPUTE_PROPERTIES: zeDeviceGetComputeProperties(hDevice: *mut c_void,
+        pComputeProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+
+        ZE_DEVICE_GET_COUNTER_BASED_EVENT_MAX_VALUE: zeDeviceGetCounterBasedEventMaxValue(hDevice: *mut c_void,
+        maxValue: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(maxValue, 1, 8)]
+}
+followed! {
+
+        ZE_DEVICE_GET_EXTERNAL_MEMORY_PROPERTIES: zeDeviceGetExternalMemoryProperties(hDevice: *mut c_void,
+        pExternalMemoryProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+    ZE_DEVICE_GET_FABRIC_VERTEX_EXP: zeDeviceGetFabricVertexExp(hDevice: *mut c_void,
+        phVertex: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phVertex, 1, 8)]
+}
+plain! {
+    ZE_DEVICE_GET_GLOBAL_TIMESTAMPS: zeDeviceGetGlobalTimestamps(hDevice: *mut c_void,
+        hostTimestamp: *mut u64, deviceTimestamp: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(hostTimestamp, 1, 8),
+        observe::array(deviceTimestamp, 1, 8)]
+}
+followed! {
+    ZE_DEVICE_GET_IMAGE_PROPERTIES: zeDeviceGetImageProperties(hDevice: *mut c_void,
+        pImageProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+
+        ZE_DEVICE_GET_MEMORY_ACCESS_PROPERTIES: zeDeviceGetMemoryAccessProperties(hDevice: *mut c_void,
+        pMemAccessProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_DEVICE_GET_MEMORY_PROPERTIES: zeDeviceGetMemoryProperties(hDevice: *mut c_void,
+        pCount: *mut u32, pMemProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
-
-pub unsafe extern "C" fn zeVirtualMemQueryPageSize(
-    hContext: *mut c_void,
-    hDevice: *mut c_void,
-    size: u64,
-    pagesize: *mut u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *mut c_void, u64, *mut u64) -> u32 {
-        driver!(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE)
-    };
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE) else {
-        return driver()(hContext, hDevice, size, pagesize);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver()(hContext, hDevice, size, pagesize);
-    };
-    call.put(0, hContext);
-    call.put(8, hDevice);
-    call.put(16, size);
-    call.put(24, pagesize);
-    let mut call = call.publish();
-    let result = driver()(hContext, hDevice, size, pagesize);
-    call.returned();
-    let mut writes = [observe::array(pagesize, 1, 8)];
-    call.leave(ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE, EFFECT, result, &mut writes);
-    result
+followed! {
+    ZE_DEVICE_GET_MODULE_PROPERTIES: zeDeviceGetModuleProperties(hDevice: *mut c_void,
+        pModuleProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_DEVICE_GET_P2P_PROPERTIES: zeDeviceGetP2PProperties(hDevice: *mut c_void,
+        hPeerDevice: *mut c_void, pP2PProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_DEVICE_GET_PROPERTIES: zeDeviceGetProperties(hDevice: *mut c_void,
+        pDeviceProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+    ZE_DEVICE_GET_ROOT_DEVICE: zeDeviceGetRootDevice(hDevice: *mut c_void,
+        phRootDevice: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phRootDevice, 1, 8)]
+}
+followed! {
+    ZE_DEVICE_GET_RUNTIME_REQUIREMENTS: zeDeviceGetRuntimeRequirements(hDevice: *mut c_void,
+        pObjDesc: *const c_void, pSize: *mut u64, pRequirements: *mut c_char) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT, []
+}
+plain! {
+
+        ZE_DEVICE_GET_RUNTIME_REQUIREMENTS_KEY: zeDeviceGetRuntimeRequirementsKey(hDevice: *mut c_void,
+        pKey: *mut *const c_char) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pKey, 1, 8)]
+}
+plain! {
+    ZE_DEVICE_GET_STATUS: zeDeviceGetStatus(hDevice: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_DEVICE_GET_SUB_DEVICES: zeDeviceGetSubDevices(hDevice: *mut c_void, pCount: *mut u32,
+        phSubdevices: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
+followed! {
 
-pub unsafe extern "C" fn zeVirtualMemReserve(
-    hContext: *mut c_void,
-    pStart: *const c_void,
-    size: u64,
-    pptr: *mut *mut c_void,
-) -> u32 {
-    let driver =
-        || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64, *mut *mut c_void) -> u32 {
-            driver!(ZE_VIRTUAL_MEM_RESERVE)
-        };
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_RESERVE) else {
-        return driver()(hContext, pStart, size, pptr);
-    };
-    let Some(call) = call.reserve(LEAVES, 32) else {
-        return driver()(hContext, pStart, size, pptr);
-    };
-    call.put(0, hContext);
-    call.put(8, pStart);
-    call.put(16, size);
-    call.put(24, pptr);
-    let mut call = call.publish();
-    let result = driver()(hContext, pStart, size, pptr);
-    call.returned();
-    let mut writes = [observe::array(pptr, 1, 8)];
-    call.leave(ZE_VIRTUAL_MEM_RESERVE, EFFECT, result, &mut writes);
-    result
+        ZE_DEVICE_GET_VECTOR_WIDTH_PROPERTIES_EXT: zeDeviceGetVectorWidthPropertiesExt(hDevice: *mut c_void,
+        pCount: *mut u32, pVectorWidthProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
 }
+followed! {
 
-pub unsafe extern "C" fn zeVirtualMemSetAccessAttribute(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-    access: u32,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64, u32) -> u32 {
-        driver!(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE)
-    };
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE) else {
-        return driver()(hContext, ptr, size, access);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 28) else {
-        return driver()(hContext, ptr, size, access);
-    };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    call.put(16, size);
-    call.put_word(24, access);
-    let call = call.publish();
-    let result = driver()(hContext, ptr, size, access);
-    call.leave_result(ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE, 0, result);
-    result
+        ZE_DEVICE_IMPORT_EXTERNAL_SEMAPHORE_EXT: zeDeviceImportExternalSemaphoreExt(hDevice: *mut c_void,
+        desc: *const c_void, phSemaphore: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phSemaphore, 1, 8)]
 }
+followed! {
+    ZE_DEVICE_PCI_GET_PROPERTIES_EXT: zeDevicePciGetPropertiesExt(hDevice: *mut c_void,
+        pPciProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
 
-pub unsafe extern "C" fn zeVirtualMemUnmap(
-    hContext: *mut c_void,
-    ptr: *const c_void,
-    size: u64,
-) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void, *const c_void, u64) -> u32 {
-        driver!(ZE_VIRTUAL_MEM_UNMAP)
-    };
-    let Some(call) = Call::begin(ZE_VIRTUAL_MEM_UNMAP) else {
-        return driver()(hContext, ptr, size);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 24) else {
-        return driver()(hContext, ptr, size);
-    };
-    call.put(0, hContext);
-    call.put(8, ptr);
-    call.put(16, size);
-    let call = call.publish();
-    let result = driver()(hContext, ptr, size);
-    call.leave_result(ZE_VIRTUAL_MEM_UNMAP, 0, result);
-    result
+        ZE_DEVICE_RELEASE_EXTERNAL_SEMAPHORE_EXT: zeDeviceReleaseExternalSemaphoreExt(hSemaphore: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
 }
-
-pub unsafe extern "C" fn zerGetDefaultContext() -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn() -> *mut c_void { driver!(ZER_GET_DEFAULT_CONTEXT) };
-    let Some(call) = Call::begin(ZER_GET_DEFAULT_CONTEXT) else { return driver()() };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 0) else { return driver()() };
-    let call = call.publish();
-    let result = driver()();
-    call.leave_result(ZER_GET_DEFAULT_CONTEXT, 0, result);
-    result
+plain! {
+    ZE_DEVICE_RESERVE_CACHE_EXT: zeDeviceReserveCacheExt(hDevice: *mut c_void, cacheLevel: u64,
+        cacheReservationSize: u64) -> u32;
+    enter EFFECT | LEAVES; result 0
 }
-
-pub unsafe extern "C" fn zerGetLastErrorDescription(ppString: *mut *const c_char) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut *const c_char) -> u32 {
-        driver!(ZER_GET_LAST_ERROR_DESCRIPTION)
-    };
-    let Some(call) = Call::begin(ZER_GET_LAST_ERROR_DESCRIPTION) else { return driver()(ppString) };
-    let Some(call) = call.reserve(LEAVES, 8) else { return driver()(ppString) };
-    call.put(0, ppString);
-    let mut call = call.publish();
-    let result = driver()(ppString);
-    call.returned();
-    let mut writes = [observe::array(ppString, 1, 8)];
-    call.leave(ZER_GET_LAST_ERROR_DESCRIPTION, EFFECT, result, &mut writes);
-    result
+plain! {
+    ZE_DEVICE_SET_CACHE_ADVICE_EXT: zeDeviceSetCacheAdviceExt(hDevice: *mut c_void,
+        ptr: *mut c_void, regionSize: u64, cacheRegion: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
 }
-
-pub unsafe extern "C" fn zerTranslateDeviceHandleToIdentifier(hDevice: *mut c_void) -> u32 {
-    let driver = || -> unsafe extern "C" fn(*mut c_void) -> u32 {
-        driver!(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER)
-    };
-    let Some(call) = Call::begin(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER) else {
-        return driver()(hDevice);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 8) else { return driver()(hDevice) };
-    call.put(0, hDevice);
-    let call = call.publish();
-    let result = driver()(hDevice);
-    call.leave_result(ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER, 0, result);
-    result
+plain! {
+    ZE_DEVICE_SYNCHRONIZE: zeDeviceSynchronize(hDevice: *mut c_void) -> u32;
+    enter LEAVES; result EFFECT
 }
-
-pub unsafe extern "C" fn zerTranslateIdentifierToDeviceHandle(identifier: u32) -> *mut c_void {
-    let driver = || -> unsafe extern "C" fn(u32) -> *mut c_void {
-        driver!(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE)
-    };
-    let Some(call) = Call::begin(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE) else {
-        return driver()(identifier);
-    };
-    let Some(call) = call.reserve(EFFECT | LEAVES, 4) else { return driver()(identifier) };
-    call.put_word(0, identifier);
-    let call = call.publish();
-    let result = driver()(identifier);
-    call.leave_result(ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE, 0, result);
-    result
+followed! {
+
+        ZE_DEVICE_VALIDATE_RUNTIME_REQUIREMENTS: zeDeviceValidateRuntimeRequirements(hDevice: *mut c_void,
+        pRequirements: *const c_char, pOut: *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::c_string(pRequirements)]; leave EFFECT, []
+}
+followed! {
+    ZE_DRIVER_GET: zeDriverGet(pCount: *mut u32, phDrivers: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+plain! {
+    ZE_DRIVER_GET_API_VERSION: zeDriverGetApiVersion(hDriver: *mut c_void,
+        version: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(version, 1, 4)]
+}
+plain! {
+
+        ZE_DRIVER_GET_DEFAULT_CONTEXT: zeDriverGetDefaultContext(hDriver: *mut c_void) -> *mut c_void;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_DRIVER_GET_EXTENSION_FUNCTION_ADDRESS: zeDriverGetExtensionFunctionAddress(hDriver: *mut c_void,
+        name: *const c_char, ppFunctionAddress: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::c_string(name)]; leave EFFECT, [observe::array(ppFunctionAddress,
+        1, 8)]
+}
+followed! {
+    ZE_DRIVER_GET_EXTENSION_PROPERTIES: zeDriverGetExtensionProperties(hDriver: *mut c_void,
+        pCount: *mut u32, pExtensionProperties: *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_DRIVER_GET_IPC_PROPERTIES: zeDriverGetIpcProperties(hDriver: *mut c_void,
+        pIpcProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+    ZE_DRIVER_GET_LAST_ERROR_DESCRIPTION: zeDriverGetLastErrorDescription(hDriver: *mut c_void,
+        ppString: *mut *const c_char) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(ppString, 1, 8)]
+}
+followed! {
+    ZE_DRIVER_GET_PROPERTIES: zeDriverGetProperties(hDriver: *mut c_void,
+        pDriverProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+
+        ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXP: zeDriverRTASFormatCompatibilityCheckExp(hDriver: *mut c_void,
+        rtasFormatA: u32, rtasFormatB: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_DRIVER_RTAS_FORMAT_COMPATIBILITY_CHECK_EXT: zeDriverRTASFormatCompatibilityCheckExt(hDriver: *mut c_void,
+        rtasFormatA: u32, rtasFormatB: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_EVENT_COUNTER_BASED_CLOSE_IPC_HANDLE: zeEventCounterBasedCloseIpcHandle(hEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_EVENT_COUNTER_BASED_CREATE: zeEventCounterBasedCreate(hContext: *mut c_void,
+        hDevice: *mut c_void, desc: *const c_void, phEvent: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phEvent, 1, 8)]
+}
+plain! {
+
+        ZE_EVENT_COUNTER_BASED_GET_DEVICE_ADDRESS: zeEventCounterBasedGetDeviceAddress(hEvent: *mut c_void,
+        completionValue: *mut u64, deviceAddress: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(completionValue, 1, 8),
+        observe::array(deviceAddress, 1, 8)]
+}
+plain! {
+    ZE_EVENT_COUNTER_BASED_GET_IPC_HANDLE: zeEventCounterBasedGetIpcHandle(hEvent: *mut c_void,
+        phIpc: *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phIpc, 64, 1)]
+}
+plain! {
+
+        ZE_EVENT_COUNTER_BASED_OPEN_IPC_HANDLE: zeEventCounterBasedOpenIpcHandle(hContext: *mut c_void,
+        hIpc: ByValue<gapii_ze_api::types::ze_ipc_event_counter_based_handle_t>,
+        phEvent: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::array(hIpc.address(), 64, 1)]; leave EFFECT,
+        [observe::array(phEvent, 1, 8)]
+}
+followed! {
+    ZE_EVENT_CREATE: zeEventCreate(hEventPool: *mut c_void, desc: *const c_void,
+        phEvent: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phEvent, 1, 8)]
+}
+plain! {
+    ZE_EVENT_DESTROY: zeEventDestroy(hEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_EVENT_GET_COUNTER_BASED_FLAGS: zeEventGetCounterBasedFlags(hEvent: *mut c_void,
+        pFlags: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
+}
+plain! {
+    ZE_EVENT_GET_EVENT_POOL: zeEventGetEventPool(hEvent: *mut c_void,
+        phEventPool: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phEventPool, 1, 8)]
+}
+plain! {
+    ZE_EVENT_GET_SIGNAL_SCOPE: zeEventGetSignalScope(hEvent: *mut c_void,
+        pSignalScope: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pSignalScope, 1, 4)]
+}
+plain! {
+    ZE_EVENT_GET_WAIT_SCOPE: zeEventGetWaitScope(hEvent: *mut c_void,
+        pWaitScope: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pWaitScope, 1, 4)]
+}
+plain! {
+    ZE_EVENT_HOST_RESET: zeEventHostReset(hEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_EVENT_HOST_SIGNAL: zeEventHostSignal(hEvent: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+hooked! {
+    ZE_EVENT_HOST_SYNCHRONIZE: zeEventHostSynchronize(hEvent: *mut c_void,
+        timeout: u64) -> u32;
+    state [leave]; enter LEAVES; leave EFFECT, []
+}
+plain! {
+    ZE_EVENT_POOL_CLOSE_IPC_HANDLE: zeEventPoolCloseIpcHandle(hEventPool: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_EVENT_POOL_CREATE: zeEventPoolCreate(hContext: *mut c_void, desc: *const c_void,
+        numDevices: u32, phDevices: *mut *mut c_void, phEventPool: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, [observe::array(phDevices, numDevices as i64, 8)];
+        leave EFFECT, [observe::array(phEventPool, 1, 8)]
+}
+plain! {
+    ZE_EVENT_POOL_DESTROY: zeEventPoolDestroy(hEventPool: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_EVENT_POOL_GET_CONTEXT_HANDLE: zeEventPoolGetContextHandle(hEventPool: *mut c_void,
+        phContext: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phContext, 1, 8)]
+}
+plain! {
+    ZE_EVENT_POOL_GET_FLAGS: zeEventPoolGetFlags(hEventPool: *mut c_void,
+        pFlags: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
+}
+plain! {
+    ZE_EVENT_POOL_GET_IPC_HANDLE: zeEventPoolGetIpcHandle(hEventPool: *mut c_void,
+        phIpc: *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phIpc, 64, 1)]
+}
+plain! {
+    ZE_EVENT_POOL_OPEN_IPC_HANDLE: zeEventPoolOpenIpcHandle(hContext: *mut c_void,
+        hIpc: ByValue<gapii_ze_api::types::ze_ipc_event_pool_handle_t>,
+        phEventPool: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::array(hIpc.address(), 64, 1)]; leave EFFECT,
+        [observe::array(phEventPool, 1, 8)]
+}
+plain! {
+    ZE_EVENT_POOL_PUT_IPC_HANDLE: zeEventPoolPutIpcHandle(hContext: *mut c_void,
+        hIpc: ByValue<gapii_ze_api::types::ze_ipc_event_pool_handle_t>) -> u32;
+    enter EFFECT | LEAVES, [observe::array(hIpc.address(), 64, 1)]; result 0
+}
+plain! {
+    ZE_EVENT_QUERY_KERNEL_TIMESTAMP: zeEventQueryKernelTimestamp(hEvent: *mut c_void,
+        dstptr: *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(dstptr, 32, 1)]
+}
+followed! {
+    ZE_EVENT_QUERY_KERNEL_TIMESTAMPS_EXT: zeEventQueryKernelTimestampsExt(hEvent: *mut c_void,
+        hDevice: *mut c_void, pCount: *mut u32, pResults: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_EVENT_QUERY_STATUS: zeEventQueryStatus(hEvent: *mut c_void) -> u32;
+    state process [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+followed! {
+    ZE_EVENT_QUERY_TIMESTAMPS_EXP: zeEventQueryTimestampsExp(hEvent: *mut c_void,
+        hDevice: *mut c_void, pCount: *mut u32, pTimestamps: *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+plain! {
+    ZE_EXECUTABLE_GRAPH_DESTROY_EXT: zeExecutableGraphDestroyExt(hGraph: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_EXECUTABLE_GRAPH_GET_SOURCE_GRAPH_EXT: zeExecutableGraphGetSourceGraphExt(hGraph: *mut c_void,
+        phSourceGraph: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phSourceGraph, 1, 8)]
+}
+followed! {
+    ZE_FABRIC_EDGE_GET_EXP: zeFabricEdgeGetExp(hVertexA: *mut c_void, hVertexB: *mut c_void,
+        pCount: *mut u32, phEdges: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_FABRIC_EDGE_GET_PROPERTIES_EXP: zeFabricEdgeGetPropertiesExp(hEdge: *mut c_void,
+        pEdgeProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+    ZE_FABRIC_EDGE_GET_VERTICES_EXP: zeFabricEdgeGetVerticesExp(hEdge: *mut c_void,
+        phVertexA: *mut *mut c_void, phVertexB: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phVertexA, 1, 8), observe::array(phVertexB, 1,
+        8)]
+}
+plain! {
+    ZE_FABRIC_VERTEX_GET_DEVICE_EXP: zeFabricVertexGetDeviceExp(hVertex: *mut c_void,
+        phDevice: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phDevice, 1, 8)]
+}
+followed! {
+    ZE_FABRIC_VERTEX_GET_EXP: zeFabricVertexGetExp(hDriver: *mut c_void, pCount: *mut u32,
+        phVertices: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_FABRIC_VERTEX_GET_PROPERTIES_EXP: zeFabricVertexGetPropertiesExp(hVertex: *mut c_void,
+        pVertexProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+
+        ZE_FABRIC_VERTEX_GET_SUB_VERTICES_EXP: zeFabricVertexGetSubVerticesExp(hVertex: *mut c_void,
+        pCount: *mut u32, phSubvertices: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_FENCE_CREATE: zeFenceCreate(hCommandQueue: *mut c_void, desc: *const c_void,
+        phFence: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT,
+        [observe::array(phFence, 1, 8)]
+}
+followed! {
+    ZE_FENCE_DESTROY: zeFenceDestroy(hFence: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+hooked! {
+    ZE_FENCE_HOST_SYNCHRONIZE: zeFenceHostSynchronize(hFence: *mut c_void,
+        timeout: u64) -> u32;
+    state [leave]; enter LEAVES; leave EFFECT, []
+}
+followed! {
+    ZE_FENCE_QUERY_STATUS: zeFenceQueryStatus(hFence: *mut c_void) -> u32;
+    state process [tracked leave]; enter LEAVES; leave EFFECT, []
+}
+plain! { ZE_FENCE_RESET: zeFenceReset(hFence: *mut c_void) -> u32; enter EFFECT | LEAVES; result 0 }
+followed! {
+    ZE_GRAPH_CREATE_EXT: zeGraphCreateExt(hContext: *mut c_void, pNext: *const c_void,
+        phGraph: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phGraph, 1, 8)]
+}
+plain! {
+    ZE_GRAPH_DESTROY_EXT: zeGraphDestroyExt(hGraph: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_GRAPH_DUMP_CONTENTS_EXT: zeGraphDumpContentsExt(hGraph: *mut c_void,
+        filePath: *const c_char, pNext: *const c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, [observe::c_string(filePath)]; result 0
+}
+plain! {
+    ZE_GRAPH_GET_PRIMARY_COMMAND_LIST_EXT: zeGraphGetPrimaryCommandListExt(hGraph: *mut c_void,
+        phCommandList: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phCommandList, 1, 8)]
+}
+followed! {
+    ZE_GRAPH_INSTANTIATE_EXT: zeGraphInstantiateExt(hGraph: *mut c_void, pNext: *const c_void,
+        phExecutableGraph: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phExecutableGraph,
+        1, 8)]
+}
+plain! {
+    ZE_GRAPH_IS_EMPTY_EXT: zeGraphIsEmptyExt(hGraph: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+
+        ZE_GRAPH_SET_DESTRUCTION_CALLBACK_EXT: zeGraphSetDestructionCallbackExt(hGraph: *mut c_void,
+        pfnCallback: *mut c_void, pUserData: *mut c_void, pNext: *const c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+followed! {
+    ZE_IMAGE_CREATE: zeImageCreate(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, phImage: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phImage, 1, 8)]
+}
+plain! {
+    ZE_IMAGE_DESTROY: zeImageDestroy(hImage: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_IMAGE_GET_ALLOC_PROPERTIES_EXT: zeImageGetAllocPropertiesExt(hContext: *mut c_void,
+        hImage: *mut c_void, pImageAllocProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+    ZE_IMAGE_GET_DEVICE_OFFSET_EXP: zeImageGetDeviceOffsetExp(hImage: *mut c_void,
+        pDeviceOffset: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pDeviceOffset, 1, 8)]
+}
+followed! {
+    ZE_IMAGE_GET_MEMORY_PROPERTIES_EXP: zeImageGetMemoryPropertiesExp(hImage: *mut c_void,
+        pMemoryProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_IMAGE_GET_PROPERTIES: zeImageGetProperties(hDevice: *mut c_void, desc: *const c_void,
+        pImageProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_IMAGE_VIEW_CREATE_EXP: zeImageViewCreateExp(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, hImage: *mut c_void, phImageView: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phImageView, 1, 8)]
+}
+followed! {
+    ZE_IMAGE_VIEW_CREATE_EXT: zeImageViewCreateExt(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, hImage: *mut c_void, phImageView: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phImageView, 1, 8)]
+}
+plain! { ZE_INIT: zeInit(flags: u32) -> u32; enter EFFECT | LEAVES; result 0 }
+followed! {
+    ZE_INIT_DRIVERS: zeInitDrivers(pCount: *mut u32, phDrivers: *mut *mut c_void,
+        desc: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_KERNEL_CREATE: zeKernelCreate(hModule: *mut c_void, desc: *const c_void,
+        phKernel: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phKernel, 1, 8)]
+}
+plain! {
+    ZE_KERNEL_DESTROY: zeKernelDestroy(hKernel: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+
+        ZE_KERNEL_GET_ALLOCATION_PROPERTIES_EXP: zeKernelGetAllocationPropertiesExp(hKernel: *mut c_void,
+        pCount: *mut u32, pAllocationProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_KERNEL_GET_BINARY_EXP: zeKernelGetBinaryExp(hKernel: *mut c_void, pSize: *mut u64,
+        pKernelBinary: *mut u8) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT, []
+}
+plain! {
+    ZE_KERNEL_GET_INDIRECT_ACCESS: zeKernelGetIndirectAccess(hKernel: *mut c_void,
+        pFlags: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pFlags, 1, 4)]
+}
+followed! {
+    ZE_KERNEL_GET_NAME: zeKernelGetName(hKernel: *mut c_void, pSize: *mut u64,
+        pName: *mut c_char) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT, []
+}
+followed! {
+    ZE_KERNEL_GET_PROPERTIES: zeKernelGetProperties(hKernel: *mut c_void,
+        pKernelProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_KERNEL_GET_SOURCE_ATTRIBUTES: zeKernelGetSourceAttributes(hKernel: *mut c_void,
+        pSize: *mut u32, pString: *mut *mut c_char) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 4)]; leave EFFECT,
+        [observe::array(pString, 1, 8)]
+}
+followed! {
+    ZE_KERNEL_SCHEDULING_HINT_EXP: zeKernelSchedulingHintExp(hKernel: *mut c_void,
+        pHint: *mut c_void) -> u32;
+    state process [enter]; enter EFFECT | LEAVES, []; result 0
+}
+plain! {
+    ZE_KERNEL_SET_ARGUMENT_VALUE: zeKernelSetArgumentValue(hKernel: *mut c_void, argIndex: u32,
+        argSize: u64, pArgValue: *const c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(pArgValue, argSize as i64, 1)]; result 0
+}
+plain! {
+    ZE_KERNEL_SET_CACHE_CONFIG: zeKernelSetCacheConfig(hKernel: *mut c_void,
+        flags: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_KERNEL_SET_GLOBAL_OFFSET_EXP: zeKernelSetGlobalOffsetExp(hKernel: *mut c_void,
+        offsetX: u32, offsetY: u32, offsetZ: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_KERNEL_SET_GROUP_SIZE: zeKernelSetGroupSize(hKernel: *mut c_void, groupSizeX: u32,
+        groupSizeY: u32, groupSizeZ: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_KERNEL_SET_INDIRECT_ACCESS: zeKernelSetIndirectAccess(hKernel: *mut c_void,
+        flags: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_KERNEL_SUGGEST_GROUP_SIZE: zeKernelSuggestGroupSize(hKernel: *mut c_void,
+        globalSizeX: u32, globalSizeY: u32, globalSizeZ: u32, groupSizeX: *mut u32,
+        groupSizeY: *mut u32, groupSizeZ: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(groupSizeX, 1, 4), observe::array(groupSizeY,
+        1, 4), observe::array(groupSizeZ, 1, 4)]
+}
+plain! {
+
+        ZE_KERNEL_SUGGEST_MAX_COOPERATIVE_GROUP_COUNT: zeKernelSuggestMaxCooperativeGroupCount(hKernel: *mut c_void,
+        totalGroupCount: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(totalGroupCount, 1, 4)]
+}
+followed! {
+    ZE_MEM_ALLOC_DEVICE: zeMemAllocDevice(hContext: *mut c_void, device_desc: *const c_void,
+        size: u64, alignment: u64, hDevice: *mut c_void, pptr: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT, [observe::array(pptr,
+        1, 8)]
+}
+followed! {
+    ZE_MEM_ALLOC_HOST: zeMemAllocHost(hContext: *mut c_void, host_desc: *const c_void,
+        size: u64, alignment: u64, pptr: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT, [observe::array(pptr,
+        1, 8)]
+}
+followed! {
+    ZE_MEM_ALLOC_SHARED: zeMemAllocShared(hContext: *mut c_void, device_desc: *const c_void,
+        host_desc: *const c_void, size: u64, alignment: u64, hDevice: *mut c_void,
+        pptr: *mut *mut c_void) -> u32;
+    state process [tracked enter leave]; enter LEAVES, []; leave EFFECT, [observe::array(pptr,
+        1, 8)]
+}
+plain! {
+    ZE_MEM_CLOSE_IPC_HANDLE: zeMemCloseIpcHandle(hContext: *mut c_void,
+        ptr: *const c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_MEM_FREE: zeMemFree(hContext: *mut c_void, ptr: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_MEM_FREE_EXT: zeMemFreeExt(hContext: *mut c_void, pMemFreeDesc: *const c_void,
+        ptr: *mut c_void) -> u32;
+    state process [tracked enter]; enter EFFECT | LEAVES, []; result 0
+}
+followed! {
+    ZE_MEM_GET_ADDRESS_RANGE: zeMemGetAddressRange(hContext: *mut c_void, ptr: *const c_void,
+        pBase: *mut *mut c_void, pSize: *mut u64) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT,
+        [observe::array(pBase, 1, 8)]
+}
+followed! {
+    ZE_MEM_GET_ALLOC_PROPERTIES: zeMemGetAllocProperties(hContext: *mut c_void,
+        ptr: *const c_void, pMemAllocProperties: *mut c_void, phDevice: *mut *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, [observe::array(phDevice, 1,
+        8)]
+}
+plain! {
+
+        ZE_MEM_GET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemGetAtomicAccessAttributeExp(hContext: *mut c_void,
+        hDevice: *mut c_void, ptr: *const c_void, size: u64, pAttr: *mut u32) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pAttr, 1, 4)]
+}
+plain! {
+
+        ZE_MEM_GET_FILE_DESCRIPTOR_FROM_IPC_HANDLE_EXP: zeMemGetFileDescriptorFromIpcHandleExp(hContext: *mut c_void,
+        ipcHandle: ByValue<gapii_ze_api::types::ze_ipc_mem_handle_t>, pHandle: *mut u64) -> u32;
+    enter LEAVES, [observe::array(ipcHandle.address(), 64, 1)]; leave EFFECT,
+        [observe::array(pHandle, 1, 8)]
+}
+plain! {
+    ZE_MEM_GET_IPC_HANDLE: zeMemGetIpcHandle(hContext: *mut c_void, ptr: *const c_void,
+        pIpcHandle: *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pIpcHandle, 64, 1)]
+}
+plain! {
+
+        ZE_MEM_GET_IPC_HANDLE_FROM_FILE_DESCRIPTOR_EXP: zeMemGetIpcHandleFromFileDescriptorExp(hContext: *mut c_void,
+        handle: u64, pIpcHandle: *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pIpcHandle, 64, 1)]
+}
+followed! {
+
+        ZE_MEM_GET_IPC_HANDLE_WITH_PROPERTIES: zeMemGetIpcHandleWithProperties(hContext: *mut c_void,
+        ptr: *const c_void, pNext: *mut c_void, pIpcHandle: *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(pIpcHandle, 64, 1)]
+}
+plain! {
+    ZE_MEM_GET_PITCH_FOR2D_IMAGE: zeMemGetPitchFor2dImage(hContext: *mut c_void,
+        hDevice: *mut c_void, imageWidth: u64, imageHeight: u64, elementSizeInBytes: u32,
+        rowPitch: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(rowPitch, 1, 8)]
+}
+plain! {
+    ZE_MEM_OPEN_IPC_HANDLE: zeMemOpenIpcHandle(hContext: *mut c_void, hDevice: *mut c_void,
+        handle: ByValue<gapii_ze_api::types::ze_ipc_mem_handle_t>, flags: u32,
+        pptr: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::array(handle.address(), 64, 1)]; leave EFFECT,
+        [observe::array(pptr, 1, 8)]
+}
+plain! {
+    ZE_MEM_PUT_IPC_HANDLE: zeMemPutIpcHandle(hContext: *mut c_void,
+        handle: ByValue<gapii_ze_api::types::ze_ipc_mem_handle_t>) -> u32;
+    enter EFFECT | LEAVES, [observe::array(handle.address(), 64, 1)]; result 0
+}
+plain! {
+
+        ZE_MEM_SET_ATOMIC_ACCESS_ATTRIBUTE_EXP: zeMemSetAtomicAccessAttributeExp(hContext: *mut c_void,
+        hDevice: *mut c_void, ptr: *const c_void, size: u64, attr: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_MODULE_BUILD_LOG_DESTROY: zeModuleBuildLogDestroy(hModuleBuildLog: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_MODULE_BUILD_LOG_GET_STRING: zeModuleBuildLogGetString(hModuleBuildLog: *mut c_void,
+        pSize: *mut u64, pBuildLog: *mut c_char) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT, []
+}
+followed! {
+    ZE_MODULE_CREATE: zeModuleCreate(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, phModule: *mut *mut c_void, phBuildLog: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phModule, 1, 8),
+        observe::array(phBuildLog, 1, 8)]
+}
+plain! {
+    ZE_MODULE_DESTROY: zeModuleDestroy(hModule: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_MODULE_DYNAMIC_LINK: zeModuleDynamicLink(numModules: u32, phModules: *mut *mut c_void,
+        phLinkLog: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::array(phModules, numModules as i64, 8)]; leave EFFECT,
+        [observe::array(phLinkLog, 1, 8)]
+}
+plain! {
+    ZE_MODULE_GET_FUNCTION_POINTER: zeModuleGetFunctionPointer(hModule: *mut c_void,
+        pFunctionName: *const c_char, pfnFunction: *mut *mut c_void) -> u32;
+    enter LEAVES, [observe::c_string(pFunctionName)]; leave EFFECT,
+        [observe::array(pfnFunction, 1, 8)]
+}
+followed! {
+    ZE_MODULE_GET_GLOBAL_POINTER: zeModuleGetGlobalPointer(hModule: *mut c_void,
+        pGlobalName: *const c_char, pSize: *mut u64, pptr: *mut *mut c_void) -> u32;
+    state process [leave]; enter LEAVES, [observe::c_string(pGlobalName), observe::array(pSize,
+        1, 8)]; leave EFFECT, [observe::array(pptr, 1, 8)]
+}
+followed! {
+    ZE_MODULE_GET_KERNEL_NAMES: zeModuleGetKernelNames(hModule: *mut c_void, pCount: *mut u32,
+        pNames: *mut *const c_char) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pCount, 1, 4)]; leave EFFECT, []
+}
+followed! {
+    ZE_MODULE_GET_NATIVE_BINARY: zeModuleGetNativeBinary(hModule: *mut c_void, pSize: *mut u64,
+        pModuleNativeBinary: *mut u8) -> u32;
+    state process [leave]; enter LEAVES, [observe::array(pSize, 1, 8)]; leave EFFECT, []
+}
+followed! {
+    ZE_MODULE_GET_PROPERTIES: zeModuleGetProperties(hModule: *mut c_void,
+        pModuleProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_MODULE_INSPECT_LINKAGE_EXT: zeModuleInspectLinkageExt(pInspectDesc: *mut c_void,
+        numModules: u32, phModules: *mut *mut c_void, phLog: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, [observe::array(phModules, numModules as i64, 8)];
+        leave EFFECT, [observe::array(phLog, 1, 8)]
+}
+followed! {
+    ZE_PHYSICAL_MEM_CREATE: zePhysicalMemCreate(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *mut c_void, phPhysicalMemory: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phPhysicalMemory, 1,
+        8)]
+}
+plain! {
+    ZE_PHYSICAL_MEM_DESTROY: zePhysicalMemDestroy(hContext: *mut c_void,
+        hPhysicalMemory: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_PHYSICAL_MEM_GET_PROPERTIES: zePhysicalMemGetProperties(hContext: *mut c_void,
+        hPhysicalMem: *mut c_void, pMemProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+    ZE_RTAS_BUILDER_BUILD_EXP: zeRTASBuilderBuildExp(hBuilder: *mut c_void,
+        pBuildOpDescriptor: *const c_void, pScratchBuffer: *mut c_void,
+        scratchBufferSizeBytes: u64, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: u64,
+        hParallelOperation: *mut c_void, pBuildUserPtr: *mut c_void, pBounds: *mut c_void,
+        pRtasBufferSizeBytes: *mut u64) -> u32;
+    state process [enter]; enter LEAVES, [observe::array(pScratchBuffer,
+        scratchBufferSizeBytes as i64, 1)]; leave EFFECT, [observe::array(pBounds, 24, 1),
+        observe::array(pRtasBufferSizeBytes, 1, 8)]
+}
+followed! {
+    ZE_RTAS_BUILDER_BUILD_EXT: zeRTASBuilderBuildExt(hBuilder: *mut c_void,
+        pBuildOpDescriptor: *const c_void, pScratchBuffer: *mut c_void,
+        scratchBufferSizeBytes: u64, pRtasBuffer: *mut c_void, rtasBufferSizeBytes: u64,
+        hParallelOperation: *mut c_void, pBuildUserPtr: *mut c_void, pBounds: *mut c_void,
+        pRtasBufferSizeBytes: *mut u64) -> u32;
+    state process [enter]; enter LEAVES, [observe::array(pScratchBuffer,
+        scratchBufferSizeBytes as i64, 1)]; leave EFFECT, [observe::array(pBounds, 24, 1),
+        observe::array(pRtasBufferSizeBytes, 1, 8)]
+}
+plain! {
+
+        ZE_RTAS_BUILDER_COMMAND_LIST_APPEND_COPY_EXT: zeRTASBuilderCommandListAppendCopyExt(hCommandList: *mut c_void,
+        dstptr: *mut c_void, srcptr: *const c_void, size: u64, hSignalEvent: *mut c_void,
+        numWaitEvents: u32, phWaitEvents: *mut *mut c_void) -> u32;
+    enter EFFECT | LEAVES, [observe::array(phWaitEvents, numWaitEvents as i64, 8)]; result 0
+}
+followed! {
+    ZE_RTAS_BUILDER_CREATE_EXP: zeRTASBuilderCreateExp(hDriver: *mut c_void,
+        pDescriptor: *const c_void, phBuilder: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phBuilder, 1, 8)]
+}
+followed! {
+    ZE_RTAS_BUILDER_CREATE_EXT: zeRTASBuilderCreateExt(hDriver: *mut c_void,
+        pDescriptor: *const c_void, phBuilder: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phBuilder, 1, 8)]
+}
+plain! {
+    ZE_RTAS_BUILDER_DESTROY_EXP: zeRTASBuilderDestroyExp(hBuilder: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_RTAS_BUILDER_DESTROY_EXT: zeRTASBuilderDestroyExt(hBuilder: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+
+        ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXP: zeRTASBuilderGetBuildPropertiesExp(hBuilder: *mut c_void,
+        pBuildOpDescriptor: *const c_void, pProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+
+        ZE_RTAS_BUILDER_GET_BUILD_PROPERTIES_EXT: zeRTASBuilderGetBuildPropertiesExt(hBuilder: *mut c_void,
+        pBuildOpDescriptor: *const c_void, pProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+
+        ZE_RTAS_PARALLEL_OPERATION_CREATE_EXP: zeRTASParallelOperationCreateExp(hDriver: *mut c_void,
+        phParallelOperation: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phParallelOperation, 1, 8)]
+}
+plain! {
+
+        ZE_RTAS_PARALLEL_OPERATION_CREATE_EXT: zeRTASParallelOperationCreateExt(hDriver: *mut c_void,
+        phParallelOperation: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(phParallelOperation, 1, 8)]
+}
+plain! {
+
+        ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXP: zeRTASParallelOperationDestroyExp(hParallelOperation: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_RTAS_PARALLEL_OPERATION_DESTROY_EXT: zeRTASParallelOperationDestroyExt(hParallelOperation: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+
+        ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXP: zeRTASParallelOperationGetPropertiesExp(hParallelOperation: *mut c_void,
+        pProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+followed! {
+
+        ZE_RTAS_PARALLEL_OPERATION_GET_PROPERTIES_EXT: zeRTASParallelOperationGetPropertiesExt(hParallelOperation: *mut c_void,
+        pProperties: *mut c_void) -> u32;
+    state process [enter leave]; enter LEAVES, []; leave EFFECT, []
+}
+plain! {
+
+        ZE_RTAS_PARALLEL_OPERATION_JOIN_EXP: zeRTASParallelOperationJoinExp(hParallelOperation: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZE_RTAS_PARALLEL_OPERATION_JOIN_EXT: zeRTASParallelOperationJoinExt(hParallelOperation: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+followed! {
+    ZE_SAMPLER_CREATE: zeSamplerCreate(hContext: *mut c_void, hDevice: *mut c_void,
+        desc: *const c_void, phSampler: *mut *mut c_void) -> u32;
+    state process [enter]; enter LEAVES, []; leave EFFECT, [observe::array(phSampler, 1, 8)]
+}
+plain! {
+    ZE_SAMPLER_DESTROY: zeSamplerDestroy(hSampler: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_VIRTUAL_MEM_FREE: zeVirtualMemFree(hContext: *mut c_void, ptr: *const c_void,
+        size: u64) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_VIRTUAL_MEM_GET_ACCESS_ATTRIBUTE: zeVirtualMemGetAccessAttribute(hContext: *mut c_void,
+        ptr: *const c_void, size: u64, access: *mut u32, outSize: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(access, 1, 4), observe::array(outSize, 1, 8)]
+}
+plain! {
+    ZE_VIRTUAL_MEM_MAP: zeVirtualMemMap(hContext: *mut c_void, ptr: *const c_void, size: u64,
+        hPhysicalMemory: *mut c_void, offset: u64, access: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_VIRTUAL_MEM_QUERY_PAGE_SIZE: zeVirtualMemQueryPageSize(hContext: *mut c_void,
+        hDevice: *mut c_void, size: u64, pagesize: *mut u64) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pagesize, 1, 8)]
+}
+plain! {
+    ZE_VIRTUAL_MEM_RESERVE: zeVirtualMemReserve(hContext: *mut c_void, pStart: *const c_void,
+        size: u64, pptr: *mut *mut c_void) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(pptr, 1, 8)]
+}
+plain! {
+    ZE_VIRTUAL_MEM_SET_ACCESS_ATTRIBUTE: zeVirtualMemSetAccessAttribute(hContext: *mut c_void,
+        ptr: *const c_void, size: u64, access: u32) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZE_VIRTUAL_MEM_UNMAP: zeVirtualMemUnmap(hContext: *mut c_void, ptr: *const c_void,
+        size: u64) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+    ZER_GET_DEFAULT_CONTEXT: zerGetDefaultContext() -> *mut c_void;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZER_GET_LAST_ERROR_DESCRIPTION: zerGetLastErrorDescription(ppString: *mut *const c_char) -> u32;
+    enter LEAVES; leave EFFECT, [observe::array(ppString, 1, 8)]
+}
+plain! {
+
+        ZER_TRANSLATE_DEVICE_HANDLE_TO_IDENTIFIER: zerTranslateDeviceHandleToIdentifier(hDevice: *mut c_void) -> u32;
+    enter EFFECT | LEAVES; result 0
+}
+plain! {
+
+        ZER_TRANSLATE_IDENTIFIER_TO_DEVICE_HANDLE: zerTranslateIdentifierToDeviceHandle(identifier: u32) -> *mut c_void;
+    enter EFFECT | LEAVES; result 0
 }

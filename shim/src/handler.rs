@@ -1,0 +1,508 @@
+//! Handlers: what runs in place of a command while it is recorded, or while its state is followed.
+//!
+//! Each command is a type of its name in `generated/handlers_*.rs`, defined by one of three macros:
+//!
+//! - [`plain!`]: a record before the driver's function, and maybe one after it;
+//! - [`followed!`]: the same, and the command changes state that is followed;
+//! - [`hooked!`]: the same, and hand-written code of [`crate::hooks`] runs, whether or not a capture does.
+//!
+//! All three begin alike:
+//!
+//! ```text
+//! followed! { GL_TEX_IMAGE2D: glTexImage2D(target: u32, …, pixels: *const c_void);
+//!     state gl [tracked enter]; enter EFFECT, []; finish }
+//! ```
+//!
+//! `enter FLAGS` is the record before the driver's function, with the arguments as its fixed part;
+//! `enter FLAGS, [reads]` also has the memory that the command reads, with what `state … enter` names of it.
+//!
+//! What follows says how the command ends:
+//!
+//! - `finish`: there is nothing to tell;
+//! - `result FLAGS`: the leave record has the result alone;
+//! - `leave FLAGS, [writes]`: the leave record has the result, memory that the command wrote, and what
+//!   `state … leave` names of it.
+//!
+//! Behind a result's type, `as name` gives expressions in these clauses a name for the result.
+
+use core::ffi::c_void;
+
+use crate::call::Entering;
+use crate::scalar::Scalar;
+
+/// An argument of a command.
+pub trait Argument {
+    /// What is in the enter record's fixed part.
+    type Recorded: Scalar;
+    /// What `gapii_state` takes.
+    type Followed;
+
+    /// Returns what the record has for it.
+    fn recorded(&self) -> Self::Recorded;
+
+    /// Returns what the state's code gets for it.
+    fn followed(&self) -> Self::Followed;
+}
+
+macro_rules! numbers {
+    ($($ty:ty => $followed:ty),*) => {
+        $(impl Argument for $ty {
+            type Recorded = Self;
+            type Followed = $followed;
+
+            #[inline(always)]
+            fn recorded(&self) -> Self {
+                *self
+            }
+
+            #[inline(always)]
+            fn followed(&self) -> $followed {
+                *self as $followed
+            }
+        })*
+    };
+}
+numbers!(u8 => u8, i8 => i8, u16 => u16, i16 => i16, u32 => u32, i32 => i32, u64 => u64, i64 => i64);
+numbers!(isize => i64, f32 => f32, f64 => f64);
+
+impl<T> Argument for *const T {
+    type Recorded = Self;
+    type Followed = u64;
+
+    #[inline(always)]
+    fn recorded(&self) -> Self {
+        *self
+    }
+
+    #[inline(always)]
+    fn followed(&self) -> u64 {
+        *self as u64
+    }
+}
+
+impl<T> Argument for *mut T {
+    type Recorded = Self;
+    type Followed = u64;
+
+    #[inline(always)]
+    fn recorded(&self) -> Self {
+        *self
+    }
+
+    #[inline(always)]
+    fn followed(&self) -> u64 {
+        *self as u64
+    }
+}
+
+/// A C structure that is passed by value. The record's place for it holds null, as the copy's address means
+/// nothing, and the structure is among what the command reads.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub struct ByValue<T>(T);
+
+impl<T> ByValue<T> {
+    /// Returns the address of the structure, which is the handler's copy.
+    #[inline(always)]
+    pub fn address(&self) -> *const c_void {
+        (&raw const self.0).cast()
+    }
+}
+
+impl<T> Argument for ByValue<T> {
+    type Recorded = *const c_void;
+    type Followed = u64;
+
+    #[inline(always)]
+    fn recorded(&self) -> *const c_void {
+        core::ptr::null()
+    }
+
+    #[inline(always)]
+    fn followed(&self) -> u64 {
+        self.address() as u64
+    }
+}
+
+/// The fixed part of a command's enter record: the arguments in order, each aligned to its size.
+#[derive(Clone, Copy)]
+pub struct Fixed {
+    /// Up to the end of the last argument.
+    pub bytes: u32,
+    /// By word: it has one argument, of fewer than 8 bytes.
+    single: u32,
+    /// By word: it has several arguments, and bytes that belong to none.
+    gaps: u32,
+}
+
+impl Fixed {
+    /// Lays out arguments of so many bytes each.
+    pub const fn of(sizes: &[usize]) -> Self {
+        let mut arguments = [0u8; 32];
+        let mut filled = [0; 32];
+        let (mut bytes, mut at) = (0, 0);
+        while at < sizes.len() {
+            bytes = usize::next_multiple_of(bytes, sizes[at]);
+            arguments[bytes / 8] += 1;
+            filled[bytes / 8] += sizes[at];
+            bytes += sizes[at];
+            at += 1;
+        }
+        let mut fixed = Self { bytes: bytes as u32, single: 0, gaps: 0 };
+        let mut word = 0;
+        while word < bytes.div_ceil(8) {
+            if filled[word] < 8 {
+                match arguments[word] {
+                    1 => fixed.single |= 1 << word,
+                    _ => fixed.gaps |= 1 << word,
+                }
+            }
+            word += 1;
+        }
+        fixed
+    }
+
+    /// Bytes of the words that it takes.
+    #[inline(always)]
+    pub const fn padded_bytes(self) -> usize {
+        (self.bytes as usize).next_multiple_of(8)
+    }
+
+    /// Begins to write it into `record`.
+    #[inline(always)]
+    pub fn fill(self, record: &Entering) -> Filling<'_> {
+        Filling { fixed: self, record, end: 0 }
+    }
+}
+
+/// A fixed part that is being written. Folds to the stores alone: all else is known at compile time.
+pub struct Filling<'a> {
+    fixed: Fixed,
+    record: &'a Entering,
+    /// Offset behind the last argument, in bytes.
+    end: usize,
+}
+
+impl Filling<'_> {
+    /// Writes the next argument. No byte of the fixed part keeps what an older record has left there.
+    ///
+    /// # Safety
+    /// It is of the size that [`Fixed::of`] was given at this place, and the record has room for the fixed part.
+    #[inline(always)]
+    pub unsafe fn put<T: Scalar>(&mut self, value: T) {
+        let offset = self.end.next_multiple_of(size_of::<T>());
+        let has = |words: u32| words & (1 << (offset / 8)) != 0;
+        if has(self.fixed.single) {
+            // SAFETY: the caller's duty; an argument that is alone is the first in its word.
+            unsafe { self.record.put_word(offset, value) };
+        } else {
+            if offset.is_multiple_of(8) && has(self.fixed.gaps) {
+                // SAFETY: as above.
+                unsafe { self.record.clear(offset) };
+            }
+            // SAFETY: as above.
+            unsafe { self.record.put(offset, value) };
+        }
+        self.end = offset + size_of::<T>();
+    }
+}
+
+/// A command that changes nothing that is followed.
+macro_rules! plain {
+    ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
+     enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
+        pub enum $name {}
+
+        impl $name {
+            unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
+                let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
+                let Some(call) = Call::begin($id) else { return driver()($($arg),*) };
+                let call = $crate::handler::enter!(call, $flags, ($($arg: $ty),*) $(, [$($read),*])?);
+                let Some(mut call) = call else { return driver()($($arg),*) };
+                let result = driver()($($arg),*);
+                $crate::handler::returned!(call, [] $($end)*);
+                $($(let $returned = result;)?)?
+                $crate::handler::end!(call, $id, result, $($end)*);
+                result
+            }
+        }
+
+        impl Command for $name {
+            const HANDLER: Handler = Handler(Self::handler as *const ());
+        }
+    };
+}
+pub(crate) use plain;
+
+/// A command that changes state that is followed: `state API [PARTS]`, where API is `gl` or `process` (EGL and Level
+/// Zero, of which no context need be current), and PARTS are some of
+///
+/// - `tracked`: the state is followed though no capture runs, by the tracker that stands here, too;
+/// - `enter`: the state changes before the driver's function;
+/// - `leave`: it changes after it.
+///
+/// `when CONDITION` behind that: otherwise nothing changes.
+///
+/// State is followed whether or not there is room for the records.
+macro_rules! followed {
+    ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
+     state $api:ident $parts:tt $(when $condition:expr)?;
+     enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
+        pub enum $name {}
+
+        impl $name {
+            unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
+                let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
+                let Some(mut call) = Call::begin($id) else {
+                    $crate::handler::if_tracked!($parts { return Self::tracker($($arg),*) });
+                    #[allow(unreachable_code)] // By the tracker.
+                    return driver()($($arg),*);
+                };
+                $crate::handler::if_enter!($parts {
+                    if $crate::handler::condition!($($condition)?) {
+                        $crate::handler::touch!($api, call, |tracked, readable, observer| {
+                            commands::$name::enter(tracked, readable, observer $(, $arg.followed())*)
+                        });
+                    }
+                });
+                let call = $crate::handler::enter!(call, $flags, ($($arg: $ty),*) $(, [$($read),*])?);
+                let result = driver()($($arg),*);
+                if let Some(mut call) = call {
+                    $crate::handler::returned!(call, $parts $($end)*);
+                    $crate::handler::if_leave!($parts {
+                        if $crate::handler::condition!($($condition)?) {
+                            $crate::handler::touch!($api, call, |tracked, readable, observer| {
+                                commands::$name::leave(
+                                    tracked, readable, observer $(, $arg.followed())*
+                                    $(, { let result: $result = result; result.followed() })?
+                                )
+                            });
+                        }
+                    });
+                    $($(let $returned = result;)?)?
+                    $crate::handler::end!(call, $id, result, $($end)*);
+                } else {
+                    $crate::handler::if_tracked!($parts { $crate::handler::if_leave!($parts {
+                        if let Some(mut tracker) = $crate::handler::begin_tracker!($api) {
+                            tracker.update(|tracked, readable, observer| {
+                                commands::$name::leave(
+                                    tracked, readable, observer $(, $arg.followed())*
+                                    $(, { let result: $result = result; result.followed() })?
+                                )
+                            });
+                        }
+                    }); });
+                }
+                result
+            }
+        }
+
+        $crate::handler::if_tracked!($parts {
+            impl $name {
+                unsafe extern "C" fn tracker($($arg: $ty),*) $(-> $result)? {
+                    let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
+                    if !$crate::handler::condition!($($condition)?) {
+                        return driver()($($arg),*);
+                    }
+                    let Some(mut tracker) = $crate::handler::begin_tracker!($api) else {
+                        return driver()($($arg),*);
+                    };
+                    $crate::handler::if_enter!($parts {
+                        tracker.update(|tracked, readable, observer| {
+                            commands::$name::enter(tracked, readable, observer $(, $arg.followed())*)
+                        });
+                    });
+                    let result = driver()($($arg),*);
+                    $crate::handler::if_leave!($parts {
+                        tracker.update(|tracked, readable, observer| {
+                            commands::$name::leave(
+                                tracked, readable, observer $(, $arg.followed())*
+                                $(, { let result: $result = result; result.followed() })?
+                            )
+                        });
+                    });
+                    result
+                }
+            }
+        });
+
+        impl Command for $name {
+            const HANDLER: Handler = Handler(Self::handler as *const ());
+            $crate::handler::if_tracked!($parts {
+                const TRACKER: Option<Handler> = Some(Handler(Self::tracker as *const ()));
+            });
+        }
+    };
+}
+pub(crate) use followed;
+
+/// A command with a function of its name in [`crate::hooks`], which runs behind the driver's function and makes the
+/// result. `before FUNCTION`: that one runs before the enter record. `state [PARTS]` is as in [`followed!`], of the
+/// process.
+///
+/// The handler is in place whether or not a capture runs, so that hook and state need no tracker.
+macro_rules! hooked {
+    ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
+     $(before $before:path;)?
+     state $parts:tt;
+     enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
+        pub enum $name {}
+
+        impl $name {
+            unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
+                let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
+                let Some(scope) = hooks::enter() else { return driver()($($arg),*) };
+                let mut call = Call::begin($id);
+                $crate::handler::before!([$($before)?] call ($($arg),*));
+                $crate::handler::if_enter!($parts {
+                    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
+                        commands::$name::enter(tracked, readable, observer $(, $arg.followed())*)
+                    });
+                });
+                let mut call = call.and_then(|call| {
+                    $crate::handler::enter!(call, $flags, ($($arg: $ty),*) $(, [$($read),*])?)
+                });
+                let result = driver()($($arg),*);
+                if let Some(call) = &mut call {
+                    call.returned();
+                }
+                $crate::handler::if_leave!($parts {
+                    tracking::touch_process(call.as_mut(), |tracked, readable, observer| {
+                        commands::$name::leave(
+                            tracked, readable, observer $(, $arg.followed())*
+                            $(, { let result: $result = result; result.followed() })?
+                        )
+                    });
+                });
+                if let Some(call) = call {
+                    $($(let $returned = result;)?)?
+                    $crate::handler::end!(call, $id, result, $($end)*);
+                }
+                hooks::$name(&scope $(, $arg)* $(, { let result: $result = result; result })?)
+            }
+        }
+
+        impl Command for $name {
+            const HANDLER: Handler = Handler(Self::handler as *const ());
+            const IS_HOOKED: bool = true;
+        }
+    };
+}
+pub(crate) use hooked;
+
+/// A closure that reads the driver's function where it is called: a handler that kept it would have one register
+/// more to save.
+macro_rules! driver_of {
+    ($id:ident($($ty:ty),*) $(-> $result:ty)?) => {
+        || -> unsafe extern "C" fn($($ty),*) $(-> $result)? { $crate::driver::driver!($id) }
+    };
+}
+pub(crate) use driver_of;
+
+/// Reserves, writes and publishes the enter record; an `Option<InFlight>`.
+macro_rules! enter {
+    ($call:ident, $flags:expr, ($($arg:ident: $ty:ty),*)) => {{
+        const FIXED: Fixed = Fixed::of(&[$(size_of::<<$ty as Argument>::Recorded>()),*]);
+        $call.reserve($flags, FIXED.bytes).map(|record| {
+            #[allow(unused_variables)] // Of a command without arguments.
+            let mut fixed = FIXED.fill(&record);
+            $(fixed.put($arg.recorded());)*
+            record.publish()
+        })
+    }};
+    ($call:ident, $flags:expr, ($($arg:ident: $ty:ty),*), [$($read:expr),*]) => {{
+        const FIXED: Fixed = Fixed::of(&[$(size_of::<<$ty as Argument>::Recorded>()),*]);
+        let mut reads = [$($read),*];
+        $call.reserve_observing($flags, FIXED.bytes, &mut reads).map(|record| {
+            #[allow(unused_variables)] // Of a command without arguments.
+            let mut fixed = FIXED.fill(&record);
+            $(fixed.put($arg.recorded());)*
+            record.publish_observing(FIXED.padded_bytes(), &reads)
+        })
+    }};
+}
+pub(crate) use enter;
+
+/// Says that the driver has returned, where something is looked at before the command ends.
+macro_rules! returned {
+    ($call:ident, $parts:tt leave $($end:tt)*) => { $call.returned() };
+    ($call:ident, $parts:tt $($end:tt)*) => { $crate::handler::if_leave!($parts { $call.returned() }) };
+}
+pub(crate) use returned;
+
+/// Ends a recorded command.
+macro_rules! end {
+    ($call:ident, $id:ident, $result:ident, finish) => { $call.finish() };
+    ($call:ident, $id:ident, $result:ident, result $flags:expr) => {
+        $call.leave_result($id, $flags, $result)
+    };
+    ($call:ident, $id:ident, $result:ident, leave $flags:expr, [$($write:expr),*]) => {{
+        let mut writes = [$($write),*];
+        $call.leave($id, $flags, $result, &mut writes)
+    }};
+}
+pub(crate) use end;
+
+/// Whether the state's code does anything.
+macro_rules! condition {
+    () => {
+        true
+    };
+    ($condition:expr) => {
+        $condition
+    };
+}
+pub(crate) use condition;
+
+/// Has a function run before a hooked command is recorded.
+macro_rules! before {
+    ([] $($rest:tt)*) => {};
+    ([$before:path] $call:ident ($($arg:ident),*)) => {
+        if let Some(call) = &mut $call {
+            $before(call $(, $arg)*);
+        }
+    };
+}
+pub(crate) use before;
+
+/// Has a part of the state's code run for a recorded command.
+macro_rules! touch {
+    (gl, $call:ident, $act:expr) => {
+        tracking::touch(&mut $call, $act)
+    };
+    (process, $call:ident, $act:expr) => {
+        tracking::touch_process(Some(&mut $call), $act)
+    };
+}
+pub(crate) use touch;
+
+macro_rules! begin_tracker {
+    (gl) => {
+        Tracker::begin()
+    };
+    (process) => {
+        Tracker::begin_process()
+    };
+}
+pub(crate) use begin_tracker;
+
+/// The code, if `tracked` is among the parts.
+macro_rules! if_tracked {
+    ([tracked $($part:ident)*] { $($code:tt)* }) => { $($code)* };
+    ($parts:tt { $($code:tt)* }) => {};
+}
+pub(crate) use if_tracked;
+
+/// The code, if `enter` is among the parts.
+macro_rules! if_enter {
+    ([$(tracked)? enter $(leave)?] { $($code:tt)* }) => { $($code)* };
+    ($parts:tt { $($code:tt)* }) => {};
+}
+pub(crate) use if_enter;
+
+/// The code, if `leave` is among the parts.
+macro_rules! if_leave {
+    ([$(tracked)? $(enter)? leave] { $($code:tt)* }) => { $($code)* };
+    ($parts:tt { $($code:tt)* }) => {};
+}
+pub(crate) use if_leave;

@@ -1,0 +1,194 @@
+//! The trampoline of traced calls: a few instructions for every command that bring its arguments to
+//! [`traced::call`](crate::traced::call), and its result back to the program.
+//!
+//! Each command has a stub, which says which command it is and jumps to the trampoline. The trampoline stores
+//! the argument registers next to the stack arguments, as words of one [`Frame`](crate::frame::Frame). `traced::call` either
+//! handles the call and leaves the result in word 0, or returns code to which the trampoline then jumps as if
+//! the program had called that: with all arguments where the program put them.
+//!
+//! The instructions are in a module for each machine.
+
+#[cfg(target_arch = "aarch64")]
+#[path = "trampoline/aarch64.rs"]
+mod instructions;
+#[cfg(target_arch = "x86_64")]
+#[path = "trampoline/x86_64.rs"]
+mod instructions;
+
+#[cfg(test)]
+mod tests {
+    use core::ffi::c_void;
+    use std::cell::RefCell;
+
+    use gapii_tool_api::gapii_call;
+    use gapii_tracers::{Callback, Moment, TracerId};
+    use gapii_ze_api::types::{ze_group_count_t, ze_group_size_t, ze_ipc_mem_handle_t};
+
+    use crate::frame::traced_stub;
+    use crate::generated::ids;
+    use crate::signature::{Class, Signature};
+    use crate::table::{self, Code, Hooks};
+    use crate::traced::{Passing, TRACERS};
+
+    thread_local! {
+        /// What the prologue has found as parameters, and what the driver has got.
+        static SEEN: RefCell<[Vec<u64>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
+    }
+
+    fn note(who: usize, values: Vec<u64>) {
+        SEEN.with_borrow_mut(|seen| seen[who] = values);
+    }
+
+    /// A value as a number that tells it from others.
+    trait Value {
+        fn number(self) -> u64;
+    }
+
+    macro_rules! values {
+        ($($ty:ty: $number:expr;)*) => {
+            $(impl Value for $ty {
+                fn number(self) -> u64 {
+                    let number: fn(Self) -> u64 = $number;
+                    number(self)
+                }
+            })*
+        };
+    }
+    values! {
+        (): |()| 0;
+        u8: |it| it.into();
+        i16: |it| it as u16 as u64;
+        u32: |it| it.into();
+        i32: |it| it as u32 as u64;
+        u64: |it| it;
+        f32: |it| it.to_bits().into();
+        f64: |it| it.to_bits();
+        *mut c_void: |it| it as u64;
+        ze_group_count_t: |it| it.groupCountX as u64 + 3 * it.groupCountY as u64 + 5 * it.groupCountZ as u64;
+        ze_group_size_t: |it| it.groupSizeX as u64 + 3 * it.groupSizeY as u64 + 5 * it.groupSizeZ as u64;
+        ze_ipc_mem_handle_t: |it| it.data.iter().fold(1, |sum, byte| sum * 3 % 1_000_003 + *byte as u64);
+    }
+
+    /// Notes the parameters, and counts the first one up, by its first byte.
+    unsafe extern "C" fn prologue(call: *mut gapii_call, add: *mut c_void, _: *mut *mut c_void) {
+        // SAFETY: a callback gets the call that it is of.
+        let passing = unsafe { &*call.cast::<Passing>() };
+        let places = Signature::of(passing.id).places();
+        let numbers = places.iter().map(|place| {
+            // SAFETY: the structure has a parameter there.
+            let param = unsafe { passing.params.add(place.offset.into()) };
+            let mut number = [0; 8];
+            // SAFETY: of so many bytes.
+            let bytes = unsafe { core::slice::from_raw_parts(param, place.bytes.into()) };
+            number[..bytes.len()].copy_from_slice(bytes);
+            let number = u64::from_le_bytes(number);
+            let structure = number as *const c_void;
+            // SAFETY: the parameter is the address of a structure, told by its size.
+            match place.class {
+                Class::Structure { bytes: 12 } => unsafe {
+                    structure.cast::<ze_group_count_t>().read().number()
+                },
+                Class::Structure { .. } => unsafe {
+                    structure.cast::<ze_ipc_mem_handle_t>().read().number()
+                },
+                _ => number,
+            }
+        });
+        note(0, numbers.collect());
+        if let Some(first) = places.first() {
+            // SAFETY: as above.
+            let first = unsafe { passing.params.add(first.offset.into()) };
+            // SAFETY: as above.
+            unsafe { first.write(first.read().wrapping_add(add as u8)) };
+        }
+    }
+
+    /// Has calls of `id` lead to `driver`, and traces them with the prologue, which adds `add`.
+    fn trace(id: u16, driver: Code, add: u8) -> TracerId {
+        table::switch(Hooks::None);
+        table::note_set_up();
+        table::set_driver(id.into(), driver);
+        let tracer = TRACERS.create(core::ptr::without_provenance_mut(add.into()));
+        type Prologue = unsafe extern "C" fn(*mut gapii_call, *mut c_void, *mut *mut c_void);
+        // SAFETY: `traced` gives it its type back.
+        let callback = unsafe { core::mem::transmute::<Prologue, Callback>(prologue) };
+        TRACERS.register(tracer, id.into(), Moment::Prologue, Some(callback)).expect("disabled");
+        TRACERS.set_enabled(tracer, true).expect("known");
+        tracer
+    }
+
+    /// Calls a command by its stub: traced, with its first parameter counted up, and not traced any more.
+    macro_rules! check {
+        ($id:ident, ($($name:ident: $ty:ty = $value:expr),*), $result:ty = $returned:expr) => {{
+            type Function = unsafe extern "C" fn($($ty),*) -> $result;
+            unsafe extern "C" fn driver($($name: $ty),*) -> $result {
+                note(1, vec![$($name.number()),*]);
+                $returned
+            }
+            let passed: Vec<u64> = vec![$({ let value: $ty = $value; value.number() }),*];
+            let mut changed = passed.clone();
+            changed.iter_mut().take(1).for_each(|first| *first += 1);
+            // SAFETY: a stub of a command that the driver has.
+            let stub = unsafe { core::mem::transmute::<Code, Function>(traced_stub(ids::$id.into())) };
+            let call = || {
+                SEEN.take();
+                // SAFETY: as above.
+                let returned = unsafe { stub($($value),*) };
+                assert_eq!(returned.number(), ($returned as $result).number(), stringify!($id));
+                SEEN.take()
+            };
+            for (add, got) in [(0, &passed), (1, &changed)] {
+                let tracer = trace(ids::$id, driver as Function as Code, add);
+                assert_eq!(call(), [passed.clone(), got.clone()], stringify!($id));
+                TRACERS.set_enabled(tracer, false).expect("known");
+                assert_eq!(call(), [Vec::new(), passed.clone()], stringify!($id));
+                TRACERS.destroy(tracer).expect("disabled");
+            }
+        }};
+    }
+
+    fn pointer(address: usize) -> *mut c_void {
+        core::ptr::without_provenance_mut(address)
+    }
+
+    /// One test, as what is traced concerns the whole process.
+    #[test]
+    fn traced_call_passes_arguments_and_result_in_registers_and_on_the_stack() {
+        check!(GL_IS_BUFFER, (buffer: u32 = 0xfedc_ba98), u8 = 0xfe);
+        check!(GL_COLOR_MASK, (red: u8 = 1, green: u8 = 0xff, blue: u8 = 0, alpha: u8 = 0x80), () = ());
+        check!(GL_DRAW_TEXS_OES, (x: i16 = 1, y: i16 = -2, z: i16 = i16::MIN, w: i16 = 4, h: i16 = -5), () = ());
+        check!(EGL_WAIT_GL, (), u32 = 0x8000_0001);
+        check!(EGL_CLIENT_WAIT_SYNC, (
+            dpy: *mut c_void = pointer(0x1234_5678_9abc_def0), sync: *mut c_void = pointer(2),
+            flags: i32 = -3, timeout: u64 = u64::MAX
+        ), i32 = -8);
+        check!(GL_VERTEX_ATTRIB4F, (index: u32 = 3, x: f32 = 0.5, y: f32 = -1.5, z: f32 = 2.5, w: f32 = 3.5), () = ());
+        check!(GL_MATRIX_FRUSTUM_EXT, (
+            mode: u32 = 1, left: f64 = 0.1, right: f64 = 0.2, bottom: f64 = 0.3, top: f64 = 0.4,
+            near: f64 = 0.5, far: f64 = 0.6
+        ), () = ());
+        check!(GL_GET_PATH_LENGTH_NV, (path: u32 = 1, start: i32 = -2, segments: i32 = 3), f32 = -0.75);
+        // Nine floating-point numbers, one of them on the stack.
+        check!(GL_DRAW_VK_IMAGE_NV, (
+            image: u64 = 1, sampler: u32 = 2, x0: f32 = 0.1, y0: f32 = 0.2, x1: f32 = 0.3, y1: f32 = 0.4,
+            z: f32 = 0.5, s0: f32 = 0.6, t0: f32 = 0.7, s1: f32 = 0.8, t1: f32 = 0.9
+        ), () = ());
+        check!(GL_COPY_IMAGE_SUB_DATA, (
+            a: u32 = 1, b: u32 = 2, c: i32 = -3, d: i32 = -4, e: i32 = -5, f: i32 = -6, g: u32 = 7, h: u32 = 8,
+            i: i32 = -9, j: i32 = -10, k: i32 = -11, l: i32 = -12, m: i32 = -13, n: i32 = -14, o: i32 = -15
+        ), () = ());
+        // Structures by value: small ones in registers, a large one on the stack or by its address.
+        check!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS, (
+            list: *mut c_void = pointer(1), kernel: *mut c_void = pointer(2),
+            counts: ze_group_count_t = ze_group_count_t { groupCountX: 3, groupCountY: 4, groupCountZ: 5 },
+            sizes: ze_group_size_t = ze_group_size_t { groupSizeX: 6, groupSizeY: 7, groupSizeZ: 8 },
+            arguments: *mut c_void = pointer(9), next: *mut c_void = pointer(10),
+            event: *mut c_void = pointer(11), waits: u32 = 12, events: *mut c_void = pointer(13)
+        ), u32 = 0x7800_0001);
+        check!(ZE_MEM_OPEN_IPC_HANDLE, (
+            context: *mut c_void = pointer(1), device: *mut c_void = pointer(2),
+            handle: ze_ipc_mem_handle_t = ze_ipc_mem_handle_t { data: core::array::from_fn(|at| at as _) },
+            flags: u32 = 3, at: *mut c_void = pointer(4)
+        ), u32 = 0);
+    }
+}

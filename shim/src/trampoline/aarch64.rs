@@ -1,0 +1,81 @@
+//! The trampoline's instructions on AArch64.
+
+use core::arch::global_asm;
+
+use crate::convention::STUB_BYTES;
+use crate::generated::ids;
+use crate::traced;
+
+// A stub passes its own address in x16, which calls may use on their way. The offset of 2f is reached by a
+// branch, of 128 MiB either way.
+global_asm!(
+    ".pushsection .text.gapii_traced,\"ax\",%progbits",
+    ".balign 16",
+    ".globl gapii_traced_stubs",
+    ".hidden gapii_traced_stubs",
+    ".type gapii_traced_stubs, %function",
+    "gapii_traced_stubs:",
+    ".cfi_startproc",
+    ".rept {count}",
+    "adr x16, .",
+    "b 2f",
+    ".endr",
+    "2:",
+    // x16 = id.
+    "adr x17, gapii_traced_stubs",
+    "sub x16, x16, x17",
+    "lsr x16, x16, {stub_shift}",
+    "stp x29, x30, [sp, #-16]!",
+    ".cfi_def_cfa_offset 16",
+    ".cfi_offset x29, -16",
+    ".cfi_offset x30, -8",
+    "mov x29, sp",
+    ".cfi_def_cfa x29, 16",
+    "sub sp, sp, #128",
+    "stp x0, x1, [sp]",
+    "stp x2, x3, [sp, #16]",
+    "stp x4, x5, [sp, #32]",
+    "stp x6, x7, [sp, #48]",
+    "stp d0, d1, [sp, #64]",
+    "stp d2, d3, [sp, #80]",
+    "stp d4, d5, [sp, #96]",
+    "stp d6, d7, [sp, #112]",
+    "mov w0, w16",
+    "mov x1, sp",
+    "bl {call}",
+    "cbnz x0, 4f",
+    // The result, for whichever register it belongs in.
+    "ldr x0, [sp]",
+    "fmov d0, x0",
+    ".cfi_remember_state",
+    "mov sp, x29",
+    "ldp x29, x30, [sp], #16",
+    ".cfi_restore x29",
+    ".cfi_restore x30",
+    ".cfi_def_cfa sp, 0",
+    "ret",
+    "4:",
+    ".cfi_restore_state",
+    // Not traced: on to there, with everything as it came.
+    "mov x16, x0",
+    "ldp x0, x1, [sp]",
+    "ldp x2, x3, [sp, #16]",
+    "ldp x4, x5, [sp, #32]",
+    "ldp x6, x7, [sp, #48]",
+    "ldp d0, d1, [sp, #64]",
+    "ldp d2, d3, [sp, #80]",
+    "ldp d4, d5, [sp, #96]",
+    "ldp d6, d7, [sp, #112]",
+    "mov sp, x29",
+    "ldp x29, x30, [sp], #16",
+    ".cfi_restore x29",
+    ".cfi_restore x30",
+    ".cfi_def_cfa sp, 0",
+    "br x16",
+    ".cfi_endproc",
+    ".size gapii_traced_stubs, . - gapii_traced_stubs",
+    ".popsection",
+    count = const ids::COUNT,
+    stub_shift = const STUB_BYTES.trailing_zeros(),
+    call = sym traced::call,
+);
