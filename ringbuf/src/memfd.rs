@@ -1,8 +1,12 @@
-//! Creates, seals and checks memory files. Does not know what they hold.
+//! Creates, seals, maps and checks memory files. Does not know what they hold.
 
 use std::ffi::CStr;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+#[cfg(not(miri))]
+use std::os::fd::FromRawFd;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+
+use memmap2::{MmapOptions, MmapRaw};
 
 use crate::segment::MapError;
 
@@ -10,6 +14,7 @@ use crate::segment::MapError;
 pub(crate) const SEALS_SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;
 
 /// An empty memory file of `len_bytes`, all zero, not yet sealed.
+#[cfg(not(miri))]
 pub(crate) fn create(name: &CStr, len_bytes: u64) -> io::Result<OwnedFd> {
     let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a C string that outlives the call.
@@ -28,12 +33,37 @@ pub(crate) fn create(name: &CStr, len_bytes: u64) -> io::Result<OwnedFd> {
 }
 
 /// Adds `seals`.
+#[cfg(not(miri))]
 pub(crate) fn seal(fd: &OwnedFd, seals: i32) -> io::Result<()> {
     // SAFETY: a system call on a descriptor that this function owns or borrows.
     match unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }
+}
+
+/// Maps a memory file of `len_bytes` for reading and writing.
+#[cfg(not(miri))]
+pub(crate) fn map(fd: &impl AsRawFd, len_bytes: u64) -> io::Result<MmapRaw> {
+    MmapOptions::new().len(len_bytes as usize).map_raw(fd.as_raw_fd())
+}
+
+/// Any descriptor: Miri has no memory files.
+#[cfg(miri)]
+pub(crate) fn create(_name: &CStr, _len_bytes: u64) -> io::Result<OwnedFd> {
+    Ok(io::pipe()?.0.into())
+}
+
+/// Seals nothing: Miri has no memory files.
+#[cfg(miri)]
+pub(crate) fn seal(_fd: &OwnedFd, _seals: i32) -> io::Result<()> {
+    Ok(())
+}
+
+/// Maps new memory: Miri has no shared mappings. So only the first mapping of a file is the file.
+#[cfg(miri)]
+pub(crate) fn map(_fd: &impl AsRawFd, len_bytes: u64) -> io::Result<MmapRaw> {
+    Ok(MmapOptions::new().len(len_bytes as usize).map_anon()?.into())
 }
 
 /// Checks that a descriptor is a memory file of exactly `len_bytes`, sealed against shrinking.

@@ -22,7 +22,7 @@ impl CounterMap {
     /// Creates a session's counter. The descriptor is for its applications.
     pub fn create() -> io::Result<(Self, OwnedFd)> {
         let fd = memfd::create(c"gapii-counter", PAGE_BYTES)?;
-        let map = map_writable(&fd)?;
+        let map = memfd::map(&fd, PAGE_BYTES)?;
         memfd::seal(&fd, memfd::SEALS_SIZE)?;
         Ok((Self(map), fd))
     }
@@ -30,7 +30,7 @@ impl CounterMap {
     /// Maps the counter that a daemon sent.
     pub fn map(fd: BorrowedFd<'_>) -> Result<Self, MapError> {
         memfd::check(fd, PAGE_BYTES)?;
-        Ok(Self(map_writable(&fd)?))
+        Ok(Self(memfd::map(&fd, PAGE_BYTES)?))
     }
 }
 
@@ -87,7 +87,7 @@ impl ModeWriter {
     /// Creates the mode page of one process, idle. The descriptor is for that process.
     pub fn create() -> io::Result<(Self, OwnedFd)> {
         let fd = memfd::create(c"gapii-mode", PAGE_BYTES)?;
-        let writer = Self(map_writable(&fd)?);
+        let writer = Self(memfd::map(&fd, PAGE_BYTES)?);
         memfd::seal(&fd, memfd::SEALS_SIZE | libc::F_SEAL_FUTURE_WRITE)?;
         writer.publish(ModeSettings::default());
         Ok((writer, fd))
@@ -156,8 +156,4 @@ impl Deref for ModeWriter {
         // are atomics.
         unsafe { &*self.0.as_ptr().cast() }
     }
-}
-
-fn map_writable(fd: &impl AsRawFd) -> io::Result<MmapRaw> {
-    MmapOptions::new().len(PAGE_BYTES as usize).map_raw(fd.as_raw_fd())
 }

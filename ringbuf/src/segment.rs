@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
-use memmap2::{MmapOptions, MmapRaw};
+use memmap2::MmapRaw;
 
 use crate::layout::{
     CounterPage, ModePage, SEGMENT_MAGIC, SEGMENT_VERSION, SegmentHeader, SegmentLayout, Slot,
@@ -95,7 +95,7 @@ impl Segment {
     pub fn create(layout: SegmentLayout) -> io::Result<(Self, OwnedFd)> {
         let fd = memfd::create(c"gapii-rings", layout.segment_bytes())?;
         memfd::seal(&fd, memfd::SEALS_SIZE)?;
-        let segment = Self::map_checked(fd.as_raw_fd(), layout)?;
+        let segment = Self::map_checked(&fd, layout)?;
         let header = segment.header();
         // Relaxed: the descriptor is sent after this, by a system call.
         header.magic.store(SEGMENT_MAGIC, Ordering::Relaxed);
@@ -108,7 +108,7 @@ impl Segment {
     /// Maps the segment that a daemon sent, if its sizes are those of `layout`.
     pub fn map(fd: BorrowedFd<'_>, layout: SegmentLayout) -> Result<Self, MapError> {
         memfd::check(fd, layout.segment_bytes())?;
-        let segment = Self::map_checked(fd.as_raw_fd(), layout)?;
+        let segment = Self::map_checked(&fd, layout)?;
         let header = segment.header();
         // Relaxed: written before the descriptor was sent, by a system call.
         let magic = header.magic.load(Ordering::Relaxed);
@@ -174,9 +174,8 @@ impl Segment {
         unsafe { libc::madvise(rings.cast(), len, libc::MADV_REMOVE) };
     }
 
-    fn map_checked(fd: i32, layout: SegmentLayout) -> io::Result<Self> {
-        let map = MmapOptions::new().len(layout.segment_bytes() as usize).map_raw(fd)?;
-        Ok(Self { map, layout })
+    fn map_checked(fd: &impl AsRawFd, layout: SegmentLayout) -> io::Result<Self> {
+        Ok(Self { map: memfd::map(fd, layout.segment_bytes())?, layout })
     }
 
     fn ring_bytes(&self, index: u32) -> MappedBytes {

@@ -3,6 +3,7 @@
 //! Both halves of a ring access its bytes only through [`RingBytes`], so the models check the code that runs.
 //! Positions are byte offsets into the ring, always a multiple of 8.
 
+#[cfg(not(miri))]
 use std::arch::asm;
 use std::ptr::NonNull;
 
@@ -11,6 +12,7 @@ use crate::sync::{AtomicU64, Ordering};
 
 /// How far ahead of the written record memory is prefetched, in bytes. The cache lines that the consumer has
 /// read last are in its core's cache; fetching one back takes as long as writing several records.
+#[cfg(not(miri))]
 const AHEAD_BYTES: usize = 2048;
 
 /// The bytes of one ring.
@@ -72,6 +74,8 @@ impl RingBytes for MappedBytes {
         unsafe { at.write(word) };
     }
 
+    // Miri knows no assembly.
+    #[cfg(not(miri))]
     #[inline(always)]
     fn expect_beyond(self, position: u64) {
         let at = self.0.addr() + position as usize;

@@ -61,6 +61,7 @@ fn listed() -> BTreeSet<String> {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "reads files")]
 fn comments_name_the_edges_of_the_memory_model_and_both_ends_of_each() {
     let (named, listed) = (named(), listed());
     assert!(listed.len() > 10, "the document lists {listed:?}");

@@ -6,6 +6,7 @@ use std::path::Path;
 mod hostile_ring;
 
 #[test]
+#[cfg_attr(miri, ignore = "reads files")]
 fn fuzz_seeds_are_handled() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/consumer");
     let mut seeds = 0;
@@ -18,6 +19,7 @@ fn fuzz_seeds_are_handled() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn input_of_any_length_is_handled() {
     for len in 0..200 {
         hostile_ring::check(&vec![0xFF; len]);

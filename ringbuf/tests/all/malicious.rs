@@ -105,6 +105,7 @@ fn check_second(header: Header, second_word: u64, head: u64, expected: Refusal) 
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn malicious_head_is_refused() {
     for head in [RING + 8, RING * 2, 1 << 40, !7, u64::MAX] {
         check(|intruder| intruder.set_head(head), 0, Refusal::HeadTooFar);
@@ -115,6 +116,7 @@ fn malicious_head_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn head_over_what_is_read_but_not_released_is_refused() {
     let (_session, intruder, mut consumer) = victim();
     LAWFUL(&intruder);
@@ -126,6 +128,7 @@ fn head_over_what_is_read_but_not_released_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn head_that_goes_back_is_refused() {
     let (_session, intruder, mut consumer) = victim();
     LAWFUL(&intruder);
@@ -142,6 +145,7 @@ fn head_that_goes_back_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn malicious_length_is_refused() {
     let stamped = |len| Header::new(1, STAMPED, len);
     let plain = |len| Header::new(1, 0, len);
@@ -162,6 +166,7 @@ fn malicious_length_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn record_that_spans_the_wrap_is_refused() {
     let lie = |intruder: &Intruder| {
         for position in [0, 1024, 2048] {
@@ -175,6 +180,7 @@ fn record_that_spans_the_wrap_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn malicious_padding_is_refused() {
     check_second(Header::new(PAD, 0, 48), 0, 64, Refusal::BadLength);
     check_second(Header::new(PAD, 0, 4072), 0, RING, Refusal::BadLength);
@@ -184,6 +190,7 @@ fn malicious_padding_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn malicious_stamp_is_refused() {
     check_second(Header::new(1, STAMPED, 16), 4, 32, Refusal::StampDecreased);
     let unstamped = |intruder: &Intruder| {
@@ -194,6 +201,7 @@ fn malicious_stamp_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn reserved_flags_and_ids_are_refused() {
     for flag in [128, 256, 1 << 15] {
         check_second(Header::new(1, flag, 8), 0, 24, Refusal::ReservedFlags);
@@ -204,6 +212,7 @@ fn reserved_flags_and_ids_are_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn slot_reused_without_a_stamp_is_refused() {
     let (session, intruder, mut consumer) = victim();
     let (_, mut producer) = session.producer();
@@ -221,6 +230,7 @@ fn slot_reused_without_a_stamp_is_refused() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn lying_count_adopts_nothing_unlawful() {
     let adopted = |position_16: (u16, u32), produced: u64| {
         let (_session, intruder, mut consumer) = victim();
@@ -246,6 +256,7 @@ fn lying_count_adopts_nothing_unlawful() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn record_that_was_counted_but_not_published_is_adopted() {
     let (session, intruder, mut consumer) = victim();
     let (_, mut producer) = session.producer();
@@ -263,6 +274,7 @@ fn record_that_was_counted_but_not_published_is_adopted() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn nonsense_state_frees_nothing_and_claims_nothing() {
     let (session, intruder, mut consumer) = victim();
     for state in [3, 17, u32::MAX] {
@@ -278,6 +290,7 @@ fn nonsense_state_frees_nothing_and_claims_nothing() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn producer_on_nonsense_words_stays_in_its_ring() {
     let (session, intruder, _) = victim();
     let mut producer = gapii_ringbuf::Producer::detached();
@@ -307,6 +320,7 @@ fn producer_on_nonsense_words_stays_in_its_ring() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn refusals_are_counted_by_reason() {
     let mut counts = RefusalCounts::default();
     let (_session, intruder, mut consumer) = victim();

@@ -240,6 +240,7 @@ fn schedules(count: u64, len: usize) -> impl Iterator<Item = Vec<u8>> {
 const SCHEDULES: u64 = 50_000;
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours; reads no shared memory")]
 fn two_readings_keep_happens_before_on_many_schedules() {
     for schedule in schedules(SCHEDULES, 120) {
         let outcome = Simulation::new(TwoReadings::new()).run(schedule.iter().copied());
@@ -248,6 +249,7 @@ fn two_readings_keep_happens_before_on_many_schedules() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "takes hours; reads no shared memory")]
 fn simpler_rules_break_happens_before_on_some_schedule() {
     for (name, rule) in [
         ("all of the first", all_of_the_first as fn(&_, &_) -> _),
@@ -265,6 +267,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
+    #[cfg_attr(miri, ignore = "takes hours; reads no shared memory")]
     fn two_readings_keep_happens_before(schedule in prop::collection::vec(any::<u8>(), 0..400)) {
         prop_assert_eq!(Simulation::new(TwoReadings::new()).run(schedule), Ok(()));
     }

@@ -15,6 +15,7 @@ fn layout() -> SegmentLayout {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn memory_files_cannot_change_their_length() {
     let files: [(&str, OwnedFd); 3] = [
         ("counter", CounterMap::create().expect("memfd works").1),
@@ -32,6 +33,7 @@ fn memory_files_cannot_change_their_length() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn mode_page_cannot_be_mapped_for_writing_by_whoever_gets_it() {
     let (_writer, fd) = ModeWriter::create().expect("memfd works");
     let error = MmapOptions::new().len(4096).map_raw(fd.as_raw_fd()).expect_err("it is sealed");
@@ -40,6 +42,7 @@ fn mode_page_cannot_be_mapped_for_writing_by_whoever_gets_it() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn store_reaches_the_reader() {
     let (mut writer, fd) = ModeWriter::create().expect("memfd works");
     let reader = ModeMap::map(fd.as_fd()).expect("our own page");
@@ -50,6 +53,7 @@ fn store_reaches_the_reader() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn settings_reach_the_reader_with_their_generation() {
     let (mut writer, fd) = ModeWriter::create().expect("memfd works");
     let reader = ModeMap::map(fd.as_fd()).expect("our own page");
@@ -81,6 +85,7 @@ fn settings_reach_the_reader_with_their_generation() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn waiter_on_the_mode_page_wakes_when_the_settings_change() {
     let (mut writer, fd) = ModeWriter::create().expect("memfd works");
     let reader = ModeMap::map(fd.as_fd()).expect("our own page");
@@ -99,6 +104,7 @@ fn waiter_on_the_mode_page_wakes_when_the_settings_change() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn doorbell_wakes_the_drain() {
     let (daemon, fd) = CounterMap::create().expect("memfd works");
     let shim = CounterMap::map(fd.as_fd()).expect("our own page");
@@ -115,6 +121,7 @@ fn doorbell_wakes_the_drain() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn segment_that_is_not_what_was_agreed_is_not_mapped() {
     let (_segment, fd) = Segment::create(layout()).expect("memfd works");
     assert!(Segment::map(fd.as_fd(), layout()).is_ok());
@@ -133,6 +140,7 @@ fn segment_that_is_not_what_was_agreed_is_not_mapped() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs a second mapping of a memory file")]
 fn segment_with_a_damaged_header_is_not_mapped() {
     for (offset, value) in [(0, 1_u32), (8, 2), (12, 1), (16, 8192)] {
         let (_segment, fd) = Segment::create(layout()).expect("memfd works");

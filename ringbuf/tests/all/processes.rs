@@ -88,6 +88,7 @@ fn produce_for_ever(producer: &mut Producer) -> i32 {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs processes")]
 fn killed_process_leaves_all_it_published_whole() {
     let mut random = Random(0x0123_4567_89AB_CDEF);
     for _ in 0..100 {
@@ -113,6 +114,7 @@ fn killed_process_leaves_all_it_published_whole() {
 /// Kills a child after every single one of its instructions, for as many as write a few records
 /// and cross the end of a lap.
 #[test]
+#[cfg_attr(miri, ignore = "needs processes")]
 #[cfg(target_arch = "x86_64")]
 fn process_killed_at_any_instruction_leaves_a_lawful_ring() {
     let mut adopted = 0;
@@ -185,6 +187,7 @@ fn step(child: &Child, instructions: usize) -> bool {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs processes")]
 fn child_of_a_fork_is_detached_when_its_producer_is_wiped() {
     let session = Session::new(1, 4096);
     let (slot, attached) = session.producer();
@@ -306,6 +309,7 @@ fn referee(session: &Session) {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs processes")]
 fn token_passed_among_threads_is_recorded_in_its_order() {
     let session = Session::new(PLAYERS as u32, 4096);
     let token = AtomicU64::new(0);
@@ -320,6 +324,7 @@ fn token_passed_among_threads_is_recorded_in_its_order() {
 }
 
 #[test]
+#[cfg_attr(miri, ignore = "needs processes")]
 fn token_passed_among_processes_is_recorded_in_its_order() {
     let session = Session::new(PLAYERS as u32, 4096);
     let token = shared_word();
