@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 
 use gapii_commands::{Api, CommandId};
+use gapii_follow::follow::Follower;
 use gapii_protocol::trace::Command;
 use gapii_protocol::trace::description::{Function, Kind, Observed};
 use gapii_protocol::trace::value::Observation;
 use gapii_state::changes;
-use gapii_follow::follow::Follower;
 use serde::Serialize;
 
 /// Counts of a trace. Its JSON shape gains fields and never loses them.

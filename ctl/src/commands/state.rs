@@ -6,10 +6,10 @@
 use std::sync::Arc;
 
 use clap::Args;
-use gapii_protocol::trace::Info;
 use gapii_follow::follow::Follower;
 use gapii_follow::value::{Describe, Value};
 use gapii_follow::{Context, Group, Process, Thread};
+use gapii_protocol::trace::Info;
 use serde_json::json;
 
 use crate::args::{Json, Trace};

@@ -5,8 +5,8 @@ use std::io::{Read, Seek};
 use std::sync::Arc;
 use std::time::Instant;
 
-use gapii_protocol::trace::TraceReader;
 use gapii_follow::follow::Follower;
+use gapii_protocol::trace::TraceReader;
 
 use super::known::functions;
 use super::options::{Options, ReplayError};
