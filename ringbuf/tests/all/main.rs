@@ -4,6 +4,7 @@
 
 mod common;
 mod corpus;
+mod edges;
 mod malicious;
 mod merge;
 mod pages;

@@ -1,7 +1,5 @@
 //! The edges that comments name are those that docs/memory-model.md lists, and each has both ends.
 
-#![cfg(not(loom))]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
