@@ -69,9 +69,9 @@ impl Frame {
             // SAFETY: as above.
             *word = unsafe { from.read() };
         }
-        // SAFETY: arguments that the command does not have, it does not look at, and it is the caller that
-        // takes them off the stack.
         match signature.has(Signature::RETURNS_FLOAT) {
+            // SAFETY: the command ignores arguments that it does not have, and the caller removes them from the
+            // stack.
             false => unsafe { convention::call_with_all::<u64>(code, self.0, &stack) },
             // SAFETY: as above.
             true => unsafe { convention::call_with_all::<f64>(code, self.0, &stack) }.to_bits(),

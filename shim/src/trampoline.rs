@@ -83,14 +83,17 @@ mod tests {
             number[..bytes.len()].copy_from_slice(bytes);
             let number = u64::from_le_bytes(number);
             let structure = number as *const c_void;
-            // SAFETY: the parameter is the address of a structure, told by its size.
             match place.class {
-                Class::Structure { bytes: 12 } => unsafe {
-                    structure.cast::<ze_group_count_t>().read().number()
-                },
-                Class::Structure { .. } => unsafe {
-                    structure.cast::<ze_ipc_mem_handle_t>().read().number()
-                },
+                Class::Structure { bytes: 12 } => {
+                    let structure = structure.cast::<ze_group_count_t>();
+                    // SAFETY: the parameter is the address of a structure of 12 bytes.
+                    unsafe { structure.read() }.number()
+                }
+                Class::Structure { .. } => {
+                    let structure = structure.cast::<ze_ipc_mem_handle_t>();
+                    // SAFETY: the parameter is the address of the other structure that is passed by value.
+                    unsafe { structure.read() }.number()
+                }
                 _ => number,
             }
         });
@@ -99,7 +102,9 @@ mod tests {
             // SAFETY: as above.
             let first = unsafe { passing.params.add(first.offset.into()) };
             // SAFETY: as above.
-            unsafe { first.write(first.read().wrapping_add(add as u8)) };
+            let byte = unsafe { first.read() };
+            // SAFETY: as above.
+            unsafe { first.write(byte.wrapping_add(add as u8)) };
         }
     }
 

@@ -29,7 +29,7 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
         ("fields".to_owned(), file(fields::PRELUDE, &[fields::emit(program)])),
         ("functions".to_owned(), file(functions::PRELUDE, &functions)),
         ("layouts".to_owned(), file(layouts::PRELUDE, &[layouts])),
-        ("sizes".to_owned(), file("", &sizes(program))),
+        ("sizes".to_owned(), file("#![allow(clippy::manual_range_patterns)]", &sizes(program))),
         ("constants".to_owned(), file("#![allow(non_upper_case_globals)]\n", &constants(&used))),
         (
             "extensions".to_owned(),
