@@ -106,7 +106,7 @@ fn build_everything() -> anyhow::Result<Vec<Executable>> {
     let targets = ["--lib", "--bins", "--tests", "--examples"];
     let build = |packages: &[&str]| suite::build(&[&["build"], &targets[..], packages].concat());
     let mut tests = build(&["--workspace", "--exclude", "gapii-shim"])?;
-    // By itself, or cargo would give the shim the feature `tools` of gapii-state.
+    // By itself, or cargo would give the shim's libraries the features that the tools' libraries ask for.
     tests.extend(build(&["-p", "gapii-shim"])?);
     build::lay_out(Profile::Dev)?;
     Ok(tests)
