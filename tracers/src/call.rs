@@ -3,9 +3,9 @@
 use std::ffi::c_void;
 use std::ptr;
 
+use crate::current::Current;
 use crate::roster::{Callback, Hook, Roster};
 use crate::thread::Inside;
-use crate::tracers::Tracers;
 
 /// Holds the roster that was current when the call began. While it lives, no other call of this thread is traced.
 ///
@@ -22,10 +22,10 @@ pub struct Call<'a> {
 impl<'a> Call<'a> {
     /// Begins a call of `function`; `None` if no tracer is enabled or the thread is inside a traced call.
     #[inline(always)]
-    pub fn begin(tracers: &'a Tracers, function: usize) -> Option<Self> {
+    pub(crate) fn begin(current: &'a Current<Roster>, function: usize) -> Option<Self> {
         let inside = Inside::enter()?;
         let seat = inside.seat;
-        let roster = tracers.current().hold(seat, function)?;
+        let roster = current.hold(seat, function)?;
         // SAFETY: this thread's seat holds it until `inside` is dropped.
         let roster: &'a Roster = unsafe { roster.as_ref() };
         let hooks = roster.hooks(function);

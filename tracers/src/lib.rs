@@ -49,6 +49,8 @@ mod thread;
 #[cfg(not(loom))]
 mod tls;
 #[cfg(not(loom))]
+mod tracer;
+#[cfg(not(loom))]
 mod tracers;
 
 #[cfg(not(loom))]
@@ -56,4 +58,6 @@ pub use call::Call;
 #[cfg(not(loom))]
 pub use roster::{Callback, Moment};
 #[cfg(not(loom))]
-pub use tracers::{Refusal, Traced, TracerId, Tracers};
+pub use tracer::{Refusal, TracerId};
+#[cfg(not(loom))]
+pub use tracers::{Traced, Tracers};

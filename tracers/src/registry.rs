@@ -9,7 +9,7 @@ use crate::current::is_held;
 use crate::roster::{Hook, Pair, Roster, UserData};
 use crate::seat::Seat;
 use crate::thread::seats;
-use crate::tracers::{Refusal, TracerId};
+use crate::tracer::{Refusal, TracerId};
 
 #[derive(Debug)]
 pub(crate) struct Registry {

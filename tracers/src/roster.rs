@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 
-use crate::tracers::TracerId;
+use crate::tracer::TracerId;
 
 /// A callback with its type erased; the code that registers it knows the type.
 pub type Callback = unsafe extern "C" fn();

@@ -10,37 +10,7 @@ use crate::patience::Patience;
 use crate::registry::Registry;
 use crate::roster::{Callback, Moment, Roster};
 use crate::thread::{Waiting, guard_forks};
-
-/// Identifies a tracer; never reused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct TracerId(usize);
-
-impl TracerId {
-    /// Wraps a number that [`TracerId::number`] returned. Operations on any other number report
-    /// [`Refusal::Unknown`].
-    pub fn new(number: usize) -> Self {
-        Self(number)
-    }
-
-    /// Returns the number of the tracer; never 0.
-    pub fn number(self) -> usize {
-        self.0
-    }
-}
-
-/// Why an operation on a tracer was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Refusal {
-    /// The tracer was destroyed or never existed.
-    #[error("there is no such tracer")]
-    Unknown,
-    /// The operation needs a disabled tracer.
-    #[error("the tracer is enabled")]
-    Enabled,
-    /// Calls that began while the tracer was enabled have not ended.
-    #[error("calls that began while the tracer was enabled have not ended")]
-    Draining,
-}
+use crate::tracer::{Refusal, TracerId};
 
 /// The functions that are traced in calls that begin from now on.
 #[derive(Debug)]
@@ -149,12 +119,7 @@ impl Tracers {
     /// Begins a traced call of `function`; `None` if the call is not traced.
     #[inline(always)]
     pub fn begin(&self, function: usize) -> Option<Call<'_>> {
-        Call::begin(self, function)
-    }
-
-    #[inline]
-    pub(crate) fn current(&self) -> &Current<Roster> {
-        &self.current
+        Call::begin(&self.current, function)
     }
 
     fn registry(&self) -> MutexGuard<'_, Registry> {
