@@ -67,6 +67,8 @@ pub mod counter_page;
 pub mod futex;
 pub mod layout;
 #[cfg(not(loom))]
+mod map_error;
+#[cfg(not(loom))]
 mod memfd;
 pub mod merge;
 pub mod mode_page;
@@ -89,6 +91,8 @@ pub use layout::{
     CounterPage, Joined, Mode, ModePage, Overflow, SegmentHeader, SegmentLayout, Slot, SlotCounts,
     SlotState,
 };
+#[cfg(not(loom))]
+pub use map_error::MapError;
 pub use merge::{Emitted, LaneId, Merged, Merger};
 pub use mode_page::{CaptureId, ModeSettings, StoreTerms};
 #[cfg(not(loom))]
@@ -97,4 +101,4 @@ pub use producer::{Producer, Reservation, Room};
 pub use record::Header;
 pub use refusal::{Refusal, RefusalCounts};
 #[cfg(not(loom))]
-pub use segment::{MapError, Segment, SegmentRing};
+pub use segment::{Segment, SegmentRing};

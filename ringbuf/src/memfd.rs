@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use memmap2::{MmapOptions, MmapRaw};
 
-use crate::segment::MapError;
+use crate::map_error::MapError;
 
 /// Seals that fix the length for ever, so that a mapping of the file cannot fault.
 pub(crate) const SEALS_SIZE: i32 = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_SEAL;

@@ -9,9 +9,9 @@ use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::layout::{CounterPage, ModePage, PAGE_BYTES};
+use crate::map_error::MapError;
 use crate::memfd;
 use crate::mode_page::{CaptureId, ModeSettings, StoreTerms};
-use crate::segment::MapError;
 use crate::sync::Ordering;
 
 /// A mapped counter page.

@@ -8,8 +8,8 @@ use gapii_tests::bench::median;
 use gapii_tests::display::Display;
 use serde_json::{Value, json};
 
-use crate::Options;
 use crate::bars::{Bar, print_bars, verdict};
+use crate::options::Options;
 
 /// What a program holds.
 const MIB: u64 = 256;

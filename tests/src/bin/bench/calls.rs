@@ -6,7 +6,7 @@ use gapii_tests::bench::{Load, Sample, Way, median, sample};
 use serde_json::{Value, json};
 
 use crate::bars::{Bar, print_bars};
-use crate::{Options, describe};
+use crate::options::{Options, describe};
 
 /// Samples of every round, by number of threads and way.
 type Samples = BTreeMap<(u64, Way), Vec<Sample>>;

@@ -11,6 +11,7 @@
 mod attaches;
 mod bars;
 mod calls;
+mod options;
 mod replays;
 mod scenes;
 mod tracers;
@@ -18,78 +19,10 @@ mod tracked;
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use gapii_tests::bench::On;
+use clap::Parser as _;
 use gapii_tests::process::missing;
 
-/// Measure what recording costs
-#[derive(Parser)]
-#[command(name = "bench")]
-struct Options {
-    /// Rounds; each runs everything once, and medians are taken over them
-    #[arg(long, default_value_t = 5)]
-    rounds: u64,
-
-    /// Numbers of threads
-    #[arg(long, value_delimiter = ',', default_value = "1,2,4")]
-    threads: Vec<u64>,
-
-    /// The driver below
-    #[arg(long, value_enum, default_value = "bare")]
-    driver: On,
-
-    /// Timed runs of half a ring in a burst
-    #[arg(long, default_value_t = 20)]
-    burst_runs: u64,
-
-    /// Calls of a sustained run
-    #[arg(long, default_value_t = 100_000_000)]
-    sustained_calls: u64,
-
-    /// Calls of a sustained run under apitrace, which takes twenty times as long for each
-    #[arg(long, default_value_t = 10_000_000)]
-    apitrace_calls: u64,
-
-    /// Leave apitrace out
-    #[arg(long)]
-    without_apitrace: bool,
-
-    /// Measure scenes of glmark2-es2 instead: frames a second, and bytes of the trace for each
-    #[arg(long)]
-    glmark2: bool,
-
-    /// Measure replays of scenes of glmark2-es2 instead: frames a second
-    #[arg(long)]
-    replay: bool,
-
-    /// Measure instead what commands cost that are followed while nothing is recorded
-    #[arg(long)]
-    tracked: bool,
-
-    /// Measure instead what it costs a running program to be attached to: how long it is held, and how
-    /// long it takes until a frame is recorded
-    #[arg(long)]
-    attach: bool,
-
-    /// Measure instead what a call of Level Zero costs with the tracing layer, and with a tracer; ours
-    /// beside Debian's; and one of OpenGL ES with and without a tracer
-    #[arg(long)]
-    tracers: bool,
-
-    /// Seconds that a scene of glmark2-es2 lasts
-    #[arg(long, default_value_t = 3)]
-    seconds: u64,
-
-    /// Print the figures as JSON too, on the last line
-    #[arg(long)]
-    json: bool,
-}
-
-impl Options {
-    fn runs_apitrace(&self) -> bool {
-        !(self.without_apitrace || self.tracked || self.tracers || self.attach)
-    }
-}
+use crate::options::Options;
 
 fn main() -> ExitCode {
     let options = Options::parse();
@@ -109,11 +42,4 @@ fn main() -> ExitCode {
     };
     measure(&options);
     ExitCode::SUCCESS
-}
-
-fn describe(driver: On) -> &'static str {
-    match driver {
-        On::Bare => "a fake one whose functions only return (tests/fake-driver, uncounted)",
-        On::Mesa => "Mesa's, offscreen, rasterizer discarded",
-    }
 }

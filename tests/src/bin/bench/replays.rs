@@ -4,8 +4,8 @@ use gapii_tests::bench::median;
 use gapii_tests::display::Display;
 use gapii_tests::replaying::{self, Rates};
 
-use crate::Options;
 use crate::bars::{Bar, print_bars};
+use crate::options::Options;
 
 /// Runs every scene and replays of it, round after round, and prints what came out.
 pub fn measure(options: &Options) {

@@ -7,8 +7,8 @@ use gapii_tests::display::Display;
 use gapii_tests::glmark2::{self, Rounds, Run};
 use serde_json::{Value, json};
 
-use crate::Options;
 use crate::bars::{Bar, print_bars};
+use crate::options::Options;
 
 /// Runs every scene in every way, round after round, and prints what came out.
 pub fn measure(options: &Options) {

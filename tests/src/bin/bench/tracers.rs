@@ -6,8 +6,8 @@ use gapii_tests::level_zero::{Costs, Layer, costs};
 use gapii_tests::tracers;
 use serde_json::json;
 
-use crate::Options;
 use crate::bars::{Bar, print_bars};
+use crate::options::Options;
 
 const CALLS: u64 = 20_000_000;
 /// Nanoseconds that our layer may add: without a tracer, and for a prologue and an epilogue.

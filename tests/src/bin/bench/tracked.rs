@@ -4,7 +4,7 @@ use gapii_tests::bench::{self, On, Way, median};
 use serde_json::{Value, json};
 
 use crate::bars::verdict;
-use crate::{Options, describe};
+use crate::options::{Options, describe};
 
 /// Runs the program of tracked commands natively and with the shim loaded, asleep and not, round after
 /// round, and prints what came out.
