@@ -29,8 +29,8 @@ pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
     }
     let readable = pages::are_readable(address, len as u64);
     if readable {
-        // SAFETY: readable, and apart from what is ours.
-        unsafe { ptr::copy_nonoverlapping(address as *const u8, into, len) };
+        // SAFETY: readable, and `into` is writable. They may overlap: a program's wild pointer can lead to our stack.
+        unsafe { ptr::copy(address as *const u8, into, len) };
     }
     readable
 }
@@ -48,8 +48,8 @@ unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
             // SAFETY: as above.
             Read::Fault => return unsafe { read_probed(at, out, left) },
             Read::Unavailable => {
-                // SAFETY: readable, as the caller says; the two do not overlap.
-                unsafe { ptr::copy_nonoverlapping(at as *const u8, out, left) };
+                // SAFETY: readable, as the caller says, and `out` is writable; the two may overlap.
+                unsafe { ptr::copy(at as *const u8, out, left) };
                 return true;
             }
         }
@@ -114,7 +114,7 @@ unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
     }
     // SAFETY: every page was readable a moment ago, as it is where the program takes care of memory
     // that it has just handed to a command.
-    unsafe { ptr::copy_nonoverlapping(address as *const u8, into, len) };
+    unsafe { ptr::copy(address as *const u8, into, len) };
     true
 }
 
