@@ -1,7 +1,7 @@
-//! The log: events with fields, to the journal where that is what standard error is, else as text.
+//! The log: events with fields for the journal if systemd connected standard error to it, otherwise lines of text.
 //!
-//! A message says by itself what happened; fields are for those who search. Text has the messages
-//! alone.
+//! A message is a complete sentence without its fields. The fields serve searches in the journal; lines of text have
+//! only the message.
 
 use std::io::{self, IsTerminal};
 use std::os::fd::AsFd;
@@ -13,10 +13,17 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::{Writer, debug_fn};
 use tracing_subscriber::prelude::*;
 
-/// Fields of the journal that are ours begin with this: `GAPII_PID`.
+/// Prefix of the daemon's own journal fields, as in `GAPII_PID`.
 const FIELD_PREFIX: &str = "GAPII";
 
-/// What is logged: a level, levels of modules, or both.
+/// Module of the log's filters that covers the capture core, and the crate that it stands for.
+const CAPTURE_MODULE: &str = "gapiid::capture";
+const CAPTURE_CRATE: &str = "gapii_capture";
+
+/// Which events are logged: those of one level and above, with other levels for some modules.
+///
+/// The capture core is a crate of its own. A directive for `gapiid` or for a module of `gapiid::capture` also covers
+/// that crate, so that users do not need to know the crate's name.
 #[derive(Clone, Debug)]
 pub struct LogFilter(Targets);
 
@@ -27,14 +34,35 @@ impl FromStr for LogFilter {
         for part in text.split(',') {
             let level = part.rsplit('=').next().unwrap_or_default();
             if level.is_empty() || level.parse::<LevelFilter>().is_err() {
-                return Err(format!("{level:?} is no level"));
+                return Err(format!("{level:?} is not a log level"));
             }
         }
-        text.parse().map(Self).map_err(|error| format!("{text:?} is no filter: {error}"))
+        match text.parse() {
+            Ok(targets) => Ok(Self(with_capture_crate(targets))),
+            Err(error) => Err(format!("{text:?} is not a log filter: {error}")),
+        }
     }
 }
 
-/// Where the log goes.
+/// Returns `targets` with the directives for the capture core repeated for its crate.
+fn with_capture_crate(targets: Targets) -> Targets {
+    let mut added: Vec<_> = targets
+        .iter()
+        .filter_map(|(target, level)| match target.strip_prefix(CAPTURE_MODULE) {
+            Some(module) => Some((format!("{CAPTURE_CRATE}{module}"), level, target.len())),
+            None if target == "gapiid" => Some((CAPTURE_CRATE.to_owned(), level, target.len())),
+            None => None,
+        })
+        .collect();
+    // `gapiid::capture` is more specific than `gapiid`: the later of two directives for one target wins.
+    added.sort_by_key(|(.., specificity)| *specificity);
+    let own: Vec<_> = targets.iter().map(|(target, level)| (target.to_owned(), level)).collect();
+    targets
+        .with_targets(added.into_iter().map(|(target, level, _)| (target, level)))
+        .with_targets(own)
+}
+
+/// Destination of the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sink {
     Journal,
@@ -42,7 +70,7 @@ pub enum Sink {
 }
 
 impl Sink {
-    /// Says why the daemon ends.
+    /// Logs `error` as the reason for which the daemon ends.
     pub fn say_last(self, error: &anyhow::Error) {
         match self {
             Self::Journal => tracing::error!("{error:#}"),
@@ -51,7 +79,7 @@ impl Sink {
     }
 }
 
-/// Begins to log; events before are lost.
+/// Installs the log with this filter and returns its destination. Events from before the call are lost.
 pub fn start(LogFilter(filter): &LogFilter) -> Sink {
     let registry = tracing_subscriber::registry().with(filter.clone());
     let stream = std::env::var("JOURNAL_STREAM").ok();
@@ -73,7 +101,9 @@ pub fn start(LogFilter(filter): &LogFilter) -> Sink {
         .fmt_fields(message_alone);
     registry.with(text).init();
     if let Some(Err(error)) = journal {
-        tracing::warn!("the journal takes no records, lines must do: {error}");
+        tracing::warn!(
+            "the journal refuses records, so the log is written as lines of text: {error}"
+        );
     }
     Sink::Text
 }
@@ -88,7 +118,7 @@ fn journal() -> io::Result<tracing_journald::Layer> {
     Ok(layer.with_field_prefix(Some(FIELD_PREFIX.to_owned())).with_priority_mappings(levels))
 }
 
-/// Whether `fd` is what systemd says it has connected to the journal: `DEVICE:INODE`.
+/// Returns whether `fd` is the file that systemd connected to the journal, given as `DEVICE:INODE`.
 fn is_stream(stream: &str, fd: impl AsFd) -> bool {
     let numbers = stream.split_once(':').and_then(|(device, inode)| {
         Some((device.parse::<u64>().ok()?, inode.parse::<u64>().ok()?))
@@ -111,6 +141,24 @@ mod tests {
         check("inof", false);
         check("gapiid=", false);
         check("", false);
+    }
+
+    #[test]
+    fn filter_for_the_daemon_covers_its_capture_crate() {
+        let check = |text: &str, target: &str, level: tracing::Level, expected: bool| {
+            let LogFilter(targets) = text.parse().unwrap();
+            assert_eq!(targets.would_enable(target, &level), expected, "{text}: {target} {level}");
+        };
+        let debug = tracing::Level::DEBUG;
+        check("warn,gapiid=debug", "gapii_capture::drain", debug, true);
+        check("warn,gapiid::capture=debug", "gapii_capture::drain", debug, true);
+        check("warn,gapiid::capture::drain=debug", "gapii_capture::drain", debug, true);
+        check("warn,gapiid::capture::drain=debug", "gapii_capture::writer", debug, false);
+        check("warn,gapiid::client=debug", "gapii_capture::drain", debug, false);
+        check("gapiid=debug,gapiid::capture=warn", "gapii_capture::drain", debug, false);
+        check("gapiid::capture=warn,gapiid=debug", "gapii_capture::drain", debug, false);
+        check("gapiid=debug,gapii_capture=warn", "gapii_capture::drain", debug, false);
+        check("warn,gapiid=debug", "gapii_ringbuf", debug, false);
     }
 
     #[test]
