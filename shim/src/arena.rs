@@ -99,8 +99,11 @@ unsafe impl GlobalAlloc for Arena {
         // SAFETY: as for `alloc`.
         let moved = unsafe { self.alloc(wanted) };
         if !moved.is_null() {
+            #[expect(clippy::disallowed_methods, reason = "both ranges are the heap's")]
             // SAFETY: both hold as many bytes, and the new memory overlaps nothing.
-            unsafe { ptr::copy_nonoverlapping(at, moved, layout.size().min(new_size)) };
+            unsafe {
+                ptr::copy_nonoverlapping(at, moved, layout.size().min(new_size))
+            };
         }
         moved
     }

@@ -183,8 +183,11 @@ impl Thread {
         unsafe { last.cast::<u64>().write(0) };
         // SAFETY: the payload goes on behind the two words.
         let out = unsafe { record.payload.add(Blob::LEN) };
+        #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
         // SAFETY: the piece's length is reserved; the ring is apart from the thread's own buffer.
-        unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_ptr(), bytes.len()) };
+        unsafe {
+            ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_ptr(), bytes.len())
+        };
         // SAFETY: the payload is whole.
         unsafe { self.publish(record) };
         Ok(())

@@ -44,8 +44,11 @@ impl Source for Pixels {
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
         // SAFETY: the caller stays within the size.
         let at = unsafe { self.at.add(from as usize) };
+        #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
         // SAFETY: as above; `out` is the caller's own.
-        unsafe { ptr::copy_nonoverlapping(at, out, len as usize) };
+        unsafe {
+            ptr::copy_nonoverlapping(at, out, len as usize)
+        };
         true
     }
 }

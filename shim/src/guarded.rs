@@ -29,8 +29,8 @@ pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
     }
     let readable = pages::are_readable(address, len as u64);
     if readable {
-        // SAFETY: readable, and `into` is writable. They may overlap: a program's wild pointer can lead to our stack.
-        unsafe { ptr::copy(address as *const u8, into, len) };
+        // SAFETY: readable, and `into` is writable.
+        unsafe { copy(address as *const u8, into, len) };
     }
     readable
 }
@@ -48,8 +48,8 @@ unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
             // SAFETY: as above.
             Read::Fault => return unsafe { read_probed(at, out, left) },
             Read::Unavailable => {
-                // SAFETY: readable, as the caller says, and `out` is writable; the two may overlap.
-                unsafe { ptr::copy(at as *const u8, out, left) };
+                // SAFETY: readable, as the caller says, and `out` is writable.
+                unsafe { copy(at as *const u8, out, left) };
                 return true;
             }
         }
@@ -114,8 +114,21 @@ unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
     }
     // SAFETY: every page was readable a moment ago, as it is where the program takes care of memory
     // that it has just handed to a command.
-    unsafe { ptr::copy(address as *const u8, into, len) };
+    unsafe { copy(address as *const u8, into, len) };
     true
+}
+
+/// Copies `len` bytes of the program's memory to memory of the shim's own, which they may overlap.
+///
+/// The shim copies memory at an address that the program passed through this function alone. A program's wild
+/// pointer can lead to the shim's own stack or buffers, where `copy_nonoverlapping` is undefined.
+///
+/// # Safety
+/// `from` has `len` readable bytes, `into` has `len` writable bytes.
+#[inline(always)]
+pub unsafe fn copy(from: *const u8, into: *mut u8, len: usize) {
+    // SAFETY: passed on; the two may overlap.
+    unsafe { ptr::copy(from, into, len) };
 }
 
 /// Has the kernel read a word of the page, for a call that it then refuses. Changes `errno`.

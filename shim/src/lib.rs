@@ -49,6 +49,7 @@ mod thread;
 mod thread_exit;
 mod timing;
 mod tls;
+#[expect(clippy::disallowed_methods, reason = "copies words of the trampoline's own frame")]
 mod traced;
 mod tracer_api;
 mod tracking;

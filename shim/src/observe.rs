@@ -263,8 +263,8 @@ impl Observation {
         let Some(strings) = self.strings else {
             // SAFETY: the range lies inside the program's memory.
             let source = unsafe { self.address.add(from as usize) };
-            // SAFETY: both ranges are `len` bytes; the ring is no memory of the program's.
-            unsafe { ptr::copy_nonoverlapping(source, out, len as usize) };
+            // SAFETY: both ranges are `len` bytes.
+            unsafe { guarded::copy(source, out, len as usize) };
             return;
         };
         let mut out = Window { skip: from, left: len, out };
@@ -314,7 +314,7 @@ impl Window {
         // SAFETY: `skipped` is at most the piece's length.
         let source = unsafe { piece.add(skipped as usize) };
         // SAFETY: `taken` is within the piece and within what is left of `out`.
-        unsafe { ptr::copy_nonoverlapping(source, self.out, taken as usize) };
+        unsafe { guarded::copy(source, self.out, taken as usize) };
         // SAFETY: as above.
         self.out = unsafe { self.out.add(taken as usize) };
         self.left -= taken;

@@ -125,8 +125,11 @@ impl Thread {
         self.forget_ranges();
         let Some(scratch) = self.scratch() else { return };
         let staged = scratch.staged.as_ptr().cast::<u8>();
+        #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
         // SAFETY: as many bytes were staged, and the record has room for them.
-        unsafe { ptr::copy_nonoverlapping(staged, out, bytes) };
+        unsafe {
+            ptr::copy_nonoverlapping(staged, out, bytes)
+        };
     }
 }
 

@@ -552,8 +552,11 @@ fn write_meta_untimed(thread: &mut Thread, id: u16, payload: &[u8]) {
     let header = Header::new(id, 0, HEADER_LEN + payload.len() as u32);
     // SAFETY: in the thread itself, inside the shim.
     let Some(record) = (unsafe { thread.reserve(header) }) else { return };
+    #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
     // SAFETY: as many bytes are reserved, in memory that is not the payload's.
-    unsafe { ptr::copy_nonoverlapping(payload.as_ptr(), record.payload.as_ptr(), payload.len()) };
+    unsafe {
+        ptr::copy_nonoverlapping(payload.as_ptr(), record.payload.as_ptr(), payload.len())
+    };
     // SAFETY: the payload is whole.
     unsafe { thread.producer.publish(record) };
     thread.producer.finish();
