@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-use gapii_protocol::trace::Command;
+use gapii_trace::Command;
 use serde::Serialize;
 
 use crate::identity::{Digest, Identity};

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::blobs::BlobName;
-use gapii_protocol::trace::description::{Kind, Observed, Type};
-use gapii_protocol::trace::value::{Observation, Value};
+use gapii_trace::Command;
+use gapii_trace::blobs::BlobName;
+use gapii_trace::description::{Kind, Observed, Type};
+use gapii_trace::value::{Observation, Value};
 
 /// Below this a pointer without memory is an offset into a buffer, and counts as it is.
 const OFFSET_MAX: u64 = 1 << 20;

@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 
 use gapii_commands::{Api, CommandId};
 use gapii_follow::follow::Follower;
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Function, Kind, Observed};
-use gapii_protocol::trace::value::Observation;
 use gapii_state::changes;
+use gapii_trace::Command;
+use gapii_trace::description::{Function, Kind, Observed};
+use gapii_trace::value::Observation;
 use serde::Serialize;
 
 /// Counts of a trace. Its JSON shape gains fields and never loses them.
@@ -438,7 +438,7 @@ fn size_of(observation: Observation<'_>) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::trace::Description;
+    use gapii_trace::Description;
 
     use super::*;
 

@@ -10,10 +10,10 @@ use std::str::FromStr;
 use clap::builder::PossibleValue;
 use clap::{Args, ValueEnum};
 use gapii_commands::Api;
-use gapii_protocol::control::{self, KeepRequest, StartRequest, StopRequest, Target};
-use gapii_protocol::filter;
-use gapii_protocol::trigger::Trigger;
+use gapii_control::trigger::Trigger;
+use gapii_control::{KeepRequest, StartRequest, StopRequest, Target};
 use gapii_remote::VIA_VARIABLE;
+use gapii_trace::filter;
 
 use crate::via::Via;
 
@@ -105,7 +105,7 @@ pub struct Limits {
     pub overflow: Overflow,
 
     /// Time in ms that a thread waits on a full ring before its process leaves the capture
-    #[arg(long, value_name = "MS", default_value_t = control::STALL_MS_DEFAULT)]
+    #[arg(long, value_name = "MS", default_value_t = gapii_control::STALL_MS_DEFAULT)]
     pub stall_ms: u64,
 
     /// Read back every Nth frame just before it is presented, and record its hash for `replay --verify`
@@ -207,8 +207,8 @@ impl Limits {
             skip_frames: self.skip_frames,
             seconds: self.seconds,
             overflow: match self.overflow {
-                Overflow::Wait => control::Overflow::Wait,
-                Overflow::Drop => control::Overflow::Drop,
+                Overflow::Wait => gapii_control::Overflow::Wait,
+                Overflow::Drop => gapii_control::Overflow::Drop,
             },
             stall_ms: self.stall_ms,
             observe_frames: self.observe_frames.map(NonZeroU32::get),
@@ -216,9 +216,9 @@ impl Limits {
             timing: self.timing,
             bytes: self.bytes,
             if_slow: match self.if_slow {
-                IfSlow::Spill => control::IfSlow::Spill,
-                IfSlow::Wait => control::IfSlow::Wait,
-                IfSlow::Drop => control::IfSlow::Drop,
+                IfSlow::Spill => gapii_control::IfSlow::Spill,
+                IfSlow::Wait => gapii_control::IfSlow::Wait,
+                IfSlow::Drop => gapii_control::IfSlow::Drop,
             },
             filter: self.filter.request(),
             when: self.when.clone(),
@@ -318,11 +318,11 @@ fn whole_frames(text: &str) -> Result<NonZeroU64, String> {
 
 /// Parses a capture's name; a number is not a name.
 pub fn capture_name(text: &str) -> Result<String, String> {
-    match control::is_name(text) {
+    match gapii_control::is_name(text) {
         true => Ok(text.to_owned()),
         false => Err(format!(
             "a name has 1 to {} letters, digits, dots, dashes and underscores, and is not a number",
-            control::NAME_LEN_MAX
+            gapii_control::NAME_LEN_MAX
         )),
     }
 }

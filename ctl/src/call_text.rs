@@ -5,11 +5,11 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
-use gapii_protocol::trace::BlobName;
-use gapii_protocol::trace::description::{Description, Kind, Repr, Type};
-use gapii_protocol::trace::structs::Structs;
-use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_trace::BlobName;
+use gapii_trace::description::{Description, Kind, Repr, Type};
+use gapii_trace::structs::Structs;
+use gapii_trace::value::{Arg, Observation, Range, Value};
+use gapii_trace::{Bytes, Command};
 
 /// Longest string that is printed whole, in characters.
 const TEXT_MAX: usize = 80;
@@ -231,7 +231,7 @@ fn element_size(element: Type) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::trace::BlobName;
+    use gapii_trace::BlobName;
 
     use super::*;
 

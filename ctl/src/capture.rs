@@ -5,10 +5,10 @@
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
-use gapii_protocol::control::{
+use gapii_control::trigger::Trigger;
+use gapii_control::{
     Event, ExitedRequest, Request, StartRequest, StopRequest, Summary, Target, code,
 };
-use gapii_protocol::trigger::Trigger;
 
 use crate::comeback::{Comeback, Revive};
 use crate::connection::Connection;

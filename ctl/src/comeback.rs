@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use gapii_abi::app::{CLAIM_MS, LOOK_MS};
-use gapii_protocol::control::{StartRequest, Started, TAKING_UP_VERSION, TakeUpRequest};
+use gapii_control::{StartRequest, Started, TAKING_UP_VERSION, TakeUpRequest};
 use rustix::event::EventfdFlags;
 
 use crate::connection::{ConnectError, Connection};

@@ -10,10 +10,10 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use gapii_protocol::control::{
-    self, ClientHello, ControlError, Event, ExitedRequest, FILTER_VERSION, FrameBuffer,
-    KEEPING_VERSION, LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello,
-    StartRequest, TRIGGER_VERSION, TakeUpRequest, code,
+use gapii_control::{
+    ClientHello, ControlError, Event, ExitedRequest, FILTER_VERSION, FrameBuffer, KEEPING_VERSION,
+    LINK_VERSION, Request, SHARING_VERSION, SaveRequest, ServerHello, StartRequest,
+    TRIGGER_VERSION, TakeUpRequest, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 
@@ -94,7 +94,7 @@ impl Connection {
         &mut self,
         request: StartRequest,
         output: BorrowedFd<'_>,
-    ) -> Result<control::Started, Failure> {
+    ) -> Result<gapii_control::Started, Failure> {
         if !request.filter.is_empty() {
             self.must_speak(FILTER_VERSION, "knows no --thread, --api and --function")?;
         }
@@ -115,7 +115,7 @@ impl Connection {
         &mut self,
         request: TakeUpRequest,
         output: BorrowedFd<'_>,
-    ) -> Result<Result<control::Started, ControlError>, Failure> {
+    ) -> Result<Result<gapii_control::Started, ControlError>, Failure> {
         let frame = self.frame(&Request::TakeUp(request))?;
         let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
         self.stream.write_all(&frame[sent..]).map_err(|error| self.broken(&error))?;
@@ -141,7 +141,7 @@ impl Connection {
     pub fn tell_exit(
         &mut self,
         exited: ExitedRequest,
-        held: impl FnMut(&control::Held),
+        held: impl FnMut(&gapii_control::Held),
     ) -> Result<(), Failure> {
         self.send(&Request::Exited(exited))?;
         // The daemon processes requests in order, so an answer to this one shows that the report was processed.
@@ -157,8 +157,8 @@ impl Connection {
         &mut self,
         request: SaveRequest,
         output: BorrowedFd<'_>,
-        held: impl FnMut(&control::Held),
-    ) -> Result<control::Saved, Failure> {
+        held: impl FnMut(&gapii_control::Held),
+    ) -> Result<gapii_control::Saved, Failure> {
         self.must_keep()?;
         self.stream.set_read_timeout(Some(SAVE_DEADLINE)).map_err(|error| self.broken(&error))?;
         let frame = self.frame(&Request::Save(request))?;
@@ -275,7 +275,7 @@ impl Connection {
     }
 
     fn frame(&self, request: &Request) -> Result<Vec<u8>, Failure> {
-        control::encode(request).map_err(|error| Failure::usage(error.to_string()))
+        gapii_control::encode(request).map_err(|error| Failure::usage(error.to_string()))
     }
 
     /// Sends a prefix of `frame` with a descriptor attached; returns the prefix's length.
@@ -308,7 +308,7 @@ impl Connection {
     /// Waits for the next answer. Hold events, which can arrive at any time before it, go to `held`.
     fn answer_past_holds(
         &mut self,
-        mut held: impl FnMut(&control::Held),
+        mut held: impl FnMut(&gapii_control::Held),
     ) -> Result<Event, Failure> {
         loop {
             match self.answer()? {
@@ -320,10 +320,11 @@ impl Connection {
 
     fn next_received(&mut self) -> Result<Option<Event>, Failure> {
         let body = self.received.next_body().map_err(|error| self.foreign(&error))?;
-        body.map(|body| control::decode(&body).map_err(|error| self.foreign(&error))).transpose()
+        body.map(|body| gapii_control::decode(&body).map_err(|error| self.foreign(&error)))
+            .transpose()
     }
 
-    fn foreign(&self, error: &control::FrameError) -> Failure {
+    fn foreign(&self, error: &gapii_control::FrameError) -> Failure {
         Failure::unreachable(format!(
             "what listens on {} is not a gapii daemon of this version: {error}",
             self.path.display()
@@ -359,7 +360,7 @@ impl AsFd for Connection {
 pub fn socket_path(connect: &Connect) -> PathBuf {
     match &connect.connect {
         Some(Address::Unix(path)) => path.clone(),
-        None => socket_folder().join(control::SOCKET_NAME),
+        None => socket_folder().join(gapii_control::SOCKET_NAME),
     }
 }
 

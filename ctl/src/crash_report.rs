@@ -7,9 +7,9 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::Summary;
-use gapii_protocol::trace::Info;
-use gapii_protocol::trace::footer::ThreadLedger;
+use gapii_control::Summary;
+use gapii_trace::Info;
+use gapii_trace::footer::ThreadLedger;
 
 use crate::call_text;
 use crate::failure::Failure;

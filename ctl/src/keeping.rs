@@ -5,7 +5,7 @@ use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-use gapii_protocol::control::{
+use gapii_control::{
     Event, ExitedRequest, Held, Request, SaveRequest, Saved, StartRequest, Target,
 };
 

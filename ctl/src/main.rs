@@ -1,6 +1,6 @@
 //! `gapii-ctl`: the control tool, a client of gapiid.
 //!
-//! Code that the daemon or other tools need is elsewhere; for example, the crate `gapii_protocol` reads traces.
+//! Code that the daemon or other tools need is elsewhere; for example, the crate `gapii_trace` reads traces.
 
 mod args;
 mod call_text;

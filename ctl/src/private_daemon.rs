@@ -12,7 +12,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use gapii_abi::app;
-use gapii_protocol::control;
 use rustix::event::{PollFd, PollFlags};
 use rustix::process::{Pid, PidfdFlags, Signal};
 
@@ -62,7 +61,7 @@ impl PrivateDaemon {
     }
 
     pub fn client_socket(&self) -> PathBuf {
-        self.folder.join(control::SOCKET_NAME)
+        self.folder.join(gapii_control::SOCKET_NAME)
     }
 
     pub fn app_socket(&self) -> PathBuf {

@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use gapii_protocol::control::Progress;
+use gapii_control::Progress;
 use indicatif::{DecimalBytes, HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 pub struct ProgressLine {

@@ -2,7 +2,7 @@
 //!
 //! The time between the answers comes from the daemon as well, so the latency of an answer has no influence.
 
-use gapii_protocol::control::{AppCounts, AppInfo};
+use gapii_control::{AppCounts, AppInfo};
 use serde::Serialize;
 
 /// Smallest divisor, in seconds.

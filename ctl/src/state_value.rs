@@ -1,7 +1,7 @@
 //! Formats tracked state as JSON, and as an indented tree for people.
 
 use gapii_follow::value::Value;
-use gapii_protocol::trace::description::Description;
+use gapii_trace::description::Description;
 use serde_json::{Map, json};
 
 /// Longest byte string that is printed whole, in bytes.

@@ -2,7 +2,7 @@
 //!
 //! The daemon may stop writing at any moment. The page is copied, and the copy is checked.
 
-use gapii_protocol::status::{self, STATUS_LEN, StatusPage};
+use gapii_control::status::{self, STATUS_LEN, StatusPage};
 use rustix::process::Pid;
 use shared_memory::{Shmem, ShmemConf};
 

@@ -4,7 +4,7 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::Summary;
+use gapii_control::Summary;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::failure::Failure;
@@ -101,7 +101,7 @@ fn ending(summary: &Summary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::control::{InFlight, Lost};
+    use gapii_control::{InFlight, Lost};
 
     use super::*;
 

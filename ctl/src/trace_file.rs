@@ -1,14 +1,14 @@
 //! Opens a trace file that the command line names, and reports how it ends.
 //!
-//! The crate `gapii_protocol` reads traces; this module only has the messages.
+//! The crate `gapii_trace` reads traces; this module only has the messages.
 
 use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::path::Path;
 
-use gapii_protocol::trace::reader::OpenError;
-use gapii_protocol::trace::{FileAt, Info, Tail, TraceReader};
+use gapii_trace::reader::OpenError;
+use gapii_trace::{FileAt, Info, Tail, TraceReader};
 
 use crate::failure::Failure;
 use crate::text::counted;

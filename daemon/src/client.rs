@@ -9,8 +9,8 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gapii_protocol::control::{
-    self, AppInfo, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event,
+use gapii_control::{
+    AppInfo, CTL_VERSION_MAX, CTL_VERSION_MIN, ClientHello, ControlError, Ended, Event,
     FrameBuffer, FrameError, Held, Request, SaveRequest, ServerHello, StartRequest, Started,
     StopRequest, Stopped, TakeUpRequest, code, common_version,
 };
@@ -179,7 +179,7 @@ impl Client {
         }
         self.buffer.extend(bytes);
         while let Some(body) = self.buffer.next_body()? {
-            let event = match control::decode::<Request>(&body) {
+            let event = match gapii_control::decode::<Request>(&body) {
                 Ok(request) => self.answer(request)?,
                 Err(error) => {
                     self.session.rejected.count(|counters| &counters.ctl_messages);
@@ -400,7 +400,7 @@ impl Client {
     }
 
     async fn send(&self, event: &Event) -> Result<(), Hangup> {
-        Ok(rights::send(&self.socket, &control::encode(event)?, &[]).await?)
+        Ok(rights::send(&self.socket, &gapii_control::encode(event)?, &[]).await?)
     }
 }
 

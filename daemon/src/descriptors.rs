@@ -5,7 +5,7 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use gapii_protocol::control::{ControlError, code};
+use gapii_control::{ControlError, code};
 use rustix::fs::{Mode, OFlags};
 use rustix::io::Errno;
 use rustix::net::{SendFlags, SocketFlags};

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gapii_abi::app::Launch;
-use gapii_protocol::control::{ControlError, KeepRequest, KeptInfo, Saved, code};
+use gapii_control::{ControlError, KeepRequest, KeptInfo, Saved, code};
 
 use gapii_capture::capture::Capture;
 use gapii_capture::end::Exited;

@@ -13,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail, ensure};
 use gapii_abi::app;
-use gapii_protocol::control;
 use rustix::fs::{FlockOperation, Mode, OFlags};
 use tokio::net::{TcpListener as TokioTcpListener, UnixListener};
 
@@ -73,7 +72,7 @@ impl Sockets {
                 place.lock = Some(own_folder(&folder)?);
                 (
                     place.bind(folder.join(app::SOCKET_NAME))?,
-                    place.bind(folder.join(control::SOCKET_NAME))?,
+                    place.bind(folder.join(gapii_control::SOCKET_NAME))?,
                 )
             }
             _ => bail!("systemd hands over one of the sockets app and ctl; both are needed"),
@@ -135,7 +134,7 @@ impl Handed {
             let file = address.as_pathname().and_then(Path::file_name).and_then(OsStr::to_str);
             match (name.as_str(), file) {
                 ("app", _) | (_, Some(app::SOCKET_NAME)) => handed.app = Some(socket),
-                ("ctl", _) | (_, Some(control::SOCKET_NAME)) => handed.ctl = Some(socket),
+                ("ctl", _) | (_, Some(gapii_control::SOCKET_NAME)) => handed.ctl = Some(socket),
                 _ => bail!(
                     "systemd hands over a socket {name:?}; app, ctl, {METRICS_NAME} and {REMOTE_NAME} are known"
                 ),

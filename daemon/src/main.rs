@@ -31,8 +31,8 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use gapii_abi::app::{HelloReply, reply_status};
-use gapii_protocol::control::{self, Event};
-use gapii_protocol::status;
+use gapii_control::Event;
+use gapii_control::status;
 use rustix::process::{Signal, geteuid};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -115,7 +115,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
         tracing::info!(%address, "remote clients are served at {address}");
         tokio::spawn(remote::serve(Arc::clone(&session), listener, ending.clone()));
     }
-    let words = control::encode(&Event::Error(descriptors::exhausted()))?;
+    let words = gapii_control::encode(&Event::Error(descriptors::exhausted()))?;
     let reserve = Reserve::new("a client", words);
     let clients = tokio::spawn(accept_clients(Arc::clone(&session), sockets.ctl, reserve, ending));
     if let Some(listener) = sockets.metrics {

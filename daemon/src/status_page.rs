@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::atomic::{Ordering, fence};
 
 use anyhow::{Context, bail, ensure};
-use gapii_protocol::status::{self, STATUS_LEN, StatusPage};
+use gapii_control::status::{self, STATUS_LEN, StatusPage};
 use rustix::process::{Pid, geteuid, test_kill_process};
 use shared_memory::{Shmem, ShmemConf, ShmemError};
 

@@ -23,7 +23,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 /// Length in bytes of a frame without its payload.
 pub const HEADER_LEN: usize = 48;
 /// Longest payload in bytes: one message of the control protocol.
-pub const PAYLOAD_LEN_MAX: usize = gapii_protocol::control::MESSAGE_LEN_MAX as usize;
+pub const PAYLOAD_LEN_MAX: usize = gapii_control::MESSAGE_LEN_MAX as usize;
 /// Longest payload in bytes before the client is authenticated.
 pub const KNOCK_LEN_MAX: usize = 4 << 10;
 /// Longest payload in bytes of a CHUNK.

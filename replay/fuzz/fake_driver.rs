@@ -11,8 +11,8 @@ use std::ffi::{CStr, c_char, c_void};
 use std::ptr::{NonNull, null_mut};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 
-use gapii_protocol::trace::Description;
 use gapii_replay::Loader;
+use gapii_trace::Description;
 
 const ARRAY_BUFFER: u32 = 0x8892;
 const ELEMENT_ARRAY_BUFFER: u32 = 0x8893;

@@ -2,9 +2,9 @@
 
 use std::io::Cursor;
 
-use gapii_protocol::trace::TraceReader;
 use gapii_replay::verify::Verifier;
 use gapii_replay::{Limits, Options, Quiet, replay};
+use gapii_trace::TraceReader;
 
 use crate::fake_driver::{self, FakeDriver};
 use crate::script;

@@ -8,8 +8,8 @@ use std::sync::OnceLock;
 
 use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, observation_word, range_word};
 use gapii_commands::Effect;
-use gapii_protocol::trace::description::{Function, Kind, Observed, Repr, Type};
-use gapii_protocol::trace::{Description, TraceHeader, encode_block};
+use gapii_trace::description::{Function, Kind, Observed, Repr, Type};
+use gapii_trace::{Description, TraceHeader, encode_block};
 
 const DISPLAY: u64 = 0x10;
 const CONFIG: u64 = 0x20;

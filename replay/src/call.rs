@@ -5,9 +5,9 @@
 
 use std::ffi::c_char;
 
-use gapii_protocol::trace::description::Kind as ParamKind;
-use gapii_protocol::trace::value::{Arg, Observation, Value};
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_trace::description::Kind as ParamKind;
+use gapii_trace::value::{Arg, Observation, Value};
+use gapii_trace::{Bytes, Command};
 
 use crate::memory::{FILLED_BYTES, Output};
 use crate::names::{Kind, Scopes, stranger};

@@ -7,8 +7,8 @@ use std::io::Cursor;
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-use gapii_protocol::trace::TraceReader;
 use gapii_replay::{Loader, Options, Quiet, Report, replay};
+use gapii_trace::TraceReader;
 
 #[allow(dead_code, reason = "some of it is the fuzzer's")]
 #[path = "../fuzz/fake_driver.rs"]

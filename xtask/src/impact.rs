@@ -20,7 +20,7 @@ const PARTS: &[Part] = &[
         &["gapii-state", "gapii-ze-layer"],
         &["level_zero::layer", "level_zero::recording"],
     ),
-    part("apis", &["apigen", "gapii-state", "gapii-follow", "gapii-protocol"], API),
+    part("apis", &["apigen", "gapii-state", "gapii-follow", "gapii-trace"], API),
     part("apigen", &["gapii-state", "gapii-follow"], API),
     part(
         "ctl",

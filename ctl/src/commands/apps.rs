@@ -1,7 +1,7 @@
 //! `apps`: who is connected to the daemon.
 
 use clap::Args;
-use gapii_protocol::control::{AppInfo, Event, Request};
+use gapii_control::{AppInfo, Event, Request};
 
 use crate::args::{Connect, Json};
 use crate::connection::Connection;

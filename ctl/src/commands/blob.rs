@@ -5,9 +5,9 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use gapii_protocol::trace::BlobName;
-use gapii_protocol::trace::blobs::{BlobEntry, NamePrefix};
-use gapii_protocol::trace::store::BlobError;
+use gapii_trace::BlobName;
+use gapii_trace::blobs::{BlobEntry, NamePrefix};
+use gapii_trace::store::BlobError;
 use rustix::{stdio, termios};
 use serde::Serialize;
 

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gapii_analysis::diff::{Comparer, Diff as Found, FunctionDiff, Side, Sides};
-use gapii_protocol::trace::Info;
+use gapii_trace::Info;
 use serde::Serialize;
 
 use crate::args::Json;

@@ -6,9 +6,9 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use gapii_protocol::trace::{Command, json};
 use gapii_replay::Options;
 use gapii_replay::images::{At, Folder, Images};
+use gapii_trace::{Command, json};
 
 use crate::args::{Frames, Json, Trace};
 use crate::call_text;

@@ -7,8 +7,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use gapii_export::apitrace::{Exporter, Program, Summary};
-use gapii_protocol::trace::footer::ProcessEntry;
-use gapii_protocol::trace::{Command, Info, json};
+use gapii_trace::footer::ProcessEntry;
+use gapii_trace::{Command, Info, json};
 
 use crate::args::Trace;
 use crate::failure::Failure;

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use clap::Args;
 use gapii_abi::atom::Seam;
-use gapii_protocol::trace::Info as TraceInfo;
-use gapii_protocol::trace::footer::ProcessEntry;
+use gapii_trace::Info as TraceInfo;
+use gapii_trace::footer::ProcessEntry;
 use indicatif::DecimalBytes;
 
 use crate::args::{Json, Trace};

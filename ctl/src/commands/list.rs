@@ -1,7 +1,7 @@
 //! `list`: the captures that run.
 
 use clap::Args;
-use gapii_protocol::control::{AppInfo, CaptureInfo, Event, Progress, Request};
+use gapii_control::{AppInfo, CaptureInfo, Event, Progress, Request};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Connect, Json};
@@ -79,7 +79,7 @@ fn programs(pids: &[u32], apps: &[AppInfo]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::control::Progress;
+    use gapii_control::Progress;
 
     use super::*;
 

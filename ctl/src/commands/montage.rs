@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use gapii_protocol::trace::Info;
 use gapii_replay::Options;
 use gapii_replay::images::{FrameOf, Images, Sheet, spread};
+use gapii_trace::Info;
 
 use crate::args::{Frames, Trace};
 use crate::failure::Failure;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use gapii_abi::app;
-use gapii_protocol::control::{StartRequest, Target};
+use gapii_control::{StartRequest, Target};
 
 use crate::args::{Connect, Keep, Limits, Output};
 use crate::capture::Capture;

@@ -5,7 +5,7 @@
 use std::num::NonZeroU64;
 
 use clap::Args;
-use gapii_protocol::control::{Event, KeptInfo, Request, SaveRequest, Target};
+use gapii_control::{Event, KeptInfo, Request, SaveRequest, Target};
 
 use crate::args::{App, Connect, Output};
 use crate::connection::Connection;

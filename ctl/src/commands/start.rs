@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use gapii_protocol::control::{AppInfo, Event, Request, StartRequest, Target};
+use gapii_control::{AppInfo, Event, Request, StartRequest, Target};
 use rustix::event::{PollFd, PollFlags};
 
 use crate::args::{App, Connect, Limits, Output, capture_name};

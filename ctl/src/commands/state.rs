@@ -9,7 +9,7 @@ use clap::Args;
 use gapii_follow::follow::Follower;
 use gapii_follow::value::{Describe, Value};
 use gapii_follow::{Context, Group, Process, Thread};
-use gapii_protocol::trace::Info;
+use gapii_trace::Info;
 use serde_json::json;
 
 use crate::args::{Json, Trace};

@@ -7,7 +7,7 @@ use clap::Args;
 use gapii_analysis::stats::{
     Counter, DriverTime, FrameStats, FunctionStats, Spread, Stats as TraceStats,
 };
-use gapii_protocol::trace::Info;
+use gapii_trace::Info;
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Json, Trace};

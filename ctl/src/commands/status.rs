@@ -6,8 +6,8 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use clap::Args;
-use gapii_protocol::control::{CaptureInfo, Event, KeptInfo, Lost, Request, StatusInfo, Totals};
-use gapii_protocol::status::StatusPage;
+use gapii_control::status::StatusPage;
+use gapii_control::{CaptureInfo, Event, KeptInfo, Lost, Request, StatusInfo, Totals};
 use indicatif::{DecimalBytes, HumanCount};
 
 use crate::args::{Connect, Json};

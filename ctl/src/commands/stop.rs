@@ -1,7 +1,7 @@
 //! `stop`, `pause`, `resume`: what captures that run are told; whoever started them gets their traces.
 
 use clap::Args;
-use gapii_protocol::control::{Event, Request, StopRequest};
+use gapii_control::{Event, Request, StopRequest};
 
 use crate::args::{Connect, Running};
 use crate::connection::Connection;

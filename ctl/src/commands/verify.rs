@@ -3,7 +3,7 @@
 //! The exit status is the answer; problems are listed on standard output.
 
 use clap::Args;
-use gapii_protocol::trace::{self, Verification};
+use gapii_trace::Verification;
 
 use crate::args::{Json, Trace};
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ pub struct Verify {
 pub fn run(args: &Verify) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
-    let found = trace::verify(&mut reader).map_err(|error| unreadable(path, &error))?;
+    let found = gapii_trace::verify(&mut reader).map_err(|error| unreadable(path, &error))?;
     if args.json.json {
         text::print_json(&found)?;
     } else {
@@ -70,7 +70,7 @@ fn describe(found: &Verification) -> String {
 
 #[cfg(test)]
 mod tests {
-    use gapii_protocol::trace::verify::{Problem, ProblemKind};
+    use gapii_trace::verify::{Problem, ProblemKind};
 
     use super::*;
 

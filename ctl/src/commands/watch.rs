@@ -8,7 +8,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use clap::Args;
-use gapii_protocol::control::{AppCounts, AppInfo, Event, Request};
+use gapii_control::{AppCounts, AppInfo, Event, Request};
 use indicatif::{DecimalBytes, HumanCount};
 use rustix::event::{PollFd, PollFlags};
 use serde::Serialize;

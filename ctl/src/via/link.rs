@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream as StdStream;
 use std::pin::Pin;
 use std::time::Duration;
 
-use gapii_protocol::control::{self, Event, FrameBuffer, PREFIX_LEN};
+use gapii_control::{Event, FrameBuffer, PREFIX_LEN};
 use gapii_remote::frame::{Frame, Kind};
 use gapii_remote::knock::{Resume, Welcome};
 use gapii_remote::line::Line;
@@ -160,7 +160,7 @@ impl Task {
 
     /// Processes requests of `Connection`.
     fn pass_requests(&mut self) -> Result<(), Over> {
-        let broken = |error: control::FrameError| Over::Failed(error.to_string());
+        let broken = |error: gapii_control::FrameError| Over::Failed(error.to_string());
         while let Some(body) = self.requests.next_body().map_err(broken)? {
             let kind = match std::mem::take(&mut self.fds).into_iter().next() {
                 Some(descriptor) => {
@@ -235,7 +235,7 @@ impl Task {
     /// Completes an event before it is forwarded: only this side knows about errors of the output.
     fn corrected(&mut self, body: Vec<u8>) -> Vec<u8> {
         let Some(error) = &self.output_error else { return body };
-        let event = match control::decode::<Event>(&body) {
+        let event = match gapii_control::decode::<Event>(&body) {
             Ok(Event::Ended(mut ended)) => {
                 ended.summary.error = Some(error.clone());
                 Event::Ended(ended)
@@ -246,7 +246,7 @@ impl Task {
             }
             _ => return body,
         };
-        control::encode(&event).map_or(body, |mut frame| frame.split_off(PREFIX_LEN))
+        gapii_control::encode(&event).map_or(body, |mut frame| frame.split_off(PREFIX_LEN))
     }
 
     fn lose(&mut self, lost: &Lost) {

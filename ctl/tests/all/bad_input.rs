@@ -3,8 +3,8 @@
 use std::fs;
 
 use crate::support::{FakeDaemon, ctl, one_sentence, run};
-use gapii_protocol::control::{ControlError, Event, code};
-use gapii_protocol::trace::TraceHeader;
+use gapii_control::{ControlError, Event, code};
+use gapii_trace::TraceHeader;
 
 fn check(arguments: &[&str], status: i32, word: &str) {
     let folder = tempfile::tempdir().unwrap();

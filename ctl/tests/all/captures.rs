@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::support::{FakeDaemon, contents, run, summary};
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::{AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target};
+use gapii_control::{AppInfo, Event, ExitedRequest, Request, Stopped, Summary, Target};
 use rustix::fs::{FileType, Mode};
 use rustix::process::{Pid, Signal};
 
@@ -36,7 +36,7 @@ fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
 }
 
 fn started() -> Event {
-    Event::Started(gapii_protocol::control::Started { capture: 7, ..Default::default() })
+    Event::Started(gapii_control::Started { capture: 7, ..Default::default() })
 }
 
 #[test]
@@ -198,7 +198,7 @@ fn failed_start_takes_the_output_back() {
         if conversation.hear().is_none() {
             return false;
         }
-        let busy = gapii_protocol::control::ControlError::new("busy", "it is in another capture");
+        let busy = gapii_control::ControlError::new("busy", "it is in another capture");
         conversation.say(&Event::Error(busy));
         true
     });

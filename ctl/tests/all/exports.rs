@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use crate::support::{ctl, one_sentence, run};
 use gapii_abi::atom::{self, EFFECT, EndReason, Header};
-use gapii_protocol::trace::append::AppendTo;
-use gapii_protocol::trace::meta;
-use gapii_protocol::trace::{TraceHeader, encode_block};
+use gapii_trace::append::AppendTo;
+use gapii_trace::meta;
+use gapii_trace::{TraceHeader, encode_block};
 
 /// A trace of commands without arguments, cut behind its last block.
 fn trace(path: &Path, commands: usize) {

@@ -11,9 +11,7 @@ use std::process::{Command, Output, Stdio};
 use std::thread::JoinHandle;
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::{
-    self, Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary,
-};
+use gapii_control::{Ended, Event, FrameBuffer, Request, ServerHello, Started, Summary};
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tempfile::TempDir;
 
@@ -105,7 +103,7 @@ impl Conversation {
     }
 
     pub fn say(&mut self, event: &Event) {
-        control::write_message(&mut self.stream, event).unwrap();
+        gapii_control::write_message(&mut self.stream, event).unwrap();
     }
 
     /// Reads the client's hello and answers it as a daemon of this version.
@@ -118,7 +116,7 @@ impl Conversation {
     pub fn hear(&mut self) -> Option<Request> {
         loop {
             if let Some(body) = self.received.next_body().unwrap() {
-                return Some(control::decode(&body).unwrap());
+                return Some(gapii_control::decode(&body).unwrap());
             }
             if !self.receive() {
                 return None;

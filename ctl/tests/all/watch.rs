@@ -5,7 +5,7 @@ use std::process::Command;
 use std::thread::JoinHandle;
 
 use crate::support::{FakeDaemon, one_sentence, run};
-use gapii_protocol::control::{AppCounts, AppInfo, Event, Request};
+use gapii_control::{AppCounts, AppInfo, Event, Request};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 

@@ -4,12 +4,12 @@ use gapii_abi::atom::{
     CAPTURE_END, CaptureEnd, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD,
 };
 use gapii_commands::CommandId;
-use gapii_protocol::filter;
-use gapii_protocol::trace::Description;
-use gapii_protocol::trace::description::Function;
-use gapii_protocol::trace::meta::Meta;
-use gapii_protocol::trace::record::{Record, Records};
-use gapii_protocol::trigger::Trigger;
+use gapii_control::trigger::Trigger;
+use gapii_trace::Description;
+use gapii_trace::description::Function;
+use gapii_trace::filter;
+use gapii_trace::meta::Meta;
+use gapii_trace::record::{Record, Records};
 
 /// Frames of which one may be longer because threads are held, from a record on that says so.
 const DISTURBED_FRAMES: u64 = 2;

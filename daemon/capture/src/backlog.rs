@@ -18,9 +18,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use gapii_protocol::trace::BlockEncoder;
-use gapii_protocol::trace::blobs::Collector;
 use gapii_ringbuf::CounterMap;
+use gapii_trace::BlockEncoder;
+use gapii_trace::blobs::Collector;
 
 use crate::facts::Facts;
 use crate::fault::{self, Fault};

@@ -14,10 +14,10 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::thread;
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::{IfSlow, Summary};
-use gapii_protocol::trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
-use gapii_protocol::trace::{BlockEncoder, TraceHeader};
+use gapii_control::{IfSlow, Summary};
 use gapii_ringbuf::CaptureId;
+use gapii_trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
+use gapii_trace::{BlockEncoder, TraceHeader};
 
 use crate::backlog::backlog;
 use crate::clock::Clock;

@@ -1,11 +1,11 @@
 //! What has to be known of a block once it is compressed and its records are not at hand any more.
 
 use gapii_abi::atom::META_FIRST;
-use gapii_protocol::trace::Description;
-use gapii_protocol::trace::blobs::{BlobEntry, Collector, MemoryTotals};
-use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::Meta;
-use gapii_protocol::trace::record;
+use gapii_trace::Description;
+use gapii_trace::blobs::{BlobEntry, Collector, MemoryTotals};
+use gapii_trace::footer::GapEntry;
+use gapii_trace::meta::Meta;
+use gapii_trace::record;
 
 use crate::stream::{Block, Memory, ThreadLabel};
 

@@ -4,10 +4,10 @@
 //! blocks before.
 
 use gapii_abi::atom::{BLOB, Blob, GapCause, Header, STAMPED, STORED, Stored};
-use gapii_protocol::trace::BlobName;
-use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::Meta;
-use gapii_protocol::trace::record;
+use gapii_trace::BlobName;
+use gapii_trace::footer::GapEntry;
+use gapii_trace::meta::Meta;
+use gapii_trace::record;
 
 use crate::stream::{Block, Memory};
 
@@ -90,8 +90,8 @@ mod tests {
     use std::sync::Arc;
 
     use gapii_abi::atom::{self, SETUP, for_store};
-    use gapii_protocol::trace::blobs::{BlobName, Collector};
-    use gapii_protocol::trace::record::Records;
+    use gapii_trace::blobs::{BlobName, Collector};
+    use gapii_trace::record::Records;
 
     use super::*;
     use crate::facts::Facts;

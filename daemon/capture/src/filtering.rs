@@ -2,8 +2,8 @@
 
 use gapii_abi::app::until_nul;
 use gapii_abi::atom::Thread;
-use gapii_protocol::filter::Filter;
-use gapii_protocol::trace::Description;
+use gapii_trace::Description;
+use gapii_trace::filter::Filter;
 
 /// What of a capture's records its client wants.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! What the drain's half of a capture hands to its writer at the end of the stream.
 
-use gapii_protocol::trace::{Footer, meta};
+use gapii_trace::{Footer, meta};
 
 use crate::ledger::Ledger;
 

@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
-use gapii_protocol::trace::BlockEncoder;
-use gapii_protocol::trace::block::EncodeError;
-use gapii_protocol::trace::footer::{Footer, Totals};
 use gapii_ringbuf::CounterMap;
+use gapii_trace::BlockEncoder;
+use gapii_trace::block::EncodeError;
+use gapii_trace::footer::{Footer, Totals};
 
 use crate::backlog::{Backlog, Done, Work};
 use crate::facts::Facts;

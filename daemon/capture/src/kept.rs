@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use gapii_protocol::trace::header::KeptFrom;
+use gapii_trace::header::KeptFrom;
 
 use crate::facts::Facts;
 use crate::finish::Finish;

@@ -4,9 +4,9 @@
 //! accounts for shows as `emitted + lost + left_out` below `produced`.
 
 use gapii_abi::atom::GapCause;
-use gapii_protocol::trace::footer::{GapEntry, Lost, RefusedRing, ThreadLedger};
-use gapii_protocol::trace::rings::{self, Counts};
 use gapii_ringbuf::SlotCounts;
+use gapii_trace::footer::{GapEntry, Lost, RefusedRing, ThreadLedger};
+use gapii_trace::rings::{self, Counts};
 
 /// One thread's use of one slot, once it is over.
 #[derive(Clone, Debug, Default)]

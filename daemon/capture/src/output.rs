@@ -56,7 +56,7 @@ pub enum OutputError {
     #[error("what was written before the daemon's restart cannot be read: {0}")]
     Survey(#[source] io::Error),
     #[error("a block cannot be compressed: {0}")]
-    Encode(#[from] gapii_protocol::trace::block::EncodeError),
+    Encode(#[from] gapii_trace::block::EncodeError),
 }
 
 impl Output {

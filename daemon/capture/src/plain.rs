@@ -1,7 +1,7 @@
 //! How long the records of commands are that hold no memory: those that are longer do.
 
 use gapii_abi::atom::{Header, LEAVE};
-use gapii_protocol::trace::Description;
+use gapii_trace::Description;
 
 /// Bytes of payload before observations, of enter and of leave records, by the command's id.
 #[derive(Debug)]

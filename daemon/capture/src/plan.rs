@@ -1,11 +1,10 @@
 //! What a capture is to be, and what of it the application has to know.
 
 use gapii_abi::app::Launch;
-use gapii_protocol::control;
-use gapii_protocol::filter::Filter;
-use gapii_protocol::trace::footer::CaptureOptions;
-use gapii_protocol::trigger::Trigger;
+use gapii_control::trigger::Trigger;
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, Overflow};
+use gapii_trace::filter::Filter;
+use gapii_trace::footer::CaptureOptions;
 
 use crate::kept::KeepLimits;
 
@@ -22,7 +21,7 @@ pub struct Plan {
     pub frames: Option<u64>,
     pub skip_frames: u64,
     pub seconds: Option<f64>,
-    pub overflow: control::Overflow,
+    pub overflow: gapii_control::Overflow,
     pub stall_ms: u64,
     pub observe_frames: Option<u32>,
     pub frame_pixels: bool,
@@ -33,7 +32,7 @@ pub struct Plan {
     pub name: Option<String>,
     /// Bytes of output after which it ends.
     pub bytes: Option<u64>,
-    pub if_slow: control::IfSlow,
+    pub if_slow: gapii_control::IfSlow,
     /// What of its processes' commands it has.
     pub filter: Filter,
     /// What is waited for in each process before it begins.
@@ -49,8 +48,8 @@ impl Plan {
         ModeSettings {
             mode: Mode::Capturing,
             overflow: match self.overflow {
-                control::Overflow::Wait => Overflow::Wait,
-                control::Overflow::Drop => Overflow::Drop,
+                gapii_control::Overflow::Wait => Overflow::Wait,
+                gapii_control::Overflow::Drop => Overflow::Drop,
             },
             // Those that are counted come later where something is waited for.
             frames: self.frames.filter(|_| self.when.is_none()).unwrap_or(0),
@@ -93,7 +92,9 @@ impl Plan {
         if self.frame_pixels && !first.frame_pixels {
             return lacks("without --frame-pixels");
         }
-        if (self.overflow, first.overflow) == (control::Overflow::Wait, control::Overflow::Drop) {
+        if (self.overflow, first.overflow)
+            == (gapii_control::Overflow::Wait, gapii_control::Overflow::Drop)
+        {
             return Err(format!(
                 "it is in capture {}, which may leave commands out: stop that one first, or use --overflow \
                  drop, too",
@@ -114,8 +115,8 @@ impl Plan {
     pub fn told(self, settings: &ModeSettings) -> Self {
         Self {
             overflow: match settings.overflow {
-                Overflow::Wait => control::Overflow::Wait,
-                Overflow::Drop => control::Overflow::Drop,
+                Overflow::Wait => gapii_control::Overflow::Wait,
+                Overflow::Drop => gapii_control::Overflow::Drop,
             },
             stall_ms: settings.stall_ns / 1_000_000,
             observe_frames: Some(settings.observe_frames).filter(|every| *every != 0),
@@ -133,8 +134,8 @@ impl Plan {
             skip_frames: self.skip_frames,
             seconds: self.seconds,
             overflow: match self.overflow {
-                control::Overflow::Wait => "wait",
-                control::Overflow::Drop => "drop",
+                gapii_control::Overflow::Wait => "wait",
+                gapii_control::Overflow::Drop => "drop",
             }
             .to_owned(),
             stall_ms: self.stall_ms,
@@ -163,7 +164,7 @@ impl Plan {
             frames: None,
             skip_frames: 0,
             seconds: None,
-            overflow: control::Overflow::Wait,
+            overflow: gapii_control::Overflow::Wait,
             stall_ms: 2000,
             observe_frames: None,
             frame_pixels: false,
@@ -172,7 +173,7 @@ impl Plan {
             keep: None,
             name: None,
             bytes: None,
-            if_slow: control::IfSlow::Spill,
+            if_slow: gapii_control::IfSlow::Spill,
             filter: Filter::default(),
             when: None,
             command: Vec::new(),
@@ -194,7 +195,7 @@ mod tests {
             let named = expected.zip(refused.clone()).is_none_or(|(what, why)| why.contains(what));
             assert!(named, "{refused:?} does not name {expected:?}");
         };
-        let drops = || Plan { overflow: control::Overflow::Drop, ..Plan::of(1) };
+        let drops = || Plan { overflow: gapii_control::Overflow::Drop, ..Plan::of(1) };
         let observes = |every| Plan { observe_frames: Some(every), ..Plan::of(1) };
         let timed = || Plan { timing: true, ..Plan::of(1) };
         check(Plan::of(1), Plan::of(2), None);

@@ -8,12 +8,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, sync::Arc};
 
 use gapii_abi::app::{self, AppHello, Launch};
-use gapii_protocol::control::{self, AppCounts, AppInfo};
-use gapii_protocol::trace::footer::ProcessEntry;
+use gapii_control::{AppCounts, AppInfo};
 use gapii_ringbuf::{
     CaptureId, Consumer, CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Segment,
     SegmentHeader, SegmentLayout, SegmentRing, SlotState, StoreTerms,
 };
+use gapii_trace::footer::ProcessEntry;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -476,10 +476,10 @@ fn maps_lack(maps: &str, inode: u64) -> bool {
 
 fn mode_name(mode: Mode, monitors: bool) -> &'static str {
     match mode {
-        Mode::Idle if !monitors => control::mode::ASLEEP,
-        Mode::Idle => control::mode::IDLE,
-        Mode::Capturing => control::mode::CAPTURING,
-        Mode::Wait => control::mode::WAITING,
+        Mode::Idle if !monitors => gapii_control::mode::ASLEEP,
+        Mode::Idle => gapii_control::mode::IDLE,
+        Mode::Capturing => gapii_control::mode::CAPTURING,
+        Mode::Wait => gapii_control::mode::WAITING,
     }
 }
 

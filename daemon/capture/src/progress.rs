@@ -4,8 +4,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use gapii_protocol::control;
-
 /// One capture's counters.
 #[derive(Debug, Default)]
 pub struct Progress {
@@ -40,9 +38,9 @@ pub struct Progress {
 
 impl Progress {
     /// The counters as clients see them.
-    pub fn message(&self, capture: u64) -> control::Progress {
+    pub fn message(&self, capture: u64) -> gapii_control::Progress {
         let totals = self.totals();
-        control::Progress {
+        gapii_control::Progress {
             capture,
             frames: totals.frames,
             calls: totals.calls,
@@ -62,10 +60,10 @@ impl Progress {
     }
 
     /// The counters as sums over captures add them up.
-    pub fn totals(&self) -> control::Totals {
+    pub fn totals(&self) -> gapii_control::Totals {
         // Relaxed: independent numbers for people.
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        control::Totals {
+        gapii_control::Totals {
             captures: 1,
             frames: read(&self.frames),
             calls: read(&self.calls),
@@ -75,7 +73,10 @@ impl Progress {
             stored_bytes: read(&self.stored_bytes),
             ring_bytes: read(&self.ring_bytes),
             file_bytes: read(&self.file_bytes),
-            lost: control::Lost { calls: read(&self.lost_calls), bytes: read(&self.lost_bytes) },
+            lost: gapii_control::Lost {
+                calls: read(&self.lost_calls),
+                bytes: read(&self.lost_bytes),
+            },
             waits: read(&self.waits),
             wait_ns: read(&self.wait_ns),
         }

@@ -8,14 +8,14 @@ use std::fs::File;
 use std::io;
 
 use gapii_abi::atom::{Block, CaptureEnd, META_FIRST};
-use gapii_protocol::trace::FileAt;
-use gapii_protocol::trace::header::TraceHeader;
-use gapii_protocol::trace::meta::Meta;
-use gapii_protocol::trace::reader::{BlockError, OpenError, Tail, TraceReader};
-use gapii_protocol::trace::record::Records;
-use gapii_protocol::trace::rings::{RingState, Rings};
-use gapii_protocol::trace::tracker::{PROCESSES_MAX, ProcessTrack, ThreadTrack, Tracker};
 use gapii_ringbuf::CaptureId;
+use gapii_trace::FileAt;
+use gapii_trace::header::TraceHeader;
+use gapii_trace::meta::Meta;
+use gapii_trace::reader::{BlockError, OpenError, Tail, TraceReader};
+use gapii_trace::record::Records;
+use gapii_trace::rings::{RingState, Rings};
+use gapii_trace::tracker::{PROCESSES_MAX, ProcessTrack, ThreadTrack, Tracker};
 use rustix::fs::{FileType, fstat};
 
 use crate::stream::thread::is_count_of_threads;
@@ -227,13 +227,13 @@ mod tests {
     use std::io::Write;
 
     use gapii_abi::atom::{self, EFFECT, EndReason, Header, Seam};
-    use gapii_protocol::trace::append::AppendTo;
-    use gapii_protocol::trace::census::Census;
-    use gapii_protocol::trace::meta::End;
-    use gapii_protocol::trace::{Description, encode_block};
+    use gapii_trace::append::AppendTo;
+    use gapii_trace::census::Census;
+    use gapii_trace::meta::End;
+    use gapii_trace::{Description, encode_block};
 
     use super::*;
-    use gapii_protocol::trace::story::Begin;
+    use gapii_trace::story::Begin;
 
     use crate::stream::{Block, RingKey, RingPlace, RingSite, Run, StreamBuilder};
 

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::trace::TraceHeader;
-use gapii_protocol::trace::footer::{
-    CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger,
-};
-use gapii_protocol::trace::frame::KEPT_VERSION;
-use gapii_protocol::trace::meta::End;
+use gapii_trace::TraceHeader;
+use gapii_trace::footer::{CaptureOptions, Footer, GapEntry, Lost, ProcessEntry, ThreadLedger};
+use gapii_trace::frame::KEPT_VERSION;
+use gapii_trace::meta::End;
 
 use crate::clock::Clock;
 use crate::end::Exited;

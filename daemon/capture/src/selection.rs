@@ -19,9 +19,9 @@ use gapii_abi::atom::{
     self, CAPTURE_END, EFFECT, GAP, Header, KEYFRAME, META_FIRST, SETUP, SNAPSHOT, SUBJECT, THREAD,
     TRACED,
 };
-use gapii_protocol::trace::meta::Meta;
-use gapii_protocol::trace::record::{Record, Records};
-use gapii_protocol::trace::story::{Begin, Story};
+use gapii_trace::meta::Meta;
+use gapii_trace::record::{Record, Records};
+use gapii_trace::story::{Begin, Story};
 
 use crate::filtering::Filtering;
 
@@ -230,8 +230,8 @@ pub fn stretch(records: &[u8]) -> Stretch {
 #[cfg(test)]
 mod tests {
     use gapii_abi::atom::{BLOB, SubjectKind};
-    use gapii_protocol::filter::Filter;
-    use gapii_protocol::trace::Description;
+    use gapii_trace::Description;
+    use gapii_trace::filter::Filter;
 
     use super::*;
 

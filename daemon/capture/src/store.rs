@@ -12,9 +12,9 @@ use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use gapii_protocol::trace::blobs::{BlobEntry, BlobName};
-use gapii_protocol::trace::meta::Blob;
 use gapii_ringbuf::StoreTerms;
+use gapii_trace::blobs::{BlobEntry, BlobName};
+use gapii_trace::meta::Blob;
 use rustix::fs::MemfdFlags;
 
 use crate::nameless;

@@ -8,12 +8,12 @@ use std::io;
 use std::os::unix::fs::FileExt;
 use std::thread::{self, JoinHandle};
 
-use gapii_protocol::trace::block::{BLOCK_BYTES_MAX, BlockDecoder};
-use gapii_protocol::trace::census::Census;
-use gapii_protocol::trace::footer::{GapEntry, Lost};
-use gapii_protocol::trace::rings::{self, Counts};
-use gapii_protocol::trace::scan::{Found, Scanner, Step};
-use gapii_protocol::trace::{BlockEntry, FileAt, TraceHeader, TraceIndex};
+use gapii_trace::block::{BLOCK_BYTES_MAX, BlockDecoder};
+use gapii_trace::census::Census;
+use gapii_trace::footer::{GapEntry, Lost};
+use gapii_trace::rings::{self, Counts};
+use gapii_trace::scan::{Found, Scanner, Step};
+use gapii_trace::{BlockEntry, FileAt, TraceHeader, TraceIndex};
 
 use crate::ledger::{Account, Ledger};
 use crate::priority::yield_to_programs;

@@ -2,7 +2,7 @@
 //! between.
 
 use gapii_abi::atom::Seam;
-use gapii_protocol::trace::rings::RingState;
+use gapii_trace::rings::RingState;
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
 use crate::process::Process;

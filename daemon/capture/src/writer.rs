@@ -8,16 +8,16 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::Sender;
 
 use gapii_abi::atom::{self, GapCause, Seam};
-use gapii_protocol::control::{self, InFlight, Summary};
-use gapii_protocol::trace::append::AppendTo;
-use gapii_protocol::trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
-use gapii_protocol::trace::block::EncodeError;
-use gapii_protocol::trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
-use gapii_protocol::trace::frame::UNTIMED_VERSION;
-use gapii_protocol::trace::header::KeptFrom;
-use gapii_protocol::trace::meta;
-use gapii_protocol::trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
+use gapii_control::{InFlight, Summary};
 use gapii_ringbuf::CounterMap;
+use gapii_trace::append::AppendTo;
+use gapii_trace::blobs::{BLOBS_MAX, BlobEntry, Collector};
+use gapii_trace::block::EncodeError;
+use gapii_trace::footer::{GapEntry, Lost, ProcessEntry, Totals};
+use gapii_trace::frame::UNTIMED_VERSION;
+use gapii_trace::header::KeptFrom;
+use gapii_trace::meta;
+use gapii_trace::{BlockEncoder, BlockEntry, Footer, TraceHeader, TraceIndex};
 
 use crate::backlog::{Backlog, Done, Work};
 use crate::clock::Clock;
@@ -67,7 +67,7 @@ impl Written {
             saved_bytes: totals.memory.saved_bytes(),
             stored_bytes: self.stored_bytes,
             file_bytes: self.file_bytes,
-            lost: control::Lost { calls: lost.calls, bytes: lost.bytes },
+            lost: gapii_control::Lost { calls: lost.calls, bytes: lost.bytes },
             waits: self.waits,
             wait_ns: self.wait_ns,
             snapshot: self.footer.snapshot,

@@ -37,11 +37,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail, ensure};
 use gapii_abi::app::{self, AppHello, HelloReply, REPLY_LEN};
 use gapii_abi::atom::{self, EFFECT, FRAME_END, GapCause, LEAVE, LEAVES, ProcessEnd};
-use gapii_protocol::trace::Description;
-use gapii_protocol::trace::blobs::BlobName;
 use gapii_ringbuf::{
     CounterMap, Header, Mode, ModeMap, Producer, Room, Segment, SegmentLayout, SlotState,
 };
+use gapii_trace::Description;
+use gapii_trace::blobs::BlobName;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Signal, getpid, kill_process};
 

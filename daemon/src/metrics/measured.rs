@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gapii_abi::atom::EndReason;
-use gapii_protocol::control::{Rejected, StatusInfo, Totals};
+use gapii_control::{Rejected, StatusInfo, Totals};
 use rustix::process::{Resource, getrlimit};
 use rustix::time::{ClockId, clock_gettime};
 

@@ -10,7 +10,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 use std::time::Duration;
 
-use gapii_protocol::control::{self, ControlError, Event, FrameBuffer, PREFIX_LEN, code};
+use gapii_control::{ControlError, Event, FrameBuffer, PREFIX_LEN, code};
 use gapii_remote::frame::{Frame, Kind};
 use gapii_remote::knock::Welcome;
 use gapii_remote::line::Line;
@@ -273,10 +273,10 @@ impl Link {
     }
 
     fn take_events(&mut self) -> Result<(), Over> {
-        let broken = |error: control::FrameError| Over::Io(io::Error::other(error));
+        let broken = |error: gapii_control::FrameError| Over::Io(io::Error::other(error));
         while let Some(body) = self.events.next_body().map_err(broken)? {
             let ends_output = matches!(
-                control::decode::<Event>(&body).map_err(broken)?,
+                gapii_control::decode::<Event>(&body).map_err(broken)?,
                 Event::Ended(_) | Event::Saved(_)
             );
             // What was written comes before what came of it.
@@ -315,7 +315,7 @@ impl Link {
     }
 
     fn say(&mut self, event: &Event) {
-        if let Ok(frame) = control::encode(event) {
+        if let Ok(frame) = gapii_control::encode(event) {
             self.line.say(Kind::Event, 0, &frame[PREFIX_LEN..]);
         }
     }

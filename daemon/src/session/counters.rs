@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use gapii_protocol::control::Rejected;
+use gapii_control::Rejected;
 
 /// What was turned away.
 #[derive(Debug, Default)]

@@ -4,9 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use gapii_protocol::control::{
-    self, AppInfo, ControlError, SaveRequest, Saved, StartRequest, Target, code,
-};
+use gapii_control::{AppInfo, ControlError, SaveRequest, Saved, StartRequest, Target, code};
 use tokio::sync::mpsc;
 
 use crate::clock;
@@ -43,7 +41,7 @@ impl Session {
     pub fn start_keeping(
         self: &Arc<Self>,
         request: StartRequest,
-        held: mpsc::UnboundedSender<control::Held>,
+        held: mpsc::UnboundedSender<gapii_control::Held>,
     ) -> Result<Vec<AppInfo>, ControlError> {
         check(&request)?;
         let mut table = self.lock();
@@ -78,7 +76,8 @@ impl Session {
         Wish { request, held }: Wish,
     ) -> Result<(), ControlError> {
         let cannot = |why: String| ControlError::new(code::INTERNAL, why);
-        let Some(control::KeepRequest { frames, bytes, keyframe_every }) = request.keep else {
+        let Some(gapii_control::KeepRequest { frames, bytes, keyframe_every }) = request.keep
+        else {
             return Err(cannot("nothing is to be kept".to_owned()));
         };
         self.check_captures(table)?;
@@ -89,7 +88,7 @@ impl Session {
         let tell = move |frames, held_us| {
             tracing::info!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
             // A client that is gone does not care.
-            let _ = held.send(control::Held { pid, frames, held_us });
+            let _ = held.send(gapii_control::Held { pid, frames, held_us });
         };
         let kept = Arc::new(Kept::new(limits));
         let destination = Destination::Memory(kept, Box::new(tell));
@@ -133,7 +132,7 @@ impl Session {
         }
     }
 
-    fn keep_ended(&self, id: u64, summary: &control::Summary) {
+    fn keep_ended(&self, id: u64, summary: &gapii_control::Summary) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&id) {
             table.ended = sum(&table.ended, &totals(&capture));

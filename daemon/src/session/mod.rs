@@ -19,11 +19,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
 use gapii_abi::app::{self, AppHello};
-use gapii_protocol::control::{
-    self, AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code,
-};
-use gapii_protocol::trace::Description;
+use gapii_control::{AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code};
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
+use gapii_trace::Description;
 use rustix::process::Pid;
 use tokio::sync::{Notify, mpsc};
 
@@ -187,7 +185,7 @@ impl Session {
         self: &Arc<Self>,
         request: StartRequest,
         (client, output): (u32, OwnedFd),
-        ended: mpsc::UnboundedSender<control::Ended>,
+        ended: mpsc::UnboundedSender<gapii_control::Ended>,
     ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
         check(&request)?;
         let mut table = self.lock();
@@ -217,8 +215,9 @@ impl Session {
             })?,
         };
         let session = Arc::clone(self);
-        let on_end =
-            move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
+        let on_end = move |summary| {
+            session.capture_ended(gapii_control::Ended { capture: id, summary }, &ended)
+        };
         let is_shared = drain.is_some();
         let destination = Destination::File(output);
         let counter = self.counter_of(&processes);
@@ -365,7 +364,11 @@ impl Session {
         self.id.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn capture_ended(&self, ended: control::Ended, client: &mpsc::UnboundedSender<control::Ended>) {
+    fn capture_ended(
+        &self,
+        ended: gapii_control::Ended,
+        client: &mpsc::UnboundedSender<gapii_control::Ended>,
+    ) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&ended.capture) {
             // With the end of the file, of which progress has not heard.
@@ -394,8 +397,8 @@ impl Session {
     }
 }
 
-fn log_end(control::Ended { capture, summary }: &control::Ended) {
-    let control::Summary { reason, frames, calls, file_bytes, lost, .. } = summary;
+fn log_end(gapii_control::Ended { capture, summary }: &gapii_control::Ended) {
+    let gapii_control::Summary { reason, frames, calls, file_bytes, lost, .. } = summary;
     let losses = match lost.calls {
         0 => "nothing lost".to_owned(),
         calls => format!("{calls} calls lost"),
@@ -433,9 +436,9 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
         }
         (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
         _ if request.bytes == Some(0) => bad("a capture of 0 bytes is none".to_owned()),
-        _ if request.name.as_deref().is_some_and(|name| !control::is_name(name)) => bad(format!(
+        _ if request.name.as_deref().is_some_and(|name| !gapii_control::is_name(name)) => bad(format!(
             "a capture's name is of 1 to {} letters, digits, dots, dashes and underlines, and no number",
-            control::NAME_LEN_MAX
+            gapii_control::NAME_LEN_MAX
         )),
         _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
             bad("0 frames are none to keep, and a keyframe every 0 frames is none".to_owned())

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use gapii_protocol::control::{CaptureInfo, Rejected, StatusInfo, Totals};
-use gapii_protocol::status::StatusPage;
+use gapii_control::status::StatusPage;
+use gapii_control::{CaptureInfo, Rejected, StatusInfo, Totals};
 
 use crate::session::Session;
 use crate::session::table::Table;

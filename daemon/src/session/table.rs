@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use gapii_abi::app::Launch;
-use gapii_protocol::control::{ControlError, StopRequest, Target, Totals, code};
+use gapii_control::{ControlError, StopRequest, Target, Totals, code};
 
 use crate::keep::Keep;
 use crate::session::waiting::Waiting;

@@ -8,7 +8,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use gapii_abi::app::{AppHello, CLAIM_MS};
-use gapii_protocol::control::{self, AppInfo, ControlError, TakeUpRequest, Target, code};
+use gapii_control::{AppInfo, ControlError, TakeUpRequest, Target, code};
 use gapii_ringbuf::{CaptureId, Mode};
 use rustix::process::Pid;
 use tokio::sync::{mpsc, oneshot};
@@ -38,7 +38,7 @@ pub enum TakeOverError {
     Here,
 }
 
-type Ended = mpsc::UnboundedSender<control::Ended>;
+type Ended = mpsc::UnboundedSender<gapii_control::Ended>;
 
 impl Session {
     /// Takes over a process whose daemon is gone, once somebody wants its capture to go on; what it gets is
@@ -250,8 +250,9 @@ impl Session {
             None => plan,
         };
         let session = Arc::clone(self);
-        let on_end =
-            move |summary| session.capture_ended(control::Ended { capture: id, summary }, &ended);
+        let on_end = move |summary| {
+            session.capture_ended(gapii_control::Ended { capture: id, summary }, &ended)
+        };
         let destination = Destination::Begun(output, Box::new(recovered));
         let resources = self.resources(&counter);
         let capture =

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use gapii_capture::capture::Capture;
-use gapii_protocol::control::{self, Totals};
+use gapii_control::Totals;
 
 /// What a capture adds to the sums. What is kept is in no file, and may become less.
 pub(super) fn totals(capture: &Capture) -> Totals {
@@ -31,7 +31,7 @@ pub(super) fn sum(a: &Totals, b: &Totals) -> Totals {
         stored_bytes: of(|it| it.stored_bytes),
         ring_bytes: of(|it| it.ring_bytes),
         file_bytes: of(|it| it.file_bytes),
-        lost: control::Lost { calls: of(|it| it.lost.calls), bytes: of(|it| it.lost.bytes) },
+        lost: gapii_control::Lost { calls: of(|it| it.lost.calls), bytes: of(|it| it.lost.bytes) },
         waits: of(|it| it.waits),
         wait_ns: of(|it| it.wait_ns),
     }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use gapii_abi::app::Launch;
-use gapii_protocol::control::{self, StartRequest};
+use gapii_control::StartRequest;
 use tokio::sync::mpsc;
 
 /// Launches whose processes are to be kept, at most.
@@ -14,7 +14,7 @@ const LAUNCHES_KEPT: usize = 64;
 pub(super) struct Wish {
     pub(super) request: StartRequest,
     /// Who hears of keyframes.
-    pub(super) held: mpsc::UnboundedSender<control::Held>,
+    pub(super) held: mpsc::UnboundedSender<gapii_control::Held>,
 }
 
 #[derive(Debug, Default)]

@@ -5,11 +5,11 @@ use std::io::Read;
 
 use crate::support::{App, Client, Daemon, capture_of, sound, until};
 use gapii_abi::atom::{EndReason, GapCause};
-use gapii_protocol::control::{
+use gapii_control::{
     Event, ExitedRequest, KeepRequest, Overflow, Request, StartRequest, StopRequest, Target, code,
 };
-use gapii_protocol::filter::Filter;
-use gapii_protocol::trace::Footer;
+use gapii_trace::Footer;
+use gapii_trace::filter::Filter;
 use rustix::process::Signal;
 
 /// The footer of a sound trace in which every record of every thread is.

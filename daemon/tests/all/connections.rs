@@ -6,8 +6,8 @@ use std::os::unix::net::UnixStream;
 
 use crate::support::{Daemon, LIMIT};
 use gapii_abi::app::{AppHello, HELLO_LEN, HelloReply, REPLY_LEN, reply_status};
-use gapii_protocol::control::{
-    self, CTL_VERSION_MAX, ClientHello, Event, MESSAGE_LEN_MAX, Rejected, Request, code,
+use gapii_control::{
+    CTL_VERSION_MAX, ClientHello, Event, MESSAGE_LEN_MAX, Rejected, Request, code,
 };
 
 fn rejected(daemon: &Daemon) -> Rejected {
@@ -70,10 +70,10 @@ fn more_applications_than_allowed_are_refused() {
 fn foreign_client_is_told_and_dropped() {
     let daemon = Daemon::start(&[]);
     let too_long = (MESSAGE_LEN_MAX + 1).to_le_bytes();
-    let unasked = control::encode(&Request::Apps).unwrap();
+    let unasked = gapii_control::encode(&Request::Apps).unwrap();
     let (version_min, version_max) = (CTL_VERSION_MAX + 1, CTL_VERSION_MAX + 3);
     let later = ClientHello { version_min, version_max, ..ClientHello::new("later") };
-    let later = control::encode(&Request::Hello(later)).unwrap();
+    let later = gapii_control::encode(&Request::Hello(later)).unwrap();
     let cases = [
         (&b"GET / HTTP/1.1\r\n\r\n"[..], code::BAD_REQUEST),
         (&too_long, code::BAD_REQUEST),
@@ -83,11 +83,11 @@ fn foreign_client_is_told_and_dropped() {
     for (bytes, expected) in cases {
         let mut socket = connect(&daemon, "ctl.sock");
         socket.write_all(bytes).unwrap();
-        match control::read_message(&mut socket).unwrap() {
+        match gapii_control::read_message(&mut socket).unwrap() {
             Some(Event::Error(error)) => assert_eq!(error.code, expected),
             other => panic!("not refused: {other:?}"),
         }
-        assert_eq!(control::read_message::<Event>(&mut socket).unwrap(), None);
+        assert_eq!(gapii_control::read_message::<Event>(&mut socket).unwrap(), None);
     }
     assert_eq!((rejected(&daemon).ctl_messages, rejected(&daemon).ctl_peers), (2, 2));
 }
@@ -96,7 +96,7 @@ fn foreign_client_is_told_and_dropped() {
 fn request_that_is_not_understood_is_an_error_and_no_more() {
     let daemon = Daemon::start(&[]);
     let mut client = daemon.client();
-    client.socket.write_all(&control::encode(&"Dance").unwrap()).unwrap();
+    client.socket.write_all(&gapii_control::encode(&"Dance").unwrap()).unwrap();
     assert!(matches!(client.receive(), Event::Error(error) if error.code == code::BAD_REQUEST));
     assert!(matches!(client.ask(&Request::Apps), Event::Apps(_)));
 }

@@ -5,8 +5,8 @@ use std::os::unix::net::UnixStream;
 
 use crate::support::{App, Daemon, LIMIT, capture_of};
 use gapii_abi::app::{AppHello, HELLO_LEN, REPLY_LEN};
-use gapii_protocol::control::{Event, Request, Target};
-use gapii_protocol::trace::{Footer, TraceReader, verify};
+use gapii_control::{Event, Request, Target};
+use gapii_trace::{Footer, TraceReader, verify};
 
 /// What becomes of a ring whose application lies.
 #[derive(Clone, Copy, Debug)]

@@ -9,8 +9,8 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 
 use crate::support::{Client, Daemon, LIMIT, capture_of, sound};
-use gapii_protocol::control::{
-    self, ClientHello, Event, ExitedRequest, KeepRequest, MESSAGE_LEN_MAX, Request, SaveRequest,
+use gapii_control::{
+    ClientHello, Event, ExitedRequest, KeepRequest, MESSAGE_LEN_MAX, Request, SaveRequest,
     StartRequest, StopRequest, Target, code,
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
@@ -33,12 +33,12 @@ fn framed(body: &[u8]) -> Vec<u8> {
 
 fn hello(version_min: u16, version_max: u16) -> Vec<u8> {
     let hello = ClientHello { version_min, version_max, ..ClientHello::new("liar") };
-    control::encode(&Request::Hello(hello)).unwrap()
+    gapii_control::encode(&Request::Hello(hello)).unwrap()
 }
 
 /// What comes first on a connection. After it the client says nothing more.
 fn first_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
-    let apps = control::encode(&Request::Apps).unwrap();
+    let apps = gapii_control::encode(&Request::Apps).unwrap();
     vec![
         ("nothing", Vec::new(), Dropped),
         ("half a length", vec![1, 0], Dropped),
@@ -61,7 +61,7 @@ fn first_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
 
 /// Messages after the hello.
 fn later_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
-    let request = |request: &Request| control::encode(request).unwrap();
+    let request = |request: &Request| gapii_control::encode(request).unwrap();
     let start = |start: StartRequest| request(&Request::Start(start));
     let any = StartRequest::default;
     let many = "x".repeat(MESSAGE_LEN_MAX as usize - 100);
@@ -74,7 +74,7 @@ fn later_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
         ("map of four thousand million", framed(&[0xDF, 0xFF, 0xFF, 0xFF, 0xFF]), bad),
         ("array of four thousand million", framed(&[0xDD, 0xFF, 0xFF, 0xFF, 0xFF]), bad),
         ("text of four thousand million", framed(&[0xDB, 0xFF, 0xFF, 0xFF, 0xFF]), bad),
-        ("request that there is not", control::encode(&"Dance").unwrap(), bad),
+        ("request that there is not", gapii_control::encode(&"Dance").unwrap(), bad),
         ("request with fields of other types", framed(b"\x81\xa5Start\x81\xa6frames\xa3abc"), bad),
         ("zeros", framed(&[0; 1000]), bad),
         ("start without an output", start(any()), Answered(code::NO_OUTPUT)),
@@ -161,7 +161,7 @@ fn serves(daemon: &Daemon) {
 
 #[track_caller]
 fn check(what: &str, socket: &mut UnixStream, fate: Fate) {
-    let answer = control::read_message::<Event>(socket).unwrap();
+    let answer = gapii_control::read_message::<Event>(socket).unwrap();
     match (fate, answer) {
         (Answered(code) | Closed(code), Some(Event::Error(error))) => {
             assert_eq!(error.code, code, "{what}: {}", error.message);
@@ -171,7 +171,7 @@ fn check(what: &str, socket: &mut UnixStream, fate: Fate) {
         (_, answer) => panic!("{what}: {answer:?}"),
     }
     if matches!(fate, Closed(_)) {
-        assert_eq!(control::read_message::<Event>(socket).unwrap(), None, "{what}");
+        assert_eq!(gapii_control::read_message::<Event>(socket).unwrap(), None, "{what}");
     }
 }
 
@@ -272,7 +272,7 @@ fn send_with(socket: &UnixStream, bytes: &[u8], count: usize) {
 fn descriptors_that_nobody_wants_are_closed() {
     let daemon = Daemon::start(&[]);
     let open = daemon.open_descriptors();
-    let apps = control::encode(&Request::Apps).unwrap();
+    let apps = gapii_control::encode(&Request::Apps).unwrap();
     for count in [5, 253] {
         let mut liar = daemon.client();
         send_with(&liar.socket, &apps, count);
@@ -303,7 +303,7 @@ fn client_that_does_not_listen_holds_up_itself_alone() {
     let daemon = Daemon::start(&[]);
     let liar = daemon.client();
     liar.socket.set_nonblocking(true).unwrap();
-    let status = control::encode(&Request::Status).unwrap();
+    let status = gapii_control::encode(&Request::Status).unwrap();
     let questions = status.repeat(1000);
     let mut sent = 0;
     while let Ok(count) = (&liar.socket).write(&questions) {
@@ -340,7 +340,7 @@ fn clients_captures_and_saves_have_bounds() {
     let mut client = support::until("room for a client", || {
         let mut socket = connect(&daemon);
         socket.write_all(&hello(1, 2)).unwrap();
-        let answer = control::read_message::<Event>(&mut socket).unwrap();
+        let answer = gapii_control::read_message::<Event>(&mut socket).unwrap();
         matches!(answer, Some(Event::Hello(_))).then_some(Client { socket })
     });
     let file = tempfile::tempfile().unwrap();

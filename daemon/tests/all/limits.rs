@@ -6,9 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use crate::support::{Daemon, capture_of, sound};
 use gapii_abi::app::{HelloReply, REPLY_LEN, reply_status};
-use gapii_protocol::control::{
-    self, ClientHello, Event, KeepRequest, Request, StartRequest, Target, code,
-};
+use gapii_control::{ClientHello, Event, KeepRequest, Request, StartRequest, Target, code};
 
 #[test]
 fn full_device_ends_the_capture_with_an_error() {
@@ -61,8 +59,8 @@ fn who_comes_when_there_are_no_descriptors_is_told_and_captures_go_on() {
     let error = loop {
         let mut late = UnixStream::connect(daemon.path("ctl.sock")).unwrap();
         let hello = Request::Hello(ClientHello::new("late"));
-        control::write_message(&mut late, &hello).unwrap();
-        match control::read_message(&mut late).unwrap() {
+        gapii_control::write_message(&mut late, &hello).unwrap();
+        match gapii_control::read_message(&mut late).unwrap() {
             Some(Event::Hello(_)) => guests.push(late),
             Some(Event::Error(error)) => break error,
             said => panic!("{said:?}"),

@@ -10,7 +10,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use crate::support::{Daemon, LIMIT, capture_of};
-use gapii_protocol::control::{self, Event, Request, StartRequest, Target};
+use gapii_control::{Event, Request, StartRequest, Target};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
@@ -117,7 +117,7 @@ fn metrics_say_what_the_daemon_says() {
     check(&samples(&get(&place)), &[("gapiid_captures", 1.0), ("gapiid_slots_used", 1.0)]);
     app.obey(&["frames 1 10", "end 1"]);
     client.ended();
-    client.socket.write_all(&control::encode(&"Dance").unwrap()).unwrap();
+    client.socket.write_all(&gapii_control::encode(&"Dance").unwrap()).unwrap();
     assert!(matches!(client.receive(), Event::Error(_)));
     let Event::Status(status) = client.ask(&Request::Status) else { panic!("no status") };
     let totals = status.totals;

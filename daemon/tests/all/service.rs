@@ -9,7 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::{Client, Daemon, LIMIT, until};
-use gapii_protocol::control::{Event, Request};
+use gapii_control::{Event, Request};
 use rustix::process::Signal;
 
 /// A socket that takes datagrams.

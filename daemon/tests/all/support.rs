@@ -13,10 +13,8 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use gapii_abi::app::launch_to_hex;
-use gapii_protocol::control::{
-    self, ClientHello, Ended, Event, Request, StartRequest, Started, Target,
-};
-use gapii_protocol::trace::{TraceReader, verify};
+use gapii_control::{ClientHello, Ended, Event, Request, StartRequest, Started, Target};
+use gapii_trace::{TraceReader, verify};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use tempfile::TempDir;
@@ -224,11 +222,11 @@ impl Client {
     }
 
     pub fn send(&mut self, request: &Request) {
-        control::write_message(&mut self.socket, request).unwrap();
+        gapii_control::write_message(&mut self.socket, request).unwrap();
     }
 
     pub fn receive(&mut self) -> Event {
-        control::read_message(&mut self.socket).unwrap().expect("the daemon is there")
+        gapii_control::read_message(&mut self.socket).unwrap().expect("the daemon is there")
     }
 
     pub fn ask(&mut self, request: &Request) -> Event {
@@ -238,7 +236,7 @@ impl Client {
 
     /// Starts a capture, or hears why not.
     pub fn try_start(&mut self, request: StartRequest, output: impl AsFd) -> Event {
-        let frame = control::encode(&Request::Start(request)).unwrap();
+        let frame = gapii_control::encode(&Request::Start(request)).unwrap();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
         let mut control = SendAncillaryBuffer::new(&mut space);
         let fds = [output.as_fd()];

@@ -8,7 +8,7 @@ use std::os::unix::net::UnixStream;
 
 use crate::support::{Daemon, LIMIT};
 use gapii_abi::app::{AppHello, FLAG_TAKE_OVER, HelloReply, REPLY_LEN, reply_status};
-use gapii_protocol::control::{Event, Request};
+use gapii_control::{Event, Request};
 use gapii_ringbuf::{
     CaptureId, CounterMap, Mode, ModeSettings, ModeWriter, Segment, SegmentLayout,
 };

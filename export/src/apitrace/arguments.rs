@@ -6,9 +6,9 @@
 use std::cmp::Reverse;
 use std::io::{self, Write};
 
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Description, Group, Kind, Repr, Type};
-use gapii_protocol::trace::value::Value;
+use gapii_trace::Command;
+use gapii_trace::description::{Description, Group, Kind, Repr, Type};
+use gapii_trace::value::Value;
 
 use super::values::{Names, Values};
 

@@ -13,8 +13,8 @@ use gapii_commands::constants::{
     GL_UNSIGNED_INT_10_10_10_2_OES, GL_UNSIGNED_SHORT,
 };
 use gapii_commands::{CommandId, constants};
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::value::Value;
+use gapii_trace::Command;
+use gapii_trace::value::Value;
 
 use super::arguments::argument;
 use super::ranges::Range;

@@ -7,9 +7,9 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 
 use gapii_commands::{Api, CommandId};
-use gapii_protocol::trace::description::{Function, Kind};
-use gapii_protocol::trace::value::{Arg, Observation, Value};
-use gapii_protocol::trace::{Command, Description};
+use gapii_trace::description::{Function, Kind};
+use gapii_trace::value::{Arg, Observation, Value};
+use gapii_trace::{Command, Description};
 
 use super::arguments::Arguments;
 use super::calls::{Calls, Origin};

@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use gapii_commands::CommandId;
-use gapii_protocol::trace::Command;
+use gapii_trace::Command;
 
 use super::arguments::{argument, number};
 use super::ranges::Range;

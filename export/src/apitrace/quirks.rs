@@ -6,8 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use gapii_commands::{CommandId, constants};
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::value::Observation;
+use gapii_trace::Command;
+use gapii_trace::value::Observation;
 
 use super::arguments::{argument, number};
 

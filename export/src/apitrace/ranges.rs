@@ -5,9 +5,9 @@
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use gapii_protocol::trace::description::Observed;
-use gapii_protocol::trace::value::{self, Arg, Observation, Value};
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_trace::description::Observed;
+use gapii_trace::value::{self, Arg, Observation, Value};
+use gapii_trace::{Bytes, Command};
 
 use super::values::Values;
 

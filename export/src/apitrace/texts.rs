@@ -5,8 +5,8 @@
 
 use std::io::{self, Write};
 
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Param, Repr};
+use gapii_trace::Command;
+use gapii_trace::description::{Param, Repr};
 
 use super::arguments::argument;
 use super::ranges::Range;

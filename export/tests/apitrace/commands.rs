@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use gapii_abi::atom::{EFFECT, EndReason, InFlight};
 use gapii_export::apitrace::{Exporter, Program, Summary};
-use gapii_protocol::trace::description::{Effect, Function, Kind, Repr, Type};
-use gapii_protocol::trace::{Description, TraceHeader};
+use gapii_trace::description::{Effect, Function, Kind, Repr, Type};
+use gapii_trace::{Description, TraceHeader};
 
 use crate::describe::*;
 use crate::reader::{Call, File, Value, read};

@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[allow(dead_code, reason = "the tests of the protocol use the rest")]
-#[path = "../../../protocol/tests/trace/describe.rs"]
+#[path = "../../../protocol/trace/tests/trace/describe.rs"]
 mod describe;
 #[allow(dead_code, reason = "the tests of the protocol use the rest")]
-#[path = "../../../protocol/tests/trace/writer.rs"]
+#[path = "../../../protocol/trace/tests/trace/writer.rs"]
 mod writer;
 
 mod commands;

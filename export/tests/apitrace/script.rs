@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use gapii_abi::atom::{EFFECT, EndReason};
-use gapii_protocol::trace::description::{Effect, Function, Kind, Observed, Param, Repr, Type};
-use gapii_protocol::trace::{Description, TraceHeader};
+use gapii_trace::description::{Effect, Function, Kind, Observed, Param, Repr, Type};
+use gapii_trace::{Description, TraceHeader};
 
 use crate::describe::Payload;
 use crate::writer::Writer;

@@ -4,7 +4,7 @@
 
 use std::fmt::Debug;
 
-use gapii_protocol::control::{self, Event, FrameBuffer, Request};
+use gapii_control::{Event, FrameBuffer, Request};
 use libfuzzer_sys::fuzz_target;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -39,8 +39,8 @@ fn bodies(stream: &[u8], piece_bytes: usize) -> Vec<Vec<u8>> {
 
 /// What is a message says the same when it is said again.
 fn check<T: DeserializeOwned + Serialize + Debug>(body: &[u8]) {
-    let Ok(message) = control::decode::<T>(body) else { return };
-    let Ok(frame) = control::encode(&message) else { return };
-    let again: Option<T> = control::read_message(&mut &frame[..]).expect("our own words");
+    let Ok(message) = gapii_control::decode::<T>(body) else { return };
+    let Ok(frame) = gapii_control::encode(&message) else { return };
+    let again: Option<T> = gapii_control::read_message(&mut &frame[..]).expect("our own words");
     assert_eq!(format!("{again:?}"), format!("{:?}", Some(message)));
 }

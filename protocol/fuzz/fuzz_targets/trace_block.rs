@@ -5,10 +5,10 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-use gapii_protocol::trace::assembler::{Advance, Assembler, Limits};
-use gapii_protocol::trace::blobs::NoBlobs;
-use gapii_protocol::trace::census::Census;
-use gapii_protocol::trace::{Description, TraceHeader, TraceReader, json};
+use gapii_trace::assembler::{Advance, Assembler, Limits};
+use gapii_trace::blobs::NoBlobs;
+use gapii_trace::census::Census;
+use gapii_trace::{Description, TraceHeader, TraceReader, json};
 use libfuzzer_sys::fuzz_target;
 
 /// The description in the corpus' own files, which the blocks of the corpus go with.

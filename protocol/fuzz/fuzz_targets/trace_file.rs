@@ -4,7 +4,7 @@
 
 use std::io::{self, Cursor};
 
-use gapii_protocol::trace::{BlobName, Info, TraceReader, json, verify};
+use gapii_trace::{BlobName, Info, TraceReader, json, verify};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|file: &[u8]| {

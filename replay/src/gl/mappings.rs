@@ -12,7 +12,7 @@ use gapii_commands::constants::{
     GL_ELEMENT_ARRAY_BUFFER_BINDING,
 };
 use gapii_commands::{constants, ids};
-use gapii_protocol::trace::Command;
+use gapii_trace::Command;
 
 use crate::call::Call;
 use crate::driver::Driver;

@@ -1,6 +1,6 @@
 //! When pictures are taken: before a swap, and after a command.
 
-use gapii_protocol::trace::BlobName;
+use gapii_trace::BlobName;
 
 use super::back_buffer;
 use super::picture::Picture;

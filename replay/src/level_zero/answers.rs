@@ -1,7 +1,7 @@
 //! What the driver has written where the recording was told something.
 
-use gapii_protocol::trace::description::{Kind as Meaning, Observed};
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_trace::description::{Kind as Meaning, Observed};
+use gapii_trace::{Bytes, Command};
 
 use crate::call::Call;
 use crate::names::{Kind, Scopes};

@@ -1,7 +1,7 @@
 //! How much of the memory at an address a command may touch, where nothing else says so.
 
 use gapii_commands::CommandId;
-use gapii_protocol::trace::description::{Kind, Param as Parameter};
+use gapii_trace::description::{Kind, Param as Parameter};
 
 use crate::call::Call;
 use crate::objects::rows::{Extent, REGION_WORDS, region_rows};

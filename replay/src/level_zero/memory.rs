@@ -12,7 +12,7 @@
 use std::sync::Arc;
 
 use gapii_commands::CommandId;
-use gapii_protocol::trace::Bytes;
+use gapii_trace::Bytes;
 
 use super::settle::settle;
 use super::{answers, extents};

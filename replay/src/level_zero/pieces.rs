@@ -4,10 +4,10 @@
 //! their fields point at, arrays. A piece that is read gets the recorded bytes, in which handles and
 //! addresses are replaced; one that is written has room for what the driver has to say.
 
-use gapii_protocol::trace::description::{Description, Field, Function, Kind as Meaning};
-use gapii_protocol::trace::description::{Observed, Param, Repr, Type};
-use gapii_protocol::trace::value::Observation;
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_trace::description::{Description, Field, Function, Kind as Meaning};
+use gapii_trace::description::{Observed, Param, Repr, Type};
+use gapii_trace::value::Observation;
+use gapii_trace::{Bytes, Command};
 
 use super::settle::scopes;
 use super::words::{WORDS_MAX, Words};
@@ -114,7 +114,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         observed: Observed,
     ) -> Result<Recorded<'c>, Skip> {
         let command: &'c Command<'c> = self.call.command;
-        let at = |range: &gapii_protocol::trace::value::Range<'c>| range.address == address;
+        let at = |range: &gapii_trace::value::Range<'c>| range.address == address;
         let slot = slot.filter(|slot| *slot != Observation::None);
         let in_slot = slot.filter(|_| observed == Observed::In);
         let read = in_slot.or_else(|| command.ranges_read().find(at).map(|it| it.observation));

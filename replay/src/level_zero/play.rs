@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gapii_commands::{Api, CommandId};
-use gapii_protocol::trace::description::{Description, Function, Kind as Meaning, Repr};
+use gapii_trace::description::{Description, Function, Kind as Meaning, Repr};
 
 use super::pieces::Builder;
 use super::settle::{SETTLE_MAX, scopes};

@@ -19,7 +19,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use gapii_protocol::trace::Bytes;
+use gapii_trace::Bytes;
 
 use super::region::Region;
 use crate::skip::Skip;

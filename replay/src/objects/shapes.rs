@@ -1,6 +1,6 @@
 //! Memory that arguments lead to, and what it consists of.
 
-use gapii_protocol::trace::description::{Description, Kind as Meaning, Layout, Repr, Type};
+use gapii_trace::description::{Description, Kind as Meaning, Layout, Repr, Type};
 
 use crate::memory::UNWRITTEN;
 

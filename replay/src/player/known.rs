@@ -1,7 +1,7 @@
 //! How functions of a trace are played: by their names, if they have the parameters that this build knows.
 
 use gapii_commands::{Api, CommandId};
-use gapii_protocol::trace::description::{Description, Function, Type};
+use gapii_trace::description::{Description, Function, Type};
 
 use super::options::ReplayError;
 use crate::call::{ARGS_MAX, Entry, Play};

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 
-use gapii_protocol::trace::reader::Commands;
-use gapii_protocol::trace::value::Value;
-use gapii_protocol::trace::{Bytes, Command};
+use gapii_trace::reader::Commands;
+use gapii_trace::value::Value;
+use gapii_trace::{Bytes, Command};
 
 use super::known::Known;
 use crate::call::{self, ARGS_MAX, Call, Play};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use gapii_follow::follow::Follower;
-use gapii_protocol::trace::TraceReader;
+use gapii_trace::TraceReader;
 
 use super::known::functions;
 use super::options::{Options, ReplayError};

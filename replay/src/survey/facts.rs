@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use gapii_commands::{Api, CommandId};
-use gapii_protocol::trace::tracker::{ContextLimits, DefaultFramebuffer};
+use gapii_trace::tracker::{ContextLimits, DefaultFramebuffer};
 
 use super::needs::Needs;
 use super::surfaces::SurfaceFacts;

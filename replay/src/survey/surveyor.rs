@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
 
 use gapii_commands::constants;
-use gapii_protocol::trace::{Command, TraceReader};
+use gapii_trace::{Command, TraceReader};
 
 use super::facts::{ConfigFacts, ContextFacts, Survey};
 use super::lists::{self, Attributes};

@@ -9,8 +9,8 @@ use gapii_commands::constants::{
     GL_TIME_ELAPSED_EXT, GL_TIMESTAMP_EXT, GL_TRANSFORM_FEEDBACK_PRIMITIVES_WRITTEN,
 };
 use gapii_follow::Context;
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Kind as Meaning, Repr, Type};
+use gapii_trace::Command;
+use gapii_trace::description::{Kind as Meaning, Repr, Type};
 
 use super::differences::{Differences, Maker};
 use super::pixels::Pixels;

@@ -2,9 +2,9 @@
 
 use gapii_commands::constants;
 use gapii_commands::{Api, CommandId};
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::description::{Kind as Meaning, Observed, Param, Repr, Type};
-use gapii_protocol::trace::value::{Observation, Range, Value};
+use gapii_trace::Command;
+use gapii_trace::description::{Kind as Meaning, Observed, Param, Repr, Type};
+use gapii_trace::value::{Observation, Range, Value};
 
 use super::answers;
 use super::differences::{Differences, Maker, Place};

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use gapii_protocol::trace::Command;
+use gapii_trace::Command;
 use serde::Serialize;
 
 use super::why::Why;

@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use gapii_protocol::trace::Description;
+use gapii_trace::Description;
 
 use Rule::{Driver, Exact, Locations, Names, Polled, Presence, QueryResult, Varies, Waited};
 

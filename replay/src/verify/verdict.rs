@@ -1,6 +1,6 @@
 //! What a comparison came to.
 
-use gapii_protocol::trace::Command;
+use gapii_trace::Command;
 
 use super::why::Why;
 

@@ -1,7 +1,7 @@
 //! Compares as a replay goes on.
 
 use gapii_commands::CommandId;
-use gapii_protocol::trace::Command;
+use gapii_trace::Command;
 
 use super::answers;
 use super::comparison::Comparison;

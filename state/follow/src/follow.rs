@@ -6,10 +6,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use gapii_protocol::trace::Command;
-use gapii_protocol::trace::tracker::ContextLimits;
-use gapii_protocol::trace::value::Value;
 use gapii_state::{DefaultFramebuffer, Extensions, Limits, Nothing, egl};
+use gapii_trace::Command;
+use gapii_trace::tracker::ContextLimits;
+use gapii_trace::value::Value;
 
 use crate::observed::Observed;
 use crate::{CommandState, Process, Thread};

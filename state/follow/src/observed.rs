@@ -3,10 +3,10 @@
 use std::cell::OnceCell;
 use std::sync::Arc;
 
-use gapii_protocol::trace::description::{Kind, Observed as Direction};
-use gapii_protocol::trace::value::{Arg, Observation, Range, Value};
-use gapii_protocol::trace::{Bytes, Command};
 use gapii_state::Memory;
+use gapii_trace::description::{Kind, Observed as Direction};
+use gapii_trace::value::{Arg, Observation, Range, Value};
+use gapii_trace::{Bytes, Command};
 
 /// Texts of an array of texts are put at addresses that no program has.
 const TEXTS_FIRST_ADDRESS: u64 = 1 << 60;

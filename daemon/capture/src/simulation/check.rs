@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::BufReader;
 
 use gapii_abi::atom::GapCause;
-use gapii_protocol::trace::{Footer, TraceReader, verify};
+use gapii_trace::{Footer, TraceReader, verify};
 
 use super::calls::Calls;
 use super::client::Client;

@@ -6,8 +6,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 
-use gapii_protocol::trace::frame::UNTIMED_VERSION;
-use gapii_protocol::trace::{FileAt, TraceHeader, TraceReader};
+use gapii_trace::frame::UNTIMED_VERSION;
+use gapii_trace::{FileAt, TraceHeader, TraceReader};
 
 use super::clock;
 use super::random::Random;

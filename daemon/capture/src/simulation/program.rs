@@ -6,10 +6,10 @@ use std::sync::atomic::Ordering;
 
 use gapii_abi::app::{self, AppHello};
 use gapii_abi::atom::{self, EFFECT, FRAME_END, LEAVE, LEAVES, ProcessEnd};
-use gapii_protocol::trace::Description;
 use gapii_ringbuf::{
     CaptureId, Header, Mode, ModeMap, Producer, Reservation, Room, Segment, SegmentLayout,
 };
+use gapii_trace::Description;
 
 use super::calls::Calls;
 use super::clock;

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use gapii_protocol::trace::BlockEncoder;
 use gapii_ringbuf::SegmentLayout;
+use gapii_trace::BlockEncoder;
 
 use super::calls::Calls;
 use super::check::check;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use gapii_abi::atom::{
     self, BLOB, EFFECT, FRAME, FRAME_END, Header, KEYFRAME, LEAVE, RECORD_LEN_MAX, SETUP, STORED,
 };
-use gapii_protocol::trace::append::AppendTo;
-use gapii_protocol::trace::meta::{self, Meta};
+use gapii_trace::append::AppendTo;
+use gapii_trace::meta::{self, Meta};
 
 use super::block::{Block, Memory};
 use super::builder::StreamBuilder;

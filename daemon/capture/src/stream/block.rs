@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{self, SETUP};
-use gapii_protocol::trace::footer::GapEntry;
+use gapii_trace::footer::GapEntry;
 
 use super::ring::RingKey;
 use super::thread::ThreadLabel;

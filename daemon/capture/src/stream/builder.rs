@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{SETUP, Seam};
-use gapii_protocol::trace::Description;
-use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::rings::RingState;
-use gapii_protocol::trace::story::Begin;
+use gapii_trace::Description;
+use gapii_trace::footer::GapEntry;
+use gapii_trace::rings::RingState;
+use gapii_trace::story::Begin;
 
 use super::block::Block;
 use super::figures::Figures;

@@ -1,6 +1,6 @@
 //! What a stream comes to so far: sums for people and for the footer.
 
-use gapii_protocol::trace::footer::GapEntry;
+use gapii_trace::footer::GapEntry;
 
 /// Gaps that are listed one by one; later ones are added to the thread's last.
 pub(super) const GAPS_MAX: usize = 1 << 14;

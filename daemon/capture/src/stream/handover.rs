@@ -5,11 +5,11 @@
 //! nothing is done with them.
 
 use gapii_abi::atom::{self, Seam};
-use gapii_protocol::trace::append::AppendTo;
-use gapii_protocol::trace::footer::Lost;
-use gapii_protocol::trace::meta;
-use gapii_protocol::trace::rings::{Account, RINGS_MAX, RingState, Rings};
-use gapii_protocol::trace::story::Begin;
+use gapii_trace::append::AppendTo;
+use gapii_trace::footer::Lost;
+use gapii_trace::meta;
+use gapii_trace::rings::{Account, RINGS_MAX, RingState, Rings};
+use gapii_trace::story::Begin;
 
 use super::builder::StreamBuilder;
 use super::process::{ProcessKey, StreamProcess};

@@ -1,8 +1,8 @@
 //! Records that are not commands, as a stream takes them.
 
 use gapii_abi::atom::{self, Header, STORED_PIECE_MAX};
-use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::meta::Meta;
+use gapii_trace::footer::GapEntry;
+use gapii_trace::meta::Meta;
 
 use super::builder::StreamBuilder;
 use super::figures::{add_gap, add_new};

@@ -1,6 +1,6 @@
 //! Why a record cannot go into a stream.
 
-use gapii_protocol::trace::meta::MetaError;
+use gapii_trace::meta::MetaError;
 
 use super::thread::THREADS_MAX;
 

@@ -1,8 +1,8 @@
 //! A ring in the stream: which ring it is, how far it is, and what is known of its owner.
 
 use gapii_abi::atom::GapCause;
-use gapii_protocol::trace::footer::Lost;
-use gapii_protocol::trace::rings::Counts;
+use gapii_trace::footer::Lost;
+use gapii_trace::rings::Counts;
 
 use super::process::ProcessKey;
 use crate::selection::Owner;

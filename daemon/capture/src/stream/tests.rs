@@ -4,11 +4,11 @@ use gapii_abi::atom::{
     self, BLOB, EFFECT, FRAME_END, Header, KEYFRAME, LEAVE, SETUP, STORED, STORED_PIECE_MAX,
 };
 use gapii_abi::atom::{GapCause, LEAVES};
-use gapii_protocol::filter::Filter;
-use gapii_protocol::trace::Description;
-use gapii_protocol::trace::meta::Meta;
-use gapii_protocol::trace::record::Records;
-use gapii_protocol::trace::story::Begin;
+use gapii_trace::Description;
+use gapii_trace::filter::Filter;
+use gapii_trace::meta::Meta;
+use gapii_trace::record::Records;
+use gapii_trace::story::Begin;
 
 use super::builder::StreamBuilder;
 use super::figures::GAPS_MAX;

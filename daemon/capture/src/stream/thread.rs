@@ -1,7 +1,7 @@
 //! A thread in the stream.
 
 use gapii_abi::atom::LEAVE;
-use gapii_protocol::trace::footer::Lost;
+use gapii_trace::footer::Lost;
 
 /// Threads that one capture takes: a bound for what an application can make the daemon remember.
 pub const THREADS_MAX: usize = 1 << 16;

@@ -1,7 +1,7 @@
 //! Words of validated records.
 
 use gapii_abi::atom::{BLOB, Header, SETUP};
-use gapii_protocol::trace::meta::Meta;
+use gapii_trace::meta::Meta;
 
 use super::refusal::Refusal;
 

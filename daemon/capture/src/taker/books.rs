@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::{CaptureEnd, GapCause, InFlight, ProcessEnd};
-use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::rings;
 use gapii_ringbuf::SlotCounts;
+use gapii_trace::footer::GapEntry;
+use gapii_trace::rings;
 
 use crate::armed::Armed;
 use crate::end::{Departure, PortionEnd};

@@ -6,10 +6,10 @@
 //! counted; then, as behind any gap, all goes on at a keyframe.
 
 use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
-use gapii_protocol::trace::footer::GapEntry;
-use gapii_protocol::trace::rings::RingState;
-use gapii_protocol::trace::story::Begin;
 use gapii_ringbuf::{Joined, Slot, SlotCounts, Standing};
+use gapii_trace::footer::GapEntry;
+use gapii_trace::rings::RingState;
+use gapii_trace::story::Begin;
 
 use crate::lane::Lane;
 use crate::member::Member;

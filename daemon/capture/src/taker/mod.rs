@@ -15,9 +15,9 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
 use gapii_abi::atom::{EndReason, GapCause};
-use gapii_protocol::trace::Description;
-use gapii_protocol::trace::block::BLOCK_TARGET_BYTES;
-use gapii_protocol::trace::story::Begin;
+use gapii_trace::Description;
+use gapii_trace::block::BLOCK_TARGET_BYTES;
+use gapii_trace::story::Begin;
 
 use crate::armed::Armed;
 use crate::backlog::{Done, Feed};

@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use gapii_abi::atom::GapCause;
-use gapii_protocol::trace::footer::{GapEntry, Lost};
-use gapii_protocol::trace::rings::RingState;
 use gapii_ringbuf::SlotCounts;
+use gapii_trace::footer::{GapEntry, Lost};
+use gapii_trace::rings::RingState;
 
 use crate::armed::Armed;
 use crate::ledger::{counts_of, slot_counts_of};

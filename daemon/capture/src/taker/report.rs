@@ -2,9 +2,9 @@
 
 use std::sync::atomic::Ordering;
 
-use gapii_protocol::trace::Footer;
-use gapii_protocol::trace::footer::{Lost, ProcessEntry};
-use gapii_protocol::trace::meta::End;
+use gapii_trace::Footer;
+use gapii_trace::footer::{Lost, ProcessEntry};
+use gapii_trace::meta::End;
 
 use crate::end::{self, Cause};
 use crate::finish::Finish;

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::mpsc::{Sender, TryRecvError};
 
 use gapii_abi::atom::{CaptureEnd, GapCause, ProcessEnd};
-use gapii_protocol::trace::footer::GapEntry;
 use gapii_ringbuf::Emitted;
+use gapii_trace::footer::GapEntry;
 
 use crate::armed::Armed;
 use crate::backlog::Feed;

@@ -1,0 +1,129 @@
+//! What a capture waits for before it records.
+//!
+//! Written as a person does: `function=glClear`, `gl-error`, `frame-longer=20ms`, `frame=100`.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use gapii_trace::Description;
+use gapii_trace::filter::Filter;
+
+/// Each process of a capture is waited for by itself.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Trigger {
+    /// It enters a function whose name fits this pattern.
+    Function(String),
+    /// `glGetError` tells it of an error.
+    GlError,
+    /// Between two swaps of it lie more nanoseconds than these.
+    FrameLonger(u64),
+    /// It has ended so many frames since it connected.
+    Frame(u64),
+}
+
+impl Trigger {
+    /// A sentence about what is wrong with it: it never comes.
+    pub fn mistake(&self, description: &Description) -> Option<String> {
+        match self {
+            Self::Function(name) => {
+                Filter { functions: vec![name.clone()], ..Filter::default() }.mistake(description)
+            }
+            Self::GlError | Self::FrameLonger(_) | Self::Frame(_) => None,
+        }
+    }
+}
+
+impl FromStr for Trigger {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        match text.split_once('=') {
+            None if text == "gl-error" => Ok(Self::GlError),
+            Some(("function", name)) if !name.is_empty() => Ok(Self::Function(name.to_owned())),
+            Some(("frame", number)) => match number.parse() {
+                Ok(frame) => Ok(Self::Frame(frame)),
+                Err(_) => Err(format!("{number:?} is no number of a frame")),
+            },
+            Some(("frame-longer", time)) => {
+                nanoseconds(time).map(Self::FrameLonger).ok_or_else(|| {
+                    format!("{time:?} is no time; one is written as 20ms, 1.5s or 800us")
+                })
+            }
+            _ => Err("it is function=NAME, gl-error, frame-longer=TIME or frame=N".to_owned()),
+        }
+    }
+}
+
+impl fmt::Display for Trigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Function(name) => write!(f, "function={}", name.escape_debug()),
+            Self::GlError => write!(f, "gl-error"),
+            Self::FrameLonger(ns) => {
+                let time = format!("{:?}", Duration::from_nanos(*ns)).replace('µ', "u");
+                write!(f, "frame-longer={time}")
+            }
+            Self::Frame(frame) => write!(f, "frame={frame}"),
+        }
+    }
+}
+
+/// A time with its unit.
+fn nanoseconds(text: &str) -> Option<u64> {
+    let at = text.find(|c: char| c.is_ascii_alphabetic())?;
+    let (number, unit) = text.split_at(at);
+    let seconds = match unit {
+        "ns" => 1e-9,
+        "us" => 1e-6,
+        "ms" => 1e-3,
+        "s" => 1.0,
+        _ => return None,
+    };
+    let time = Duration::try_from_secs_f64(number.parse::<f64>().ok()? * seconds).ok()?;
+    u64::try_from(time.as_nanos()).ok().filter(|ns| *ns > 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triggers_are_written_as_they_are_said() {
+        for (text, expected) in [
+            ("function=glDraw*", Trigger::Function("glDraw*".to_owned())),
+            ("gl-error", Trigger::GlError),
+            ("frame-longer=20ms", Trigger::FrameLonger(20_000_000)),
+            ("frame-longer=1.5s", Trigger::FrameLonger(1_500_000_000)),
+            ("frame-longer=800us", Trigger::FrameLonger(800_000)),
+            ("frame=100", Trigger::Frame(100)),
+        ] {
+            assert_eq!(text.parse(), Ok(expected.clone()), "{text}");
+            assert_eq!(expected.to_string(), text);
+        }
+    }
+
+    #[test]
+    fn what_is_no_trigger_is_refused() {
+        for text in [
+            "",
+            "error",
+            "gl-error=1",
+            "function",
+            "function=",
+            "frame=x",
+            "frame=-1",
+            "frame-longer=20",
+            "frame-longer=0ms",
+            "frame-longer=ms",
+            "frame-longer=-1s",
+            "frame-longer=nans",
+            "frame-longer=1e30s",
+            "frame-longer=2h",
+        ] {
+            assert!(text.parse::<Trigger>().is_err(), "{text}");
+        }
+    }
+}

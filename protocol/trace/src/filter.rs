@@ -1,0 +1,241 @@
+//! What of a program's commands a capture is to have.
+//!
+//! By whose they are and which they are, never by what they say. Filters no record itself.
+
+use std::fmt;
+
+use gapii_commands::CommandId;
+use serde::{Deserialize, Serialize};
+
+use crate::description::{Description, Function};
+
+/// Words of a filter, and bytes of each, at most.
+pub const WORDS_MAX: usize = 256;
+pub const WORD_LEN_MAX: usize = 128;
+/// Commands that end a frame.
+const FRAME_ENDS: [CommandId; 6] = [
+    CommandId::EGL_SWAP_BUFFERS,
+    CommandId::EGL_SWAP_BUFFERS_REGION2_NOK,
+    CommandId::EGL_SWAP_BUFFERS_REGION_NOK,
+    CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_EXT,
+    CommandId::EGL_SWAP_BUFFERS_WITH_DAMAGE_KHR,
+    CommandId::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
+];
+
+/// A command is wanted that fits a word of each list; a list without words fits all.
+///
+/// Commands that end a frame are wanted always: without them there are no frames.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Filter {
+    /// Threads, by their ids or by patterns of their names.
+    pub threads: Vec<String>,
+    /// `egl`, `gles`, `level_zero`.
+    pub apis: Vec<String>,
+    /// Patterns of functions' names.
+    pub functions: Vec<String>,
+}
+
+impl Filter {
+    /// Whether it wants all there is.
+    pub fn is_empty(&self) -> bool {
+        self.threads.is_empty() && self.apis.is_empty() && self.functions.is_empty()
+    }
+
+    /// Whether it wants what this thread calls.
+    pub fn wants_thread(&self, tid: u32, name: &str) -> bool {
+        let is_it = |word: &String| match word.parse::<u32>() {
+            Ok(number) => number == tid,
+            Err(_) => fits(word, name),
+        };
+        self.threads.is_empty() || self.threads.iter().any(is_it)
+    }
+
+    /// Whether it wants what threads that it wants call of this function.
+    pub fn wants_function(&self, function: &Function) -> bool {
+        (self.apis.is_empty() || self.apis.contains(&function.api))
+            && (self.functions.is_empty()
+                || self.functions.iter().any(|word| fits(word, &function.name)))
+    }
+
+    /// Whether a function is wanted whoever calls it.
+    pub fn is_wanted_of_all(function: &Function) -> bool {
+        function.known.is_some_and(|known| FRAME_ENDS.contains(&known))
+    }
+
+    /// A sentence about what is wrong with it: words that fit nothing, or are too many.
+    pub fn mistake(&self, description: &Description) -> Option<String> {
+        let words = || self.threads.iter().chain(&self.apis).chain(&self.functions);
+        if words().count() > WORDS_MAX {
+            return Some(format!("a filter has {WORDS_MAX} words at most"));
+        }
+        if let Some(word) = words().find(|word| word.is_empty() || word.len() > WORD_LEN_MAX) {
+            return Some(format!(
+                "a word of a filter has 1 to {WORD_LEN_MAX} bytes, and {word:?} has {}",
+                word.len()
+            ));
+        }
+        let functions = description.functions();
+        if let Some(api) =
+            self.apis.iter().find(|api| functions.iter().all(|function| function.api != **api))
+        {
+            return Some(format!("nothing of an API {api:?} is recorded"));
+        }
+        let is_unknown =
+            |word: &&String| functions.iter().all(|function| !fits(word, &function.name));
+        self.functions.iter().find(is_unknown).map(|word| {
+            format!("no function {word:?} is recorded; names are written as in glClear")
+        })
+    }
+}
+
+/// What is wanted, in one line.
+impl fmt::Display for Filter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let lists =
+            [("functions", &self.functions), ("APIs", &self.apis), ("threads", &self.threads)];
+        let named = lists.iter().filter(|(_, words)| !words.is_empty());
+        let parts: Vec<_> = named
+            .map(|(what, words)| {
+                let words: Vec<_> =
+                    words.iter().map(|word| word.escape_debug().to_string()).collect();
+                format!("{what} {}", words.join(", "))
+            })
+            .collect();
+        f.write_str(&parts.join("; "))
+    }
+}
+
+/// Whether a name fits a pattern, in which `*` stands for any characters and `?` for one.
+pub fn fits(pattern: &str, name: &str) -> bool {
+    let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
+    let (mut at, mut in_name) = (0, 0);
+    // Behind the last `*`, and where in the name what it stands for ends so far.
+    let mut star = None;
+    while in_name < name.len() {
+        match pattern.get(at) {
+            Some(b'*') => {
+                at += 1;
+                star = Some((at, in_name));
+            }
+            Some(byte) if *byte == b'?' || *byte == name[in_name] => {
+                at += 1;
+                in_name += 1;
+            }
+            _ => match &mut star {
+                Some((behind, end)) => {
+                    *end += 1;
+                    (at, in_name) = (*behind, *end);
+                }
+                None => return false,
+            },
+        }
+    }
+    pattern[at..].iter().all(|byte| *byte == b'*')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(words: &[&str]) -> Vec<String> {
+        words.iter().map(|word| (*word).to_owned()).collect()
+    }
+
+    fn function(name: &str) -> &'static Function {
+        Description::built_in().named(name).unwrap()
+    }
+
+    #[test]
+    fn patterns_fit_names() {
+        let check = |pattern, name, expected| {
+            assert_eq!(fits(pattern, name), expected, "{pattern} {name}");
+        };
+        check("glClear", "glClear", true);
+        check("glClear", "glClearColor", false);
+        check("glClear", "glcLear", false);
+        check("glClear*", "glClear", true);
+        check("glClear*", "glClearColor", true);
+        check("*", "", true);
+        check("", "", true);
+        check("", "x", false);
+        check("gl?lear", "glClear", true);
+        check("gl*Array*s", "glDrawArraysInstanceds", true);
+        check("*a*b*c", "aXbXbXc", true);
+        check("*a*b*c", "aXcXb", false);
+        check("a*a*a*a*a*a*b", &"a".repeat(120), false);
+    }
+
+    #[test]
+    fn command_is_wanted_that_fits_a_word_of_each_list() {
+        let filter = Filter {
+            threads: words(&["17", "draw*"]),
+            apis: words(&["gles"]),
+            functions: words(&["glDraw*", "glClear", "eglInitialize"]),
+        };
+        for (tid, name, expected) in
+            [(17, "x", true), (18, "drawer", true), (18, "17", false), (1, "loader", false)]
+        {
+            assert_eq!(filter.wants_thread(tid, name), expected, "{tid} {name}");
+        }
+        for (name, expected) in [
+            ("glDrawArrays", true),
+            ("glClear", true),
+            ("glFlush", false),
+            ("eglInitialize", false),
+        ] {
+            assert_eq!(filter.wants_function(function(name)), expected, "{name}");
+        }
+        let all = Filter::default();
+        assert!(
+            all.is_empty() && all.wants_thread(1, "x") && all.wants_function(function("glClear"))
+        );
+    }
+
+    #[test]
+    fn frames_end_in_functions_that_are_always_wanted() {
+        for name in [
+            "eglSwapBuffers",
+            "eglSwapBuffersWithDamageEXT",
+            "eglSwapBuffersWithDamageKHR",
+            "zeCommandQueueExecuteCommandLists",
+        ] {
+            assert!(Filter::is_wanted_of_all(function(name)), "{name}");
+        }
+        assert!(!Filter::is_wanted_of_all(function("eglSwapInterval")));
+    }
+
+    #[test]
+    fn words_that_fit_nothing_are_named() {
+        let check = |filter: Filter, expected: Option<&str>| {
+            let mistake = filter.mistake(Description::built_in());
+            let is_it = match (&mistake, expected) {
+                (Some(mistake), Some(word)) => mistake.contains(word),
+                (mistake, expected) => mistake.is_none() && expected.is_none(),
+            };
+            assert!(is_it, "{mistake:?} {expected:?}");
+        };
+        let functions = |list: &[&str]| Filter { functions: words(list), ..Filter::default() };
+        check(Filter::default(), None);
+        check(functions(&["glClear", "glDraw*"]), None);
+        check(functions(&["glClear", "glclear"]), Some("glclear"));
+        check(functions(&[""]), Some("1 to"));
+        check(functions(&["*"; WORDS_MAX + 1]), Some("256"));
+        check(Filter { apis: words(&["vulkan"]), ..Filter::default() }, Some("vulkan"));
+        check(Filter { threads: words(&["nobody"]), ..Filter::default() }, None);
+        check(
+            Filter { threads: vec!["x".repeat(WORD_LEN_MAX + 1)], ..Filter::default() },
+            Some("129"),
+        );
+    }
+
+    #[test]
+    fn filter_says_what_it_wants_in_one_line() {
+        let filter = Filter {
+            threads: words(&["17", "a\nb"]),
+            apis: words(&["egl"]),
+            functions: words(&["glDraw*", "glClear"]),
+        };
+        assert_eq!(filter.to_string(), "functions glDraw*, glClear; APIs egl; threads 17, a\\nb");
+    }
+}

@@ -1,0 +1,54 @@
+//! Trace files: what a writer puts into one and how a reader gets commands out of one.
+//!
+//! ```text
+//! +--------+---------+---------+-- … --+---------+-------+--------+
+//! | header | block 0 | block 1 |       | block n | index | footer |
+//! +--------+---------+---------+-- … --+---------+-------+--------+
+//!   skippable  zstd frames                         skippable frames
+//! ```
+//!
+//! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
+
+#![forbid(unsafe_code)]
+
+mod ahead;
+pub mod append;
+pub mod assembler;
+mod atom_serde;
+pub mod blobs;
+pub mod block;
+pub mod census;
+pub mod command;
+pub mod description;
+mod file_at;
+pub mod filter;
+pub mod footer;
+pub mod frame;
+pub mod header;
+pub mod index;
+pub mod info;
+pub mod json;
+pub mod meta;
+pub mod reader;
+pub mod record;
+pub mod rings;
+pub mod scan;
+pub mod store;
+pub mod story;
+pub mod structs;
+pub mod tracker;
+pub mod value;
+pub mod verify;
+
+pub use ahead::Input;
+pub use blobs::BlobName;
+pub use block::{BlockDecoder, BlockEncoder, encode_block};
+pub use command::{Bytes, Command};
+pub use description::Description;
+pub use file_at::FileAt;
+pub use footer::Footer;
+pub use header::TraceHeader;
+pub use index::{BlockEntry, TraceIndex};
+pub use info::Info;
+pub use reader::{Commands, Tail, TraceReader};
+pub use verify::{Verification, verify};

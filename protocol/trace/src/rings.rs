@@ -1,0 +1,388 @@
+//! Records for a daemon that takes the place of one that died: positions of rings at the end of a block, and
+//! totals of threads that are gone.
+//!
+//! Readers of commands pass these records over. The layouts are [`atom::Ring`] and [`atom::Account`]; the
+//! types here have their flags as booleans and their totals grouped. Decoding trusts no count.
+
+use super::append::append;
+use super::footer::Lost;
+use gapii_abi::atom::ring_flags::{
+    AT_KEYFRAME, IS_INTRODUCED, IS_LATE, IS_MISSING, IS_OVER, IS_PAUSED, LACKS_RECORDS,
+};
+use gapii_abi::atom::{self, GapCause, Ring, Short};
+
+/// The rings of a capture whose positions are not those that they had when their process joined.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rings {
+    /// Threads and processes that the stream has had so far.
+    pub threads: u32,
+    pub processes: u32,
+    /// The capture is paused.
+    pub is_paused: bool,
+    pub rings: Vec<RingState>,
+}
+
+/// How far a ring is in the stream, and what its thread was at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RingState {
+    /// Index of the process in the trace.
+    pub process: u32,
+    /// Place of the ring in the process' segment.
+    pub slot: u32,
+    /// Tells the segment from others: the inode of its memory file.
+    pub segment: u64,
+    /// Index of its present owner in the trace; `None`: the last one has its account.
+    pub thread: Option<u32>,
+    /// The stream began while the owner recorded.
+    pub is_late: bool,
+    /// Records of the ring are not known of, so that `records` is too few.
+    pub lacks_records: bool,
+    /// The process' part in the stream is over, though the process is not.
+    pub is_over: bool,
+    /// What the process does is missing in the stream, up to its next keyframe.
+    pub is_missing: bool,
+    /// The process' part begins, or goes on, at a keyframe: what a thread says before it introduces itself does
+    /// not belong to the stream.
+    pub at_keyframe: bool,
+    /// The owner has introduced itself since.
+    pub is_introduced: bool,
+    /// Ring index behind the last record that is in the stream, or does not belong there.
+    pub index: u64,
+    /// Records of the ring below that, ever.
+    pub records: u64,
+    /// Stamp of the last of them.
+    pub stamp: u64,
+    /// The owner's last command: id and flags of its last record, its stamp, and the ring index behind it; 0
+    /// without one.
+    pub last_id: u16,
+    pub last_flags: u16,
+    pub last_stamp: u64,
+    pub last_end: u64,
+    /// What the owner's gaps have told of.
+    pub told: Lost,
+    /// What the application had counted when the owner began, or the stream.
+    pub begun: Counts,
+    /// Records of the owner that are in the stream, that do not belong there, and that were refused.
+    pub emitted: u64,
+    pub left_out: u64,
+    pub refused_records: u64,
+    /// What of the owner's is missing, and why.
+    pub missed: Lost,
+    pub missed_cause: GapCause,
+}
+
+/// What a thread that is gone came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Account {
+    /// Index in the trace.
+    pub thread: u32,
+    pub slot: u32,
+    /// What the application has counted of it.
+    pub counts: Counts,
+    /// What its gaps tell of.
+    pub told: Lost,
+    /// Records that the daemon could not read, or has refused.
+    pub refused_records: u64,
+    /// Records that do not belong to the stream.
+    pub left_out: u64,
+    /// What is missing, and why.
+    pub missed: Lost,
+    pub missed_cause: GapCause,
+}
+
+/// What an application counts of a ring. Records that were left out for want of room are not among those
+/// produced.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    pub produced: u64,
+    pub waits: u64,
+    pub wait_ns: u64,
+    pub dropped: Lost,
+}
+
+/// Rings in one record, so that it is no longer than a record may be.
+pub const RINGS_MAX: usize = 4096;
+/// Stands for no thread in a ring's layout.
+const NO_THREAD: u32 = u32::MAX;
+
+impl Rings {
+    /// Appends the record. Rings beyond [`RINGS_MAX`] are left out.
+    pub fn append_to(&self, out: &mut Vec<u8>) {
+        let rings = &self.rings[..self.rings.len().min(RINGS_MAX)];
+        let fixed = atom::Rings {
+            threads: self.threads,
+            processes: self.processes,
+            rings: rings.len() as u32,
+            flags: if self.is_paused { IS_PAUSED } else { 0 },
+        };
+        append(out, &fixed, |out| out.extend(rings.iter().flat_map(|ring| ring.layout().encode())));
+    }
+
+    /// Decodes a payload.
+    ///
+    /// # Errors
+    /// The length in bytes that the payload would need.
+    pub fn decode(payload: &[u8]) -> Result<Self, u64> {
+        let needed = |short: Short| short.needed as u64;
+        let (fixed, tail) = atom::Rings::decode(payload).map_err(needed)?;
+        let len = u64::from(fixed.rings) * Ring::LEN as u64;
+        if (tail.len() as u64) < len {
+            return Err(atom::Rings::LEN as u64 + len);
+        }
+        let rings = tail.chunks_exact(Ring::LEN).take(fixed.rings as usize);
+        let rings = rings.map(|bytes| Ok(RingState::of(&Ring::decode(bytes)?.0)));
+        Ok(Self {
+            threads: fixed.threads,
+            processes: fixed.processes,
+            is_paused: fixed.flags & IS_PAUSED != 0,
+            rings: rings.collect::<Result<_, _>>().map_err(needed)?,
+        })
+    }
+}
+
+impl RingState {
+    /// Records of the ring below `index`, of all owners, as far as the stream tells. The owner's own totals may
+    /// include more than `records`, where a daemon went on from a place of which less was known.
+    pub fn known_records(&self) -> u64 {
+        let Self { begun, emitted, left_out, refused_records, missed, .. } = *self;
+        let owners = [emitted, left_out, refused_records, missed.records];
+        let in_books = owners.into_iter().fold(begun.produced, u64::saturating_add);
+        self.records.max(in_books)
+    }
+
+    fn layout(&self) -> Ring {
+        let flags = [
+            (self.is_late, IS_LATE),
+            (self.lacks_records, LACKS_RECORDS),
+            (self.is_over, IS_OVER),
+            (self.is_missing, IS_MISSING),
+            (self.at_keyframe, AT_KEYFRAME),
+            (self.is_introduced, IS_INTRODUCED),
+        ];
+        let Counts { produced, waits, wait_ns, dropped } = self.begun;
+        Ring {
+            process: self.process,
+            slot: self.slot,
+            thread: self.thread.unwrap_or(NO_THREAD),
+            flags: flags.iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag).sum(),
+            segment: self.segment,
+            index: self.index,
+            records: self.records,
+            stamp: self.stamp,
+            last_id: self.last_id,
+            last_flags: self.last_flags,
+            missed_cause: self.missed_cause,
+            last_stamp: self.last_stamp,
+            last_end: self.last_end,
+            told_records: self.told.records,
+            told_calls: self.told.calls,
+            told_bytes: self.told.bytes,
+            produced,
+            waits,
+            wait_ns,
+            dropped_records: dropped.records,
+            dropped_calls: dropped.calls,
+            dropped_bytes: dropped.bytes,
+            emitted: self.emitted,
+            left_out: self.left_out,
+            refused_records: self.refused_records,
+            missed_records: self.missed.records,
+            missed_calls: self.missed.calls,
+            missed_bytes: self.missed.bytes,
+        }
+    }
+
+    fn of(ring: &Ring) -> Self {
+        let has = |flag| ring.flags & flag != 0;
+        Self {
+            process: ring.process,
+            slot: ring.slot,
+            segment: ring.segment,
+            thread: Some(ring.thread).filter(|thread| *thread != NO_THREAD),
+            is_late: has(IS_LATE),
+            lacks_records: has(LACKS_RECORDS),
+            is_over: has(IS_OVER),
+            is_missing: has(IS_MISSING),
+            at_keyframe: has(AT_KEYFRAME),
+            is_introduced: has(IS_INTRODUCED),
+            index: ring.index,
+            records: ring.records,
+            stamp: ring.stamp,
+            last_id: ring.last_id,
+            last_flags: ring.last_flags,
+            last_stamp: ring.last_stamp,
+            last_end: ring.last_end,
+            told: lost(ring.told_records, ring.told_calls, ring.told_bytes),
+            begun: Counts {
+                produced: ring.produced,
+                waits: ring.waits,
+                wait_ns: ring.wait_ns,
+                dropped: lost(ring.dropped_records, ring.dropped_calls, ring.dropped_bytes),
+            },
+            emitted: ring.emitted,
+            left_out: ring.left_out,
+            refused_records: ring.refused_records,
+            missed: lost(ring.missed_records, ring.missed_calls, ring.missed_bytes),
+            missed_cause: ring.missed_cause,
+        }
+    }
+}
+
+impl Account {
+    /// Appends the record.
+    pub fn append_to(&self, out: &mut Vec<u8>) {
+        let Counts { produced, waits, wait_ns, dropped } = self.counts;
+        let layout = atom::Account {
+            thread: self.thread,
+            slot: self.slot,
+            produced,
+            waits,
+            wait_ns,
+            dropped_records: dropped.records,
+            dropped_calls: dropped.calls,
+            dropped_bytes: dropped.bytes,
+            told_records: self.told.records,
+            told_calls: self.told.calls,
+            told_bytes: self.told.bytes,
+            refused_records: self.refused_records,
+            left_out: self.left_out,
+            missed_records: self.missed.records,
+            missed_calls: self.missed.calls,
+            missed_bytes: self.missed.bytes,
+            missed_cause: self.missed_cause,
+        };
+        append(out, &layout, |_| {});
+    }
+
+    /// Decodes a payload.
+    ///
+    /// # Errors
+    /// [`Short`] if the payload ends before the record does.
+    pub fn decode(payload: &[u8]) -> Result<Self, Short> {
+        let (it, _) = atom::Account::decode(payload)?;
+        Ok(Self {
+            thread: it.thread,
+            slot: it.slot,
+            counts: Counts {
+                produced: it.produced,
+                waits: it.waits,
+                wait_ns: it.wait_ns,
+                dropped: lost(it.dropped_records, it.dropped_calls, it.dropped_bytes),
+            },
+            told: lost(it.told_records, it.told_calls, it.told_bytes),
+            refused_records: it.refused_records,
+            left_out: it.left_out,
+            missed: lost(it.missed_records, it.missed_calls, it.missed_bytes),
+            missed_cause: it.missed_cause,
+        })
+    }
+}
+
+fn lost(records: u64, calls: u64, bytes: u64) -> Lost {
+    Lost { records, calls, bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::append::AppendTo;
+    use crate::meta::{Meta, MetaError};
+    use gapii_abi::atom::{Header, Seam};
+
+    fn ring(number: u64) -> RingState {
+        RingState {
+            process: 1,
+            slot: number as u32,
+            thread: number.is_multiple_of(2).then_some(7),
+            index: 8 * number,
+            records: number,
+            stamp: 3,
+            last_id: 0x1234,
+            last_flags: 6,
+            last_stamp: 2,
+            last_end: 4,
+            told: Lost { records: 10, calls: 11, bytes: 12 },
+            begun: counts(13),
+            emitted: 19,
+            left_out: 20,
+            refused_records: 21,
+            missed: Lost { records: 22, calls: 23, bytes: 24 },
+            missed_cause: GapCause::Other(25),
+            segment: 26,
+            is_late: number.is_multiple_of(3),
+            lacks_records: number == 4,
+            is_over: number == 1,
+            is_missing: number == 2,
+            at_keyframe: number > 1,
+            is_introduced: number.is_multiple_of(2),
+        }
+    }
+
+    fn counts(from: u64) -> Counts {
+        let dropped = Lost { records: from + 3, calls: from + 4, bytes: from + 5 };
+        Counts { produced: from, waits: from + 1, wait_ns: from + 2, dropped }
+    }
+
+    fn account() -> Account {
+        let told = Lost { records: 11, calls: 12, bytes: 13 };
+        let missed = Lost { records: 16, calls: 17, bytes: 18 };
+        Account {
+            thread: 3,
+            slot: 4,
+            counts: counts(5),
+            told,
+            refused_records: 14,
+            left_out: 15,
+            missed,
+            missed_cause: GapCause::Other(19),
+        }
+    }
+
+    /// Id and payload of the one record in `bytes`.
+    fn only_record(bytes: &[u8]) -> (u16, &[u8]) {
+        let header = Header(u64::from_le_bytes(*bytes.first_chunk().unwrap()));
+        assert_eq!(header.span_untrusted() as usize, bytes.len());
+        (header.id(), &bytes[8..])
+    }
+
+    #[test]
+    fn records_written_and_read_are_the_same() {
+        let rings =
+            Rings { threads: 9, processes: 2, is_paused: true, rings: (0..5).map(ring).collect() };
+        let seam = Seam { from_ns: 5, to_ns: 8, processes: 1, absent: 2 };
+        let check = |bytes: &[u8], expected: Meta<'_>| {
+            let (id, payload) = only_record(bytes);
+            assert_eq!(Meta::decode(id, payload), Ok(expected));
+            let short = Meta::decode(id, &payload[..payload.len() - 8]);
+            assert!(matches!(short, Err(MetaError::Short { .. })), "{short:?}");
+        };
+        let mut out = Vec::new();
+        rings.append_to(&mut out);
+        check(&out, Meta::Rings(rings));
+        out.clear();
+        account().append_to(&mut out);
+        check(&out, Meta::Account(account()));
+        out.clear();
+        seam.append_to(&mut out);
+        check(&out, Meta::Seam(seam));
+        assert_eq!(seam.away_ns(), 3);
+    }
+
+    #[test]
+    fn count_of_rings_past_the_payload_is_refused() {
+        let mut payload = [0; 16 + Ring::LEN];
+        payload[8..12].copy_from_slice(&u32::MAX.to_le_bytes());
+        let needed = 16 + u64::from(u32::MAX) * Ring::LEN as u64;
+        assert_eq!(Rings::decode(&payload), Err(needed));
+    }
+
+    #[test]
+    fn most_rings_are_a_record_that_is_not_too_long() {
+        let rings = vec![ring(1); RINGS_MAX + 1];
+        let mut out = Vec::new();
+        Rings { threads: 1, processes: 1, is_paused: false, rings }.append_to(&mut out);
+        assert!(out.len() <= atom::RECORD_LEN_MAX as usize);
+        let (_, payload) = only_record(&out);
+        assert_eq!(Rings::decode(payload).map(|rings| rings.rings.len()), Ok(RINGS_MAX));
+    }
+}

@@ -1,0 +1,268 @@
+//! Memory that is there once: found from anywhere, believed by its own hash only, and counted.
+
+use std::io::Cursor;
+
+use gapii_abi::atom::EndReason;
+use gapii_trace::blobs::{BlobEntry, BlobSource, NamePrefix};
+use gapii_trace::store::BlobError;
+use gapii_trace::value::Observation;
+use gapii_trace::verify::ProblemKind;
+use gapii_trace::{BlobName, Info, TraceReader, verify};
+
+use crate::describe::*;
+use crate::writer::{Writer, lines, open, small_file};
+
+fn bytes(len: usize, seed: usize) -> Vec<u8> {
+    (0..len).map(|i| (i * 31 + seed + i / 256) as u8).collect()
+}
+
+fn upload() -> Payload {
+    Payload::new().u32(0x8892).u64(4096).u64(0x1000).u32(0x88E4)
+}
+
+/// Two threads; a blob of 3000 bytes in three blocks, mixed with another thread's; then references.
+fn two_blobs() -> (Writer, [Vec<u8>; 2]) {
+    let mut w = Writer::new();
+    let process = w.process(1, "p");
+    let (a, b) = (w.thread(process, 10, 1), w.thread(process, 11, 2));
+    let blobs = [bytes(3000, 1), bytes(700, 2)];
+    w.piece(a, 3000, 0, &blobs[0][..1000]);
+    w.end_block();
+    w.blob(b, &blobs[1], 500);
+    w.piece(a, 3000, 1000, &blobs[0][1000..2500]);
+    w.end_block();
+    w.piece(a, 3000, 2500, &blobs[0][2500..]);
+    w.command(a, DATA, Some(3), &upload().blob(&blobs[0]));
+    w.command(b, DATA, Some(4), &upload().blob(&blobs[1]).blob_range(2, 0x9000, &blobs[0]));
+    w.swap(a, 5);
+    w.end_block();
+    w.command(b, DATA, Some(7), &upload().blob(&blobs[0]));
+    w.swap(a, 8);
+    (w, blobs)
+}
+
+fn ended(mut w: Writer) -> Writer {
+    w.end(EndReason::Stop, Vec::new());
+    w
+}
+
+#[test]
+fn blob_is_read_from_anywhere_with_and_without_index() {
+    let (w, blobs) = two_blobs();
+    let cut = w.file.clone();
+    let whole = ended(w).finish();
+    let (w, _) = two_blobs();
+    let without_index = ended(w).finish_without_index();
+    for file in [&whole, &cut, &without_index] {
+        let reader = open(file);
+        for blob in &blobs {
+            assert_eq!(&reader.blob(BlobName::of(blob)).unwrap(), blob);
+        }
+    }
+    let mut reader = open(&whole);
+    let mut commands = reader.commands_in_frames(1..=1).unwrap();
+    let command = commands.next_command().unwrap().unwrap();
+    let seen = command.args().nth(2).unwrap().observation;
+    assert_eq!(command.bytes_of(seen).as_deref(), Some(&blobs[0][..]));
+}
+
+#[test]
+fn slots_and_ranges_are_told_apart() {
+    let (w, blobs) = two_blobs();
+    let mut reader = open(&ended(w).finish());
+    let mut commands = reader.commands().unwrap();
+    commands.next_command().unwrap();
+    let command = commands.next_command().unwrap().unwrap();
+    let name = BlobName::of(&blobs[1]);
+    let seen = command.args().nth(2).unwrap().observation;
+    assert_eq!(seen, Observation::Blob { name, size: 700 });
+    let ranges: Vec<_> = command.ranges_read().collect();
+    let [range] = ranges[..] else { panic!("{ranges:?}") };
+    assert_eq!((range.address, command.param_of(&range)), (0x9000, Some("data")));
+    assert_eq!(command.bytes_of(range.observation).as_deref(), Some(&blobs[0][..]));
+    assert_eq!(command.ranges_written().count(), 0);
+}
+
+#[test]
+fn memory_is_counted_the_same_from_footer_and_by_counting() {
+    let (w, _) = two_blobs();
+    let cut = w.file.clone();
+    let whole = ended(w).finish();
+    let info = Info::of(&mut open(&whole)).unwrap();
+    let totals = info.memory.totals;
+    assert_eq!((totals.blobs, totals.blob_bytes), (2, 3700));
+    assert_eq!((totals.references, totals.referenced_bytes), (4, 9700));
+    assert_eq!((totals.observed_bytes, info.memory.saved_bytes), (9700, 6000));
+    // The last block is not in what was cut.
+    let counted = Info::of(&mut open(&cut)).unwrap().memory.totals;
+    assert_eq!((counted.blobs, counted.references), (2, 3));
+}
+
+#[test]
+fn names_are_found_by_their_beginning() {
+    let (w, blobs) = two_blobs();
+    let reader = open(&ended(w).finish());
+    let name = BlobName::of(&blobs[0]).to_string();
+    let find = |prefix: &str| reader.blobs_named(&prefix.parse::<NamePrefix>().unwrap(), 9);
+    for prefix in [&name[..8], &name.to_uppercase(), &name] {
+        let found = find(prefix).unwrap();
+        assert_eq!(found.iter().map(|blob| blob.size).collect::<Vec<_>>(), [3000], "{prefix}");
+    }
+    let other = if name.starts_with('0') { "1" } else { "0" }.to_owned() + &name[1..];
+    assert_eq!(find(&other).unwrap(), []);
+    for bad in ["", "x", "0123456789abcdef0123456789abcdef0"] {
+        assert!(bad.parse::<NamePrefix>().is_err(), "{bad}");
+    }
+}
+
+#[test]
+fn bytes_of_another_hash_are_never_handed_out() {
+    let (mut w, blobs) = two_blobs();
+    let name = BlobName::of(&blobs[0]);
+    // An index that leads elsewhere is not believed, and does not hide what is there.
+    let lies = [(9, 0), (0, 8), (0, u32::MAX), (2, 64)];
+    for (block, offset) in lies {
+        for entry in &mut w.blobs {
+            (entry.block, entry.offset) = (block, offset);
+        }
+        let (mut other, _) = two_blobs();
+        other.blobs.clone_from(&w.blobs);
+        let file = ended(other).finish();
+        assert_eq!(open(&file).blob(name).unwrap(), blobs[0], "block {block}, byte {offset}");
+        let verification = verify(&mut open(&file)).unwrap();
+        assert_eq!(verification.problems[0].kind, ProblemKind::Index);
+    }
+    // One that promises a name for other bytes.
+    let (mut w, _) = two_blobs();
+    let promised = BlobName([7; 16]);
+    w.blobs[0].name = promised;
+    let reader = open(&ended(w).finish());
+    assert!(matches!(reader.blob(promised), Err(BlobError::Unknown { .. })));
+    assert!(reader.bytes(name, 2999).is_none() && reader.bytes(name, 3000).is_some());
+}
+
+#[test]
+fn blob_beyond_the_limit_is_refused_unread() {
+    let (mut w, _) = two_blobs();
+    let name = BlobName([7; 16]);
+    w.blobs.push(BlobEntry { name, size: u64::MAX, block: 0, offset: 0 });
+    let reader = open(&ended(w).finish());
+    assert!(matches!(reader.blob(name), Err(BlobError::TooLong { .. })));
+}
+
+#[test]
+fn pieces_that_lie_make_no_blob() {
+    let cases: [&[(u64, u64, usize)]; 7] = [
+        &[(u64::MAX, 0, 10)],
+        &[(10, 0, 20)],
+        &[(10, 5, 5)],
+        &[(10, 0, 5), (10, 6, 4)],
+        &[(10, 0, 5), (11, 5, 5)],
+        &[(10, u64::MAX, 5)],
+        &[(10, 0, 5), (20, 0, 5), (10, 5, 5)],
+    ];
+    for pieces in cases {
+        let mut w = Writer::new();
+        let process = w.process(1, "p");
+        let thread = w.thread(process, 2, 1);
+        for (total, offset, len) in pieces {
+            w.piece(thread, *total, *offset, &vec![0; *len]);
+        }
+        w.command(thread, DATA, None, &upload().blob(&[0; 10]));
+        let mut reader = open(&ended(w).finish());
+        assert!(reader.blob(BlobName::of(&[0; 10])).is_err(), "{pieces:?}");
+        let verification = verify(&mut reader).unwrap();
+        let kinds: Vec<_> = verification.problems.iter().map(|problem| problem.kind).collect();
+        assert_eq!(kinds, [ProblemKind::Memory], "{pieces:?}");
+        assert_eq!(verification.checked.missing_references, 1);
+    }
+}
+
+#[test]
+fn blob_that_is_begun_anew_is_whole() {
+    let mut w = Writer::new();
+    let process = w.process(1, "p");
+    let thread = w.thread(process, 2, 1);
+    let blob = bytes(100, 3);
+    w.piece(thread, 100, 0, &blob[..50]);
+    w.blob(thread, &blob, 60);
+    w.command(thread, DATA, None, &upload().blob(&blob));
+    let mut reader = open(&ended(w).finish());
+    assert_eq!(reader.blob(BlobName::of(&blob)).unwrap(), blob);
+    assert!(verify(&mut reader).unwrap().ok);
+}
+
+#[test]
+fn reference_before_its_blob_is_a_problem_and_where_records_were_lost_a_warning() {
+    for lossy in [false, true] {
+        let mut w = Writer::new();
+        let process = w.process(1, "p");
+        let thread = w.thread(process, 2, 1);
+        let blob = bytes(100, 3);
+        w.command(thread, DATA, None, &upload().blob(&blob));
+        if lossy {
+            w.gap(thread, 1, 0, 120);
+        }
+        w.end_block();
+        w.blob(thread, &blob, 100);
+        w.command(thread, DATA, None, &upload().blob(&blob));
+        let verification = verify(&mut open(&ended(w).finish())).unwrap();
+        assert_eq!((verification.ok, verification.warnings.len()), (lossy, usize::from(lossy)));
+        assert_eq!(verification.checked.missing_references, 1);
+        assert_eq!(verification.checked.memory.references, 2);
+    }
+}
+
+#[test]
+fn ranges_that_lie_are_missing() {
+    let whole = draw(4, 0, 3).u64(0x5000);
+    for payload in [
+        draw(4, 0, 3).u32(0).u32(1),
+        whole.clone(),
+        whole.clone().u64(1 << 56 | 9).u64(0),
+        whole.clone().u64(3 << 56 | 9).u64(0),
+        whole.clone().u64(9 << 56 | 9).u64(0),
+        whole.clone().u64(u64::MAX),
+        whole.u64(1 << 56 | 8).u64(0).u32(1),
+    ] {
+        let mut w = Writer::new();
+        let process = w.process(1, "p");
+        let thread = w.thread(process, 2, 1);
+        w.command(thread, DRAW, None, &payload);
+        let file = ended(w).finish();
+        assert!(lines(&file)[0].contains(r#""missing":true"#), "{:?}", payload.0);
+        let verification = verify(&mut open(&file)).unwrap();
+        assert_eq!(verification.problems[0].kind, ProblemKind::Payload, "{:?}", payload.0);
+    }
+}
+
+#[test]
+fn text_in_a_blob_is_shown_as_text() {
+    let mut w = Writer::new();
+    let process = w.process(1, "p");
+    let thread = w.thread(process, 2, 1);
+    let text = [&600_u32.to_le_bytes()[..], &[b'x'; 600]].concat();
+    w.blob(thread, &text, 1000);
+    let source = Payload::new().u32(3).i32(1).u64(0x10).u64(0);
+    w.command(thread, SOURCE, None, &source.clone().blob(&text));
+    w.command(thread, SOURCE, None, &source.blob(b"not in the trace"));
+    let lines = lines(&ended(w).finish());
+    assert!(lines[0].contains(&"x".repeat(600)), "{}", lines[0]);
+    assert!(lines[1].contains(r#""blob":true,"missing":true"#), "{}", lines[1]);
+}
+
+#[test]
+fn damaged_block_takes_no_more_than_its_blobs() {
+    let (w, blobs) = two_blobs();
+    let second = w.block_offsets[1];
+    let mut file = ended(w).finish();
+    file[second + 20] ^= 0x10;
+    let reader = TraceReader::open(Cursor::new(file)).unwrap();
+    for blob in &blobs {
+        assert!(reader.blob(BlobName::of(blob)).is_err());
+    }
+    let mut small = small_file();
+    small.truncate(small.len() - 30);
+    let name = BlobName::of(&[[1; 12].as_slice(), &[2; 8]].concat());
+    assert_eq!(open(&small).blob(name).unwrap().len(), 20);
+}

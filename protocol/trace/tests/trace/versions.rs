@@ -1,0 +1,111 @@
+//! Files of older and newer writers.
+
+use gapii_trace::frame::{FORMAT_VERSIONS, FrameError};
+use gapii_trace::header::HeaderError;
+use gapii_trace::reader::OpenError;
+use gapii_trace::{TraceHeader, TraceReader, encode_block};
+use serde_json::{Value, json};
+use std::io::Cursor;
+
+use crate::describe::*;
+use crate::writer::{Writer, header, line, lines, open};
+
+/// A header frame around any body, of a version.
+fn frame(body: &Value, version: u32) -> Vec<u8> {
+    let body = encode_block(&rmp_serde::to_vec_named(body).unwrap(), 1).unwrap();
+    let mut frame = 0x184D_2A50u32.to_le_bytes().to_vec();
+    frame.extend_from_slice(&(body.len() as u32 + 16).to_le_bytes());
+    frame.extend_from_slice(b"GAPIIHDR");
+    frame.extend_from_slice(&crc32fast::hash(&body).to_le_bytes());
+    frame.extend_from_slice(&version.to_le_bytes());
+    frame.extend_from_slice(&body);
+    frame
+}
+
+fn body() -> Value {
+    serde_json::to_value(header()).unwrap()
+}
+
+#[test]
+fn header_of_a_version_outside_the_range_is_refused() {
+    let (oldest, newest) = (*FORMAT_VERSIONS.start(), *FORMAT_VERSIONS.end());
+    for (version, taken) in
+        [(oldest - 1, false), (oldest, true), (newest, true), (newest + 1, false)]
+    {
+        let mut body = body();
+        body["version"] = json!(newest + 1);
+        let opened = TraceReader::open(Cursor::new(frame(&body, version)));
+        match opened {
+            Ok(_) => assert!(taken, "version {version}"),
+            Err(OpenError::Header(HeaderError::Frame(FrameError::Version { needed, .. }))) => {
+                assert!(!taken && needed == version, "version {version}");
+            }
+            Err(error) => panic!("version {version}: {error}"),
+        }
+    }
+}
+
+#[test]
+fn header_that_needs_a_later_version_than_its_writer_s_is_refused() {
+    let (oldest, newest) = (*FORMAT_VERSIONS.start(), *FORMAT_VERSIONS.end());
+    let mut body = body();
+    body["version"] = json!(oldest);
+    let opened = TraceReader::open(Cursor::new(frame(&body, newest)));
+    let Err(OpenError::Header(HeaderError::Version { stated, needed })) = opened else {
+        panic!("it is taken");
+    };
+    assert_eq!((stated, needed), (oldest, newest));
+}
+
+#[test]
+fn fields_and_words_of_later_versions_are_passed_over() {
+    let mut later = body();
+    later["version"] = json!(7);
+    later["colour"] = json!({"deep": ["nest", 1]});
+    later["description"]["macros"] = json!([1, 2, 3]);
+    let functions = later["description"]["functions"].as_array_mut().unwrap();
+    functions[usize::from(DRAW)]["since"] = json!("1.0");
+    functions[usize::from(DRAW)]["effect"] = json!("sideways");
+    functions[usize::from(DRAW)]["params"][0]["type"] = json!({"repr": "u32", "kind": "colour"});
+    functions[usize::from(DRAW)]["params"][1]["type"] = json!({"repr": "u128", "kind": "number"});
+    functions[usize::from(DRAW)]["params"][2]["observed"] = json!("both");
+    let mut w = Writer::with_header(frame(&later, 2));
+    let process = w.process(1, "p");
+    let thread = w.thread(process, 2, 1);
+    w.command(thread, DRAW, None, &draw(4, 1, 3));
+    let mut unknown_meta = 0x0000_FF77_0000_0010u64.to_le_bytes().to_vec();
+    unknown_meta.extend_from_slice(&[9; 8]);
+    w.raw_bytes(&unknown_meta);
+    w.command(thread, CLEAR, None, &Payload::new().u32(0x100));
+    w.end_block();
+    let file = w.finish();
+    assert_eq!(open(&file).header().version, 7);
+    let args: Vec<_> = lines(&file)
+        .iter()
+        .map(|line| serde_json::from_str::<Value>(line).unwrap()["args"].clone())
+        .collect();
+    let expected =
+        [json!({"mode": 4, "first": null, "count": 3}), json!({"mask": "GL_DEPTH_BUFFER_BIT"})];
+    assert_eq!(args, expected);
+}
+
+#[test]
+fn header_without_optional_fields_is_taken() {
+    let bare = json!({"version": 2, "description": {"functions": [], "groups": []}});
+    let mut w = Writer::with_header(frame(&bare, 2));
+    let process = w.process(1, "p");
+    let thread = w.thread(process, 2, 1);
+    w.command(thread, DRAW, None, &draw(4, 1, 3));
+    w.end_block();
+    let file = w.finish();
+    let names = crate::writer::collect(&mut open(&file), line);
+    assert!(names[0].contains(r#""name":"unknown_2","args":{},"result":null"#), "{names:?}");
+}
+
+#[test]
+fn built_in_header_survives_the_round_trip_and_stays_small() {
+    let header = TraceHeader::new("gapiid 0.1.0", [7; 16], 1, 2);
+    let frame = header.encode().unwrap();
+    assert_eq!(TraceHeader::decode(&frame).unwrap(), header);
+    assert!(frame.len() < 128 << 10, "header of {} bytes", frame.len());
+}
