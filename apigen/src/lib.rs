@@ -12,6 +12,7 @@ pub mod ctype;
 pub mod emit;
 pub mod fetch;
 pub mod groups;
+pub mod inputs;
 pub mod lang;
 pub mod len;
 pub mod level_zero;
@@ -30,9 +31,10 @@ use lang::typed::Program;
 use registry::Registries;
 
 pub use fetch::registry_files;
+pub use inputs::Inputs;
 pub use lang::coverage::Coverage;
 pub use problem::{Error, Problem};
-pub use tree::{Inputs, descriptions, format_descriptions, stale, write};
+pub use tree::{descriptions, format_descriptions, stale, write};
 
 /// The toy API of the tests.
 const TOY: &str = "apigen/tests/toy";

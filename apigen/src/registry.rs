@@ -8,10 +8,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use roxmltree::{Document, Node};
 
 use crate::ctype::CType;
+use crate::inputs::Inputs;
 use crate::level_zero;
 use crate::model::Api;
 use crate::problem::{Error, Problem};
-use crate::tree::Inputs;
 
 /// One registry file.
 #[derive(Debug, Default)]

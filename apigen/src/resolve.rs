@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::ctype::{CType, Repr, Sense};
 use crate::groups::{Groups, catch_all};
+use crate::inputs::Inputs;
 use crate::lang::typed::{self, Command, Extent, LayoutFieldKind, MemoryUse, Program, StmtKind};
 use crate::level_zero::Description;
 use crate::model::{
@@ -14,7 +15,6 @@ use crate::naming;
 use crate::parts;
 use crate::problem::{Error, Problem};
 use crate::registry::Registries;
-use crate::tree::Inputs;
 
 /// Builds the model.
 pub fn resolve(

@@ -1,4 +1,4 @@
-//! The repository around the generator: inputs read from it, files written to it and compared.
+//! The repository around the generator: files read from it, written to it and compared.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,11 +6,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::fetch::RegistryFiles;
 use crate::lang;
 use crate::lang::diagnostic::Report;
 use crate::lang::source::{Source, Sources};
-use crate::level_zero::Description;
 use crate::problem::Error;
 
 /// Folders that hold generated files and nothing else.
@@ -31,35 +29,6 @@ const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext", "apis/
 
 /// Formatting of the generated files: the repository's own.
 const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
-
-/// Everything that [`crate::generate`] reads.
-#[derive(Clone, Default, Debug)]
-pub struct Inputs {
-    pub egl_xml: String,
-    pub gl_xml: String,
-    /// `apis/**/*.api`: the descriptions.
-    pub descriptions: Sources,
-    /// `apis/level_zero/*.json`.
-    pub level_zero: Description,
-    /// `apis/mesa-extensions.txt`.
-    pub exposed: String,
-    /// `apis/exports/*.txt`: path from the root, and text.
-    pub exports: Vec<(String, String)>,
-}
-
-impl Inputs {
-    /// Reads the registry and the `apis/` of the repository at `root`.
-    pub fn read(root: &Path, registry: &RegistryFiles) -> Result<Self, Error> {
-        Ok(Self {
-            egl_xml: read(&registry.egl)?,
-            gl_xml: read(&registry.gl)?,
-            descriptions: descriptions(root)?,
-            level_zero: Description::read(root)?,
-            exposed: read(&root.join("apis/mesa-extensions.txt"))?,
-            exports: read_folder(root, "apis/exports", "txt")?,
-        })
-    }
-}
 
 /// Writes `files` to the repository at `root`, and removes generated files of other names.
 pub fn write(root: &Path, files: &BTreeMap<PathBuf, String>) -> Result<(), Error> {
@@ -155,7 +124,12 @@ pub fn sources(root: &Path, folder: &str) -> Result<Sources, Error> {
     Ok(Sources { files: files.into_iter().map(|(path, text)| Source { path, text }).collect() })
 }
 
-fn read_folder(root: &Path, folder: &str, extension: &str) -> Result<Vec<(String, String)>, Error> {
+/// Paths from the root and texts of the files of a folder that have the extension, sorted by path.
+pub fn read_folder(
+    root: &Path,
+    folder: &str,
+    extension: &str,
+) -> Result<Vec<(String, String)>, Error> {
     list(root, folder, extension)?
         .into_iter()
         .map(|name| Ok((name.display().to_string(), read(&root.join(&name))?)))

@@ -40,6 +40,7 @@ pub enum ItemKind {
     Layout { name: Name, fields: Vec<LayoutField> },
     Sizes { name: Name, cases: Vec<SizesCase>, default: Option<Number> },
     Function { name: Name, params: Vec<Param>, result: Option<Type>, body: FunctionBody },
+    Procedure { name: Name, params: Vec<Param>, body: Block },
     Extern { kind: Name, name: Name, params: Vec<Param>, result: Option<Type> },
     Group { name: Name, targets: Vec<Target> },
     Class { name: Name, targets: Vec<Target> },

@@ -4,9 +4,11 @@
 //! was none.
 
 mod analysis;
+mod api;
 mod attributes;
 mod body;
 mod calls;
+mod checker;
 mod commands;
 mod declarations;
 mod expressions;
@@ -17,6 +19,8 @@ mod layouts;
 mod names;
 mod operators;
 mod places;
+mod procedures;
+mod progress;
 mod reserved;
 mod statements;
 mod types;
@@ -24,22 +28,13 @@ mod types;
 use super::ast;
 use super::diagnostic::{Diagnostic, Report, Sink};
 use super::parser;
-use super::source::{Sources, Span};
+use super::source::Sources;
 use super::typed::Program;
-use crate::registry::{Registries, Registry};
+use crate::registry::Registries;
 
-use functions::Progress;
+pub use api::Api;
+use checker::Checker;
 use names::Names;
-
-/// An API and its registry.
-#[derive(Clone, Copy, Debug)]
-pub struct Api<'a> {
-    /// As files say it: `api egl;`.
-    pub name: &'a str,
-    /// The enum group of all its names.
-    pub catch_all: &'a str,
-    pub registry: &'a Registry,
-}
 
 /// All of them.
 pub fn apis(registries: &Registries) -> [Api<'_>; 3] {
@@ -63,6 +58,7 @@ pub fn compile(sources: &Sources, apis: &[Api<'_>]) -> Result<Program, Report> {
         names: Names::new(apis),
         program: Program::default(),
         functions: Vec::new(),
+        procedures: Vec::new(),
         sink,
         undescribed: Vec::new(),
     };
@@ -75,17 +71,6 @@ pub fn compile(sources: &Sources, apis: &[Api<'_>]) -> Result<Program, Report> {
     } else {
         Err(Report { sources: sources.clone(), diagnostics: checker.sink.into_sorted() })
     }
-}
-
-struct Checker<'a> {
-    names: Names<'a>,
-    program: Program,
-    /// Of each function of the program.
-    functions: Vec<Progress<'a>>,
-    sink: Sink,
-    /// Commands that need a description. Not a word of them while there are other mistakes: the
-    /// description may be among what could not be read.
-    undescribed: Vec<Diagnostic>,
 }
 
 impl<'a> Checker<'a> {
@@ -117,6 +102,7 @@ impl<'a> Checker<'a> {
         self.refuse_endless_layouts();
         self.check_functions();
         self.track_structs();
+        self.check_procedures();
         self.commands(files);
     }
 
@@ -128,13 +114,5 @@ impl<'a> Checker<'a> {
             let message = format!("no API `{}`", file.api.text);
             self.report(Diagnostic::at(file.api.span, message).help(help));
         }
-    }
-
-    fn report(&mut self, diagnostic: Diagnostic) {
-        self.sink.push(diagnostic);
-    }
-
-    fn mistake(&mut self, span: Span, message: impl Into<String>) {
-        self.report(Diagnostic::at(span, message));
     }
 }

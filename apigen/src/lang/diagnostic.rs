@@ -69,6 +69,11 @@ impl Sink {
         self.all.is_empty()
     }
 
+    /// Number of mistakes found so far.
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+
     pub fn extend(&mut self, more: impl IntoIterator<Item = Diagnostic>) {
         more.into_iter().for_each(|diagnostic| self.push(diagnostic));
     }

@@ -5,13 +5,15 @@
 //! entries are kept. Formatting what is formatted changes nothing.
 
 mod line;
+mod node;
 mod tree;
 
 use super::diagnostic::Diagnostic;
-use super::lexer::{self, Kind, Token};
+use super::lexer;
 use super::parser;
-use line::Line;
-use tree::{Entry, Group, Node};
+use line::{Line, columns, flat};
+use node::{Group, Node};
+use tree::Entry;
 
 /// Columns of a line.
 const WIDTH: usize = 100;
@@ -25,7 +27,7 @@ pub fn format(file: u32, text: &str) -> Result<String, Vec<Diagnostic>> {
     if !mistakes.is_empty() {
         return Err(mistakes);
     }
-    let nodes = tree::nodes(text, &lexer::tokens(0, text));
+    let nodes = node::nodes(text, &lexer::tokens(0, text));
     let mut printer = Printer { text: String::new() };
     printer.file(&tree::entries(&nodes, true));
     Ok(printer.text)
@@ -218,20 +220,4 @@ impl Printer {
         self.text.push('\n');
         line.begin_again(indent);
     }
-}
-
-/// All of it on a line.
-fn flat(nodes: &[Node<'_>]) -> String {
-    let mut line = Line::new(0);
-    nodes.iter().for_each(|node| line.push_node(node));
-    line.text().to_owned()
-}
-
-fn columns(text: &str) -> usize {
-    text.chars().count()
-}
-
-/// Whether a token is a comment of any sort.
-fn is_comment(token: &Token<'_>) -> bool {
-    matches!(token.kind, Kind::Comment | Kind::Doc | Kind::InnerDoc)
 }

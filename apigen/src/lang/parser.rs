@@ -16,8 +16,19 @@ use super::source::Span;
 
 /// Words that begin items.
 const ITEMS: &[&str] = &[
-    "state", "object", "struct", "enum", "layout", "sizes", "fn", "extern", "group", "class",
-    "prefer", "command",
+    "state",
+    "object",
+    "struct",
+    "enum",
+    "layout",
+    "sizes",
+    "fn",
+    "procedure",
+    "extern",
+    "group",
+    "class",
+    "prefer",
+    "command",
 ];
 
 /// How deep blocks, types and expressions may nest.

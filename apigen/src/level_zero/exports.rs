@@ -1,7 +1,7 @@
 //! `tables.rs` of the layer and of the null driver: the exports by which the loader asks for tables.
 
 use super::description::Table;
-use super::file;
+use super::output::file;
 use super::tables::constant;
 
 const PRELUDE: &str = "\

@@ -1,7 +1,7 @@
 //! `functions.rs` of the API: ids, and the types of functions, of callbacks and of their parameters.
 
 use super::description::{Description, Function};
-use super::file;
+use super::output::file;
 
 const PRELUDE: &str = "\
 // Everything is spelled as the API spells it.

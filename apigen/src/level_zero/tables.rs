@@ -1,7 +1,7 @@
 //! `tables.rs` of the API: what each table's slots hold, and from which version on.
 
 use super::description::{Description, Table};
-use super::file;
+use super::output::file;
 
 const PRELUDE: &str = "\
 use super::functions::*;

@@ -2,7 +2,7 @@
 //! driver implements nothing.
 
 use super::description::{Description, ToolTable};
-use super::file;
+use super::output::file;
 
 const PRELUDE: &str = "\
 #![allow(non_snake_case)] // Functions are spelled as the API spells them.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::description::{Description, Enum, FunctionType, Handle, Scalar, Struct};
-use super::file;
+use super::output::file;
 
 const PRELUDE: &str = "\
 // Everything is spelled as the API spells it.

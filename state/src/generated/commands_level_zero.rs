@@ -84,12 +84,12 @@ mod zeCommandListAppendLaunchCooperativeKernel {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -124,12 +124,12 @@ mod zeCommandListAppendLaunchKernel {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -164,12 +164,12 @@ mod zeCommandListAppendLaunchKernelIndirect {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -226,12 +226,12 @@ mod zeCommandListAppendLaunchKernelWithParameters {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -270,12 +270,12 @@ mod zeCommandListAppendLaunchMultipleKernelsIndirect {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -328,12 +328,12 @@ mod zeCommandListAppendMemoryCopy {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -388,12 +388,12 @@ mod zeCommandListAppendMemoryCopyFromContext {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -463,12 +463,12 @@ mod zeCommandListAppendMemoryCopyRegion {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -524,12 +524,12 @@ mod zeCommandListAppendMemoryCopyWithParameters {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandList);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandList);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandList);
             crate::level_zero::complete_by(thread, memory, hCommandList);
@@ -794,12 +794,12 @@ mod zeCommandListImmediateAppendCommandListsExp {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandListImmediate);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandListImmediate);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandListImmediate);
             crate::level_zero::complete_by(thread, memory, hCommandListImmediate);
@@ -850,12 +850,12 @@ mod zeCommandListImmediateAppendCommandListsWithParameters {
         result: u32,
     ) {
         let mut process = thread.process.lock();
-        let list: Ref<CommandList> = process.command_lists.find(hCommandListImmediate);
+        let found_0: Ref<CommandList> = process.command_lists.find(hCommandListImmediate);
         drop(process);
         if {
             let mut process = thread.process.lock();
             (i64::from(result) == ZE_RESULT_SUCCESS
-                && process.command_lists.get(list).map_or(false, |it| it.is_synchronous))
+                && process.command_lists.get(found_0).map_or(false, |it| it.is_synchronous))
         } {
             crate::level_zero::completed_by(thread, memory, seen, hCommandListImmediate);
             crate::level_zero::complete_by(thread, memory, hCommandListImmediate);
@@ -1781,20 +1781,11 @@ mod zeFenceHostSynchronize {
         let found: Ref<QueueFence> = process.queue_fences.find(hFence);
         drop(process);
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            {
-                let its_executor = {
-                    let mut process = thread.process.lock();
-                    process.queue_fences.get(found).map_or(0, |it| it.queue)
-                };
-                crate::level_zero::completed_by(thread, memory, seen, its_executor);
-            }
-            {
-                let its_executor = {
-                    let mut process = thread.process.lock();
-                    process.queue_fences.get(found).map_or(0, |it| it.queue)
-                };
-                crate::level_zero::complete_by(thread, memory, its_executor);
-            }
+            let mut process = thread.process.lock();
+            let executor_1: u64 = process.queue_fences.get(found).map_or(0, |it| it.queue);
+            drop(process);
+            crate::level_zero::completed_by(thread, memory, seen, executor_1);
+            crate::level_zero::complete_by(thread, memory, executor_1);
         }
     }
 }
@@ -1805,20 +1796,11 @@ mod zeFenceQueryStatus {
         let found: Ref<QueueFence> = process.queue_fences.find(hFence);
         drop(process);
         if i64::from(result) == ZE_RESULT_SUCCESS {
-            {
-                let its_executor = {
-                    let mut process = thread.process.lock();
-                    process.queue_fences.get(found).map_or(0, |it| it.queue)
-                };
-                crate::level_zero::completed_by(thread, memory, seen, its_executor);
-            }
-            {
-                let its_executor = {
-                    let mut process = thread.process.lock();
-                    process.queue_fences.get(found).map_or(0, |it| it.queue)
-                };
-                crate::level_zero::complete_by(thread, memory, its_executor);
-            }
+            let mut process = thread.process.lock();
+            let executor_1: u64 = process.queue_fences.get(found).map_or(0, |it| it.queue);
+            drop(process);
+            crate::level_zero::completed_by(thread, memory, seen, executor_1);
+            crate::level_zero::complete_by(thread, memory, executor_1);
         }
     }
 }

@@ -135,8 +135,30 @@ pub struct Emitter<'a> {
     pub is_function: bool,
 }
 
+/// The value that a field begins with.
+pub fn initial(program: &Program, field: &Field) -> String {
+    match &field.default {
+        Some(value) => wrapped_constant(program, value, &field.ty),
+        None => default(program, &field.ty),
+    }
+}
+
+/// A constant expression as a value of `ty`.
+fn wrapped_constant(program: &Program, value: &Expr, ty: &Type) -> String {
+    match (&value.kind, ty) {
+        (ExprKind::None, _) => default(program, ty),
+        (_, Type::Optional(inner)) if !matches!(value.ty, Type::Optional(_)) => {
+            format!("Some({})", wrapped_constant(program, value, inner))
+        }
+        (_, Type::Array(element, len)) if !matches!(value.ty, Type::Array(..)) => {
+            format!("[{}; {len}]", wrapped_constant(program, value, element))
+        }
+        _ => constant(program, value, ty),
+    }
+}
+
 /// A value of a field's default.
-pub fn constant(program: &Program, value: &Expr, ty: &Type) -> String {
+fn constant(program: &Program, value: &Expr, ty: &Type) -> String {
     let mut used = Used::default();
     let mut emitter = Emitter {
         program,
@@ -686,7 +708,7 @@ impl Path {
     fn field(self, program: &Program, found: Option<&Field>) -> Self {
         let Some(found) = found else { return self };
         let tail = format!("{}.{}", self.tail, field(&found.name));
-        Self { tail, default: types::initial(program, found), ..self }
+        Self { tail, default: initial(program, found), ..self }
     }
 
     fn at(self, key: &str, default: String) -> Self {

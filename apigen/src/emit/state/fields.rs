@@ -1,6 +1,7 @@
 //! `fields.rs`: what is kept, as structs.
 
-use super::types::{docs, field, initial, is_copy, is_scoped, kept, rust, table};
+use super::expr::initial;
+use super::types::{docs, field, is_copy, is_scoped, kept, rust, table};
 use crate::lang::typed::{Enum, Field, Object, Program, Scope, Struct};
 
 pub const PRELUDE: &str = "\

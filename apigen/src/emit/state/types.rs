@@ -1,7 +1,7 @@
 //! Descriptions' types and names as those of Rust.
 
 use crate::ctype::Repr;
-use crate::lang::typed::{Expr, ExprKind, Field, Object, Program, Scope, Type};
+use crate::lang::typed::{Object, Program, Scope, Type};
 use crate::naming;
 
 /// Names that generated functions use for themselves.
@@ -147,28 +147,6 @@ pub fn default(program: &Program, ty: &Type) -> String {
             None => format!("{}::default()", program[*id].name),
         },
         Type::None => "()".to_owned(),
-    }
-}
-
-/// What a field begins with.
-pub fn initial(program: &Program, field: &Field) -> String {
-    match &field.default {
-        Some(value) => constant(program, value, &field.ty),
-        None => default(program, &field.ty),
-    }
-}
-
-/// A constant expression as a value of `ty`.
-fn constant(program: &Program, value: &Expr, ty: &Type) -> String {
-    match (&value.kind, ty) {
-        (ExprKind::None, _) => default(program, ty),
-        (_, Type::Optional(inner)) if !matches!(value.ty, Type::Optional(_)) => {
-            format!("Some({})", constant(program, value, inner))
-        }
-        (_, Type::Array(element, len)) if !matches!(value.ty, Type::Array(..)) => {
-            format!("[{}; {len}]", constant(program, value, element))
-        }
-        _ => super::expr::constant(program, value, ty),
     }
 }
 

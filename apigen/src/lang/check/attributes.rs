@@ -3,7 +3,7 @@
 use super::super::ast::{Attribute, Name};
 use super::super::diagnostic::Diagnostic;
 use super::super::typed::{Ask, Effect, Hook, Replay};
-use super::Checker;
+use super::checker::Checker;
 use super::names::did_you_mean;
 
 impl<'a> Checker<'a> {

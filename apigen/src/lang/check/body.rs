@@ -7,7 +7,8 @@ use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{Element, Expr, Local, LocalId, Param, Slot, Type};
 use super::analysis;
-use super::{Checker, types};
+use super::checker::Checker;
+use super::types;
 use crate::ctype::{CType, Repr};
 
 /// Before or after the fence.
@@ -20,6 +21,8 @@ pub(super) enum Part {
 /// The command that a body describes.
 pub(super) struct Subject {
     pub name: String,
+    /// Whether it is a procedure, which sees nothing of the command that calls it.
+    pub is_procedure: bool,
     /// The parameters as the body names them.
     pub names: Vec<String>,
     pub params: Vec<Param>,
@@ -45,7 +48,7 @@ pub(super) struct Body<'c, 'a> {
     pub locals: Vec<Local>,
     /// The part that each variable was made in.
     local_parts: Vec<Part>,
-    scopes: Vec<Vec<(String, LocalId)>>,
+    pub scopes: Vec<Vec<(String, Binding)>>,
     /// What unconditional variables stand for, in terms of arguments.
     pub meanings: BTreeMap<LocalId, Expr>,
     /// Untracked things that conditions around the statement depend on.
@@ -55,6 +58,17 @@ pub(super) struct Body<'c, 'a> {
     /// Whether this part may have returned.
     pub returned: bool,
     pub slots: Vec<Slot>,
+    /// Procedures around the statement.
+    pub depth: usize,
+    /// Procedures that have been called.
+    pub calls: u32,
+}
+
+/// What a name stands for in a scope.
+pub(super) enum Binding {
+    Local(LocalId),
+    /// The argument of a procedure.
+    Value(Expr),
 }
 
 impl<'c, 'a> Body<'c, 'a> {
@@ -73,6 +87,8 @@ impl<'c, 'a> Body<'c, 'a> {
             nesting: 0,
             returned: false,
             slots: Vec::new(),
+            depth: 0,
+            calls: 0,
         }
     }
 
@@ -87,7 +103,7 @@ impl<'c, 'a> Body<'c, 'a> {
     pub fn function(checker: &'c mut Checker<'a>, params: Vec<Local>) -> Self {
         let mut body = Self::new(checker);
         for (at, param) in params.iter().enumerate() {
-            body.scopes[0].push((param.name.clone(), LocalId(at)));
+            body.scopes[0].push((param.name.clone(), Binding::Local(LocalId(at))));
             body.local_parts.push(Part::Enter);
         }
         body.locals = params;
@@ -118,13 +134,18 @@ impl<'c, 'a> Body<'c, 'a> {
 
     pub fn variable(&mut self, name: &ast::Name, ty: Type, tools_only: bool) -> LocalId {
         let is_param = self.param(&name.text).is_some();
-        if is_param || self.local(&name.text).is_some() {
+        if is_param || self.binding(&name.text).is_some() {
             let what = if is_param { "parameter" } else { "variable" };
             self.mistake(name.span, format!("there is a {what} `{}` already", name.text));
         }
-        let id = self.new_local(name.text.clone(), ty, tools_only);
+        // Calls of a procedure share the variables' names with the code around them.
+        let unique = match self.depth {
+            0 => name.text.clone(),
+            _ => format!("{}_{}", name.text, self.locals.len()),
+        };
+        let id = self.new_local(unique, ty, tools_only);
         if let Some(scope) = self.scopes.last_mut() {
-            scope.push((name.text.clone(), id));
+            scope.push((name.text.clone(), Binding::Local(id)));
         }
         id
     }
@@ -145,9 +166,10 @@ impl<'c, 'a> Body<'c, 'a> {
         done
     }
 
-    pub fn local(&self, name: &str) -> Option<LocalId> {
+    /// What a variable's name, or that of a procedure's parameter, stands for.
+    pub fn binding(&self, name: &str) -> Option<&Binding> {
         let mut all = self.scopes.iter().rev().flatten();
-        all.find(|(known, _)| known == name).map(|(_, id)| *id)
+        all.find(|(known, _)| known == name).map(|(_, binding)| binding)
     }
 
     /// Whether a variable was made in the other part, where its value stayed.
@@ -181,7 +203,13 @@ impl<'c, 'a> Body<'c, 'a> {
 
     pub fn existing_param(&mut self, name: &ast::Name) -> Option<usize> {
         let found = self.param(&name.text);
-        if found.is_none() {
+        let is_procedure = self.subject.as_ref().is_some_and(|subject| subject.is_procedure);
+        if found.is_none() && is_procedure {
+            let help = "a procedure observes `memory(address, bytes)`, or what a hand-written \
+                        function finds";
+            let message = format!("`{}` is no parameter of a command", name.text);
+            self.report(Diagnostic::at(name.span, message).help(help));
+        } else if found.is_none() {
             let help = super::names::nearest(&name.text, self.names().into_iter())
                 .map(super::names::did_you_mean);
             let subject = self.subject.as_ref().map_or("this", |subject| subject.name.as_str());

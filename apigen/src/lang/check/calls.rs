@@ -52,6 +52,12 @@ impl Body<'_, '_> {
             Some(Declared::Sizes(id)) => return self.call_sizes(id, arguments, span),
             Some(Declared::Function(id)) => return self.call_function(id, arguments, span),
             Some(Declared::Extern(id)) => return self.call_extern(id, arguments, span),
+            Some(Declared::Procedure(_)) => {
+                let help = "a procedure is called by a statement of its own";
+                let message = format!("`{name}` has no value");
+                self.report(Diagnostic::at(name_span, message).help(help));
+                return None;
+            }
             _ => {}
         }
         if !BUILTINS.contains(&name) {
@@ -298,7 +304,7 @@ impl Body<'_, '_> {
         span: Span,
     ) -> Typed {
         if let ast::ExprKind::Name(name) = &base.kind {
-            let is_hidden = self.local(name).is_some();
+            let is_hidden = self.binding(name).is_some();
             if let (false, Some(Declared::Object(id))) =
                 (is_hidden, self.checker.names.declared(name))
             {

@@ -10,7 +10,8 @@ use super::super::typed::{
     Type,
 };
 use super::body::{Body, Subject, element_of};
-use super::{Checker, types};
+use super::checker::Checker;
+use super::types;
 use crate::ctype::Sense;
 use crate::len::{self, Len};
 use crate::naming::{UNIFORM_BLOCK, UNIFORM_LOCATION, snake_case};
@@ -182,6 +183,7 @@ impl<'a> Checker<'a> {
         let by_registry = self.slots_of_registry(command, &mentions);
         let subject = Subject {
             name: by.name.clone(),
+            is_procedure: false,
             names,
             params: std::mem::take(&mut typed.params),
             result: typed.result.ty.clone(),

@@ -8,10 +8,37 @@ use super::super::typed::{
     Enum, EnumId, Extern, ExternId, ExternKind, Function, FunctionId, Layout, LayoutId, Object,
     ObjectId, Scope, Sizes, SizesId, Struct, StructId,
 };
-use super::Checker;
-use super::functions::Progress;
+use super::checker::Checker;
 use super::items::placeholder;
-use super::names::{Declared, scope};
+use super::names::{Declared, did_you_mean, scope};
+use super::progress::{Procedure, ProcedureId, Progress};
+
+/// Words that declarations can't have: expressions would not find them.
+const RESERVED: &[&str] = &[
+    "address",
+    "attribute",
+    "bytes",
+    "context",
+    "extension",
+    "false",
+    "float",
+    "if",
+    "int",
+    "is_null",
+    "match",
+    "max",
+    "min",
+    "none",
+    "process",
+    "result",
+    "share_group",
+    "strings",
+    "text",
+    "text_of",
+    "thread",
+    "true",
+    "version",
+];
 
 impl<'a> Checker<'a> {
     /// Gives every named item its name and its place in the program.
@@ -59,6 +86,10 @@ impl<'a> Checker<'a> {
                 self.program.functions.push(function);
                 self.functions.push(Progress::Declared(item));
                 (name, Declared::Function(id))
+            }
+            ItemKind::Procedure { name, .. } => {
+                self.procedures.push(Procedure::new(item));
+                (name, Declared::Procedure(ProcedureId(self.procedures.len() - 1)))
             }
             ItemKind::Extern { name, .. } => {
                 (name, Declared::Extern(self.new_extern(api, item, name)))
@@ -210,5 +241,35 @@ impl<'a> Checker<'a> {
                 self.mistake(name.span, format!("the {what} `{}` stands here twice", name.text));
             }
         }
+    }
+}
+
+impl Checker<'_> {
+    /// Gives `name` to an item; refuses a second one.
+    pub(super) fn give_name(&mut self, name: &ast::Name, declared: Declared) {
+        if RESERVED.contains(&name.text.as_str()) {
+            let message = format!("`{}` is a word of the language", name.text);
+            self.mistake(name.span, message);
+        }
+        if let Some((_, first)) = self.names.declared.get(&name.text) {
+            let diagnostic =
+                Diagnostic::at(name.span, format!("`{}` is declared twice", name.text))
+                    .label("here again")
+                    .also(*first, "declared here");
+            self.report(diagnostic);
+            return;
+        }
+        self.names.declared.insert(name.text.clone(), (declared, name.span));
+    }
+
+    /// The value of an enumerant that must exist.
+    pub(super) fn enumerant(&mut self, name: &ast::Name) -> Option<i64> {
+        let found = self.names.constant(&name.text);
+        if found.is_none() {
+            let like = self.names.like_constant(&name.text).map(did_you_mean);
+            let mistake = Diagnostic::at(name.span, format!("no enumerant `{}`", name.text));
+            self.report(Diagnostic { help: like, ..mistake });
+        }
+        found
     }
 }

@@ -4,7 +4,7 @@ use super::super::ast;
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{Arm, Expr, ExprKind, Pattern, Scope, Type};
-use super::body::{Body, Part};
+use super::body::{Binding, Body, Part};
 use super::names::{self, Declared, did_you_mean};
 use crate::ctype::Repr;
 
@@ -130,8 +130,10 @@ impl Body<'_, '_> {
     }
 
     fn name(&mut self, name: &str, span: Span) -> Option<(ExprKind, Type)> {
-        if let Some(id) = self.local(name) {
-            return self.local_value(id, span);
+        match self.binding(name) {
+            Some(Binding::Local(id)) => return self.local_value(*id, span),
+            Some(Binding::Value(value)) => return Some((value.kind.clone(), value.ty.clone())),
+            None => {}
         }
         if let Some(param) = self.param(name) {
             let ty = self.subject.as_ref()?.params[param].ty.clone();
@@ -172,6 +174,12 @@ impl Body<'_, '_> {
 
     fn result(&mut self, span: Span) -> Option<(ExprKind, Type)> {
         let subject = self.subject.as_ref()?;
+        if subject.is_procedure {
+            let help = "a command can pass it as an argument";
+            let mistake = Diagnostic::at(span, "a procedure does not see `result`");
+            self.report(mistake.help(help));
+            return None;
+        }
         let Some(ty) = subject.result.clone() else {
             self.mistake(span, "the command has no result");
             return None;
@@ -200,6 +208,9 @@ impl Body<'_, '_> {
             (_, Some(Declared::Sizes(_) | Declared::Function(_) | Declared::Extern(_))) => {
                 Some(format!("it is called: `{name}(…)`"))
             }
+            (_, Some(Declared::Procedure(_))) => {
+                Some("a procedure is called by a statement of its own".to_owned())
+            }
             _ => {
                 let near = names::nearest(name, self.names().into_iter())
                     .or_else(|| self.checker.names.like_constant(name));
@@ -218,7 +229,7 @@ impl Body<'_, '_> {
             return (ty != Type::None).then_some((ExprKind::State(scope, field), ty));
         }
         if let ast::ExprKind::Name(name) = &base.kind
-            && self.local(name).is_none()
+            && self.binding(name).is_none()
             && let Some(Declared::Enum(id)) = self.checker.names.declared(name)
         {
             return self.variant(id, member);
@@ -266,7 +277,7 @@ impl Body<'_, '_> {
     /// The state that a word means before a dot, whatever parameters are called.
     pub fn state_named(&self, base: &ast::Expr) -> Option<Scope> {
         let ast::ExprKind::Name(name) = &base.kind else { return None };
-        names::scope(name).filter(|_| self.local(name).is_none() && !self.is_constant)
+        names::scope(name).filter(|_| self.binding(name).is_none() && !self.is_constant)
     }
 
     pub fn state_field(
@@ -334,7 +345,7 @@ impl Body<'_, '_> {
     /// The parameter, if the expression names a pointer.
     pub fn pointer_named(&self, expr: &ast::Expr) -> Option<usize> {
         let ast::ExprKind::Name(name) = &expr.kind else { return None };
-        let param = self.param(name).filter(|_| self.local(name).is_none())?;
+        let param = self.param(name).filter(|_| self.binding(name).is_none())?;
         self.subject.as_ref()?.params[param].ctype.is_pointer().then_some(param)
     }
 

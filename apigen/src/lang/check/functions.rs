@@ -4,21 +4,11 @@ use super::super::ast::{Expr, ExprKind, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{self, Function, FunctionId, Type};
-use super::Checker;
 use super::analysis;
 use super::body::Body;
+use super::checker::Checker;
 use super::names::Declared;
-
-/// How far the checking of a function is.
-#[derive(Clone, Copy)]
-pub(super) enum Progress<'a> {
-    Declared(&'a Item),
-    /// What it calls comes first.
-    Begun(&'a Item),
-    Done,
-    /// Its mistakes have been reported; whoever calls it is left alone.
-    Failed,
-}
+use super::progress::Progress;
 
 impl Function {
     /// Stands in its place until it is checked.

@@ -6,11 +6,11 @@ use super::super::ast::{self, Item, ItemKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{ExternKind, Field, Local, ObjectId, Scope, SizesCase, StructId, Type};
-use super::Checker;
 use super::body::Body;
+use super::checker::Checker;
 use super::names::{Declared, scope};
 
-impl Checker<'_> {
+impl<'a> Checker<'a> {
     /// Types and attributes of the fields of states, objects and structs.
     pub(super) fn fields(&mut self, item: &Item) {
         match &item.kind {
@@ -56,6 +56,7 @@ impl Checker<'_> {
             Declared::Sizes(id) => program[id].span,
             Declared::Function(id) => program[id].span,
             Declared::Extern(id) => program[id].span,
+            Declared::Procedure(id) => self.procedures[id.0].item.span,
         };
         (span == item.span).then_some(declared)
     }
@@ -253,8 +254,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Parameters and results of functions and hand-written functions.
-    pub(super) fn signature(&mut self, item: &Item) {
+    /// Parameters and results of functions, procedures and hand-written functions.
+    pub(super) fn signature(&mut self, item: &'a Item) {
         match &item.kind {
             ItemKind::Function { name, params, result, .. } => {
                 let Some(Declared::Function(id)) = self.declared_here(name, item) else { return };
@@ -270,6 +271,14 @@ impl Checker<'_> {
                 function.params = locals.len();
                 function.locals = locals;
                 function.result = result.unwrap_or(Type::None);
+            }
+            ItemKind::Procedure { name, params, .. } => {
+                let Some(Declared::Procedure(id)) = self.declared_here(name, item) else { return };
+                let params = params
+                    .iter()
+                    .map(|param| (&param.name, self.ty(&param.ty).unwrap_or(Type::None)));
+                let params = params.collect();
+                self.procedures[id.0].params = params;
             }
             ItemKind::Extern { kind, name, params, result } => {
                 let Some(Declared::Extern(id)) = self.declared_here(name, item) else { return };

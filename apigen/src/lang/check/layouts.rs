@@ -6,8 +6,8 @@ use super::super::ast::{self, Item, ItemKind, LayoutType, TypeKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{Layout, LayoutField, LayoutFieldKind, LayoutId, Program, Type};
-use super::Checker;
 use super::body::Body;
+use super::checker::Checker;
 use super::names::Declared;
 
 /// No struct is as large.

@@ -2,40 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{
     EnumId, ExternId, FunctionId, LayoutId, ObjectId, Scope, SizesId, StructId,
 };
-use super::{Api, Checker};
+use super::api::Api;
+use super::progress::ProcedureId;
 use crate::registry::Command;
-
-/// Words that declarations can't have: expressions would not find them.
-const RESERVED: &[&str] = &[
-    "address",
-    "attribute",
-    "bytes",
-    "context",
-    "extension",
-    "false",
-    "float",
-    "if",
-    "int",
-    "is_null",
-    "match",
-    "max",
-    "min",
-    "none",
-    "process",
-    "result",
-    "share_group",
-    "strings",
-    "text",
-    "text_of",
-    "thread",
-    "true",
-    "version",
-];
 
 /// An item with a name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,13 +20,14 @@ pub(super) enum Declared {
     Sizes(SizesId),
     Function(FunctionId),
     Extern(ExternId),
+    Procedure(ProcedureId),
 }
 
 pub(super) struct Names<'a> {
     pub apis: Vec<Api<'a>>,
     constants: BTreeMap<&'a str, i64>,
     groups: BTreeSet<&'a str>,
-    declared: BTreeMap<String, (Declared, Span)>,
+    pub declared: BTreeMap<String, (Declared, Span)>,
 }
 
 impl<'a> Names<'a> {
@@ -100,36 +74,6 @@ impl<'a> Names<'a> {
 
     pub fn like_declared(&self, name: &str) -> Option<&str> {
         nearest(name, self.declared.keys().map(String::as_str))
-    }
-}
-
-impl Checker<'_> {
-    /// Gives `name` to an item; refuses a second one.
-    pub(super) fn give_name(&mut self, name: &super::ast::Name, declared: Declared) {
-        if RESERVED.contains(&name.text.as_str()) {
-            let message = format!("`{}` is a word of the language", name.text);
-            self.mistake(name.span, message);
-        }
-        if let Some((_, first)) = self.names.declared.get(&name.text) {
-            let diagnostic =
-                Diagnostic::at(name.span, format!("`{}` is declared twice", name.text))
-                    .label("here again")
-                    .also(*first, "declared here");
-            self.report(diagnostic);
-            return;
-        }
-        self.names.declared.insert(name.text.clone(), (declared, name.span));
-    }
-
-    /// The value of an enumerant that must exist.
-    pub(super) fn enumerant(&mut self, name: &super::ast::Name) -> Option<i64> {
-        let found = self.names.constant(&name.text);
-        if found.is_none() {
-            let like = self.names.like_constant(&name.text).map(did_you_mean);
-            let mistake = Diagnostic::at(name.span, format!("no enumerant `{}`", name.text));
-            self.report(Diagnostic { help: like, ..mistake });
-        }
-        found
     }
 }
 

@@ -11,7 +11,7 @@ impl Body<'_, '_> {
         let place = match &expr.kind {
             ast::ExprKind::Member(base, member) => self.place_member(base, member)?,
             ast::ExprKind::Index(base, index) => self.place_index(base, index)?,
-            ast::ExprKind::Name(name) if self.local(name).is_some() => {
+            ast::ExprKind::Name(name) if self.binding(name).is_some() => {
                 let help = "variables keep their value; state is `context.…` and its like";
                 let mistake = Diagnostic::at(expr.span, format!("`{name}` can't be changed"));
                 self.report(mistake.help(help));

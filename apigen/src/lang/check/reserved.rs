@@ -3,7 +3,7 @@
 use super::super::ast::{Item, ItemKind, Name};
 use super::super::diagnostic::Diagnostic;
 use super::super::typed::Scope;
-use super::Checker;
+use super::checker::Checker;
 use super::names::scope;
 use crate::naming;
 

@@ -58,6 +58,11 @@ impl Body<'_, '_> {
     }
 
     fn statement(&mut self, statement: &ast::Stmt, into: &mut Vec<Stmt>) {
+        if let Written::Expr(expr) = &statement.kind
+            && self.call_procedure(expr, into).is_some()
+        {
+            return;
+        }
         if let Some((kind, tools_only)) = self.statement_kind(statement) {
             let mut typed = Stmt { kind, tools_only, span: statement.span };
             if tools_only {
@@ -106,6 +111,13 @@ impl Body<'_, '_> {
                 }
                 self.require_unconditional_tracking(span);
                 Some((StmtKind::Frame, false))
+            }
+            Written::Return
+                if self.subject.as_ref().is_some_and(|subject| subject.is_procedure) =>
+            {
+                let help = "put what must not happen into an `if`";
+                self.report(Diagnostic::at(span, "a procedure has no `return`").help(help));
+                None
             }
             Written::Return => {
                 self.require_unconditional_tracking(span);

@@ -3,7 +3,7 @@
 use super::super::ast;
 use super::super::diagnostic::Diagnostic;
 use super::super::typed::{Number, Program, Shown, Type};
-use super::Checker;
+use super::checker::Checker;
 use super::names::{Declared, did_you_mean};
 use crate::ctype::{CType, Repr, Sense};
 

@@ -1,7 +1,7 @@
 //! A line of output: tokens with the spaces between them.
 
 use super::super::lexer::{Kind, Token};
-use super::tree::Node;
+use super::node::Node;
 
 /// Words before an opening bracket that are no function's name.
 const WORDS: &[&str] = &["if", "match", "in", "else", "return", "let", "read", "write", "ref"];
@@ -127,4 +127,15 @@ impl Line {
         };
         !is_tight && !matches!(last.as_str(), "(" | "[" | "." | "..")
     }
+}
+
+/// All of it on a line.
+pub(super) fn flat(nodes: &[Node<'_>]) -> String {
+    let mut line = Line::new(0);
+    nodes.iter().for_each(|node| line.push_node(node));
+    line.text().to_owned()
+}
+
+pub(super) fn columns(text: &str) -> usize {
+    text.chars().count()
 }

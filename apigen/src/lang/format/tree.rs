@@ -1,8 +1,9 @@
-//! Tokens as brackets and entries.
+//! Brackets as entries.
 
 use super::super::lexer::{Kind, Token};
 use super::super::source::Span;
-use super::{columns, flat, is_comment};
+use super::line::{columns, flat};
+use super::node::{Leaf, Node, is_comment};
 
 /// What ends an entry of a list.
 const COMMA: Token<'static> = Token {
@@ -12,28 +13,6 @@ const COMMA: Token<'static> = Token {
     at_margin: false,
 };
 
-#[derive(Clone)]
-pub(super) enum Node<'a> {
-    Leaf(Leaf<'a>),
-    Group(Group<'a>),
-}
-
-/// A token, comments too.
-#[derive(Clone, Copy)]
-pub(super) struct Leaf<'a> {
-    pub token: Token<'a>,
-    /// Line ends between the token before and this one.
-    pub lines_before: usize,
-}
-
-/// Brackets and what is in them.
-#[derive(Clone)]
-pub(super) struct Group<'a> {
-    pub open: Leaf<'a>,
-    pub nodes: Vec<Node<'a>>,
-    pub close: Token<'a>,
-}
-
 /// A statement, a field, an item, an arm, or a word of a list; comments go with what they precede.
 #[derive(Default)]
 pub(super) struct Entry<'a> {
@@ -41,42 +20,6 @@ pub(super) struct Entry<'a> {
     pub nodes: Vec<Node<'a>>,
     /// A comment behind it on its line.
     pub trailing: Option<Token<'a>>,
-}
-
-impl<'a> Node<'a> {
-    fn first(&self) -> Leaf<'a> {
-        match self {
-            Node::Leaf(leaf) => *leaf,
-            Node::Group(group) => group.open,
-        }
-    }
-
-    pub fn is_sign(&self, sign: &str) -> bool {
-        matches!(self, Node::Leaf(leaf) if leaf.token.kind == Kind::Sign && leaf.token.text == sign)
-    }
-
-    fn is_word(&self, word: &str) -> bool {
-        matches!(self, Node::Leaf(leaf) if leaf.token.kind == Kind::Word && leaf.token.text == word)
-    }
-
-    fn is_comment(&self) -> bool {
-        matches!(self, Node::Leaf(leaf) if is_comment(&leaf.token))
-    }
-
-    fn is_braces(&self) -> bool {
-        matches!(self, Node::Group(group) if group.open.token.text == "{")
-    }
-
-    /// Whether it can't be on one line: statements, cases or comments are in it.
-    fn must_break(&self) -> bool {
-        let Node::Group(group) = self else { return false };
-        let is_block = group.open.token.text == "{";
-        group.nodes.iter().any(|node| {
-            node.is_comment()
-                || is_block && (node.is_sign(";") || node.is_sign("=>"))
-                || node.must_break()
-        })
-    }
 }
 
 impl<'a> Entry<'a> {
@@ -100,33 +43,9 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The tokens of a file whose brackets match.
-pub(super) fn nodes<'a>(text: &str, tokens: &[Token<'a>]) -> Vec<Node<'a>> {
-    let mut end = 0;
-    let mut open: Vec<(Leaf<'a>, Vec<Node<'a>>)> = Vec::new();
-    let mut nodes = Vec::new();
-    for token in tokens.iter().filter(|token| token.kind != Kind::End) {
-        let range = token.span.range();
-        let between = text.get(end..range.start).unwrap_or_default();
-        let leaf = Leaf { token: *token, lines_before: between.matches('\n').count() };
-        end = range.end;
-        let is_sign = token.kind == Kind::Sign;
-        match token.text {
-            "(" | "[" | "{" if is_sign => open.push((leaf, std::mem::take(&mut nodes))),
-            ")" | "]" | "}" if is_sign => {
-                let Some((begin, outer)) = open.pop() else { continue };
-                let inner = std::mem::replace(&mut nodes, outer);
-                nodes.push(Node::Group(Group { open: begin, nodes: inner, close: *token }));
-            }
-            _ => nodes.push(Node::Leaf(leaf)),
-        }
-    }
-    nodes
-}
-
 /// Whether an entry can't be on one line: because of what is in its braces, or because it has a body.
 pub(super) fn must_break(nodes: &[Node<'_>]) -> bool {
-    let has_body = ["command", "for"]
+    let has_body = ["command", "for", "procedure"]
         .iter()
         .any(|word| nodes.first().is_some_and(|first| first.is_word(word)));
     let is_filled = |node: &Node<'_>| matches!(node, Node::Group(group) if !group.nodes.is_empty());

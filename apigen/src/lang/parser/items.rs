@@ -62,6 +62,7 @@ impl Parser<'_> {
             (Kind::Word, "layout") => self.layout(),
             (Kind::Word, "sizes") => self.sizes(),
             (Kind::Word, "fn") => self.function(),
+            (Kind::Word, "procedure") => self.procedure(),
             (Kind::Word, "extern") => self.extern_(),
             (Kind::Word, "group") => self.group(),
             (Kind::Word, "class") => self.class(),
@@ -203,6 +204,13 @@ impl Parser<'_> {
         let params = self.params()?;
         let result = if self.accept(":") { Some(self.ty()?) } else { None };
         Ok(ItemKind::Function { name, params, result, body: self.function_body()? })
+    }
+
+    fn procedure(&mut self) -> Parsed<ItemKind> {
+        self.expect_word("procedure")?;
+        let name = self.name("the name of a procedure")?;
+        let params = self.params()?;
+        Ok(ItemKind::Procedure { name, params, body: self.block()? })
     }
 
     fn extern_(&mut self) -> Parsed<ItemKind> {

@@ -1,7 +1,7 @@
 //! `callbacks.rs`: the exports that register callbacks, and what `ze_callbacks_t` consists of.
 
 use crate::level_zero::description::Description;
-use crate::level_zero::file;
+use crate::level_zero::output::file;
 
 const PRELUDE: &str = "\
 #![allow(non_snake_case)] // Functions are spelled as the API spells them.

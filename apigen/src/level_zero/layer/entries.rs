@@ -2,7 +2,7 @@
 //! handlers' table.
 
 use crate::level_zero::description::{Description, Function};
-use crate::level_zero::file;
+use crate::level_zero::output::file;
 
 const PRELUDE: &str = "\
 #![allow(non_snake_case)] // Functions are spelled as the API spells them.

@@ -1,7 +1,7 @@
 //! `handlers.rs`: for each function the call that runs prologues, the callee and epilogues.
 
 use crate::level_zero::description::{Description, Function, Member};
-use crate::level_zero::file;
+use crate::level_zero::output::file;
 
 const PRELUDE: &str = "\
 // A handler has its caller's duties: the arguments are those of a program that calls the function.

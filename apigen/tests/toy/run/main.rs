@@ -29,6 +29,7 @@ mod buffers;
 mod devices;
 mod draws;
 mod order;
+mod procedures;
 mod program;
 mod values;
 

@@ -317,6 +317,47 @@ mod toyFind {
     }
 }
 
+mod toyFinish {
+    fn leave(thread: S, memory: M, seen: O, queue: u64, result: u32) {
+        match result != 0 {
+            true => {
+                let count_0: i32 = if S::WHOLE { 0 } else { 0 };
+                let mut process = thread.process.lock();
+                let found_1: Ref<Queue> = process.queues.find(queue);
+                drop(process);
+                if found_1.is_some() {
+                    observe::memory(seen, queue, 16);
+                    let mut process = thread.process.lock();
+                    {
+                        let value = number::add(
+                            i64::from(process.queues.get(found_1).map_or(0, |it| it.finished)),
+                            1,
+                        ) as i32;
+                        if let Some(it) = process.queues.get_mut(found_1) {
+                            set!(S, it.finished, value);
+                        }
+                    }
+                    if S::WHOLE
+                        && let Some(process) = process.whole()
+                    {
+                        {
+                            let value = i64::from(count_0);
+                            if let Some(it) = process.queues.get_mut(found_1) {
+                                set!(S, it.last_count, value);
+                            }
+                        }
+                    }
+                    at::push(&mut process.finished_queues, queue);
+                }
+            }
+            _ => {
+                let mut process = thread.process.lock();
+                process.queues.delete(queue);
+            }
+        }
+    }
+}
+
 mod toyGenBuffers {
     fn leave(thread: S, memory: M, seen: O, n: i32, buffers: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
@@ -483,6 +524,47 @@ mod toySource {
                 set!(S, *it, value);
             }
         }
+    }
+}
+
+mod toySubmit {
+    fn leave(thread: S, memory: M, seen: O, queue: u64, count: i32, result: u32) {
+        let found: bool = result != 0;
+        let mut process = thread.process.lock();
+        process.queues.bind(queue);
+        drop(process);
+        if found && i64::from(count) >= 0 {
+            let count_1: i32 = if S::WHOLE { number::add(i64::from(count), 1) as i32 } else { 0 };
+            let mut process = thread.process.lock();
+            let found_2: Ref<Queue> = process.queues.find(queue);
+            drop(process);
+            if found_2.is_some() {
+                observe::memory(seen, queue, 16);
+                let mut process = thread.process.lock();
+                {
+                    let value = number::add(
+                        i64::from(process.queues.get(found_2).map_or(0, |it| it.finished)),
+                        1,
+                    ) as i32;
+                    if let Some(it) = process.queues.get_mut(found_2) {
+                        set!(S, it.finished, value);
+                    }
+                }
+                if S::WHOLE
+                    && let Some(process) = process.whole()
+                {
+                    {
+                        let value = i64::from(count_1);
+                        if let Some(it) = process.queues.get_mut(found_2) {
+                            set!(S, it.last_count, value);
+                        }
+                    }
+                }
+                at::push(&mut process.finished_queues, queue);
+            }
+        }
+        let mut process = thread.process.lock();
+        set!(S, process.is_submitted, found);
     }
 }
 

@@ -62,7 +62,10 @@ state! {
         frames: S::Only<u64> = S::only(|| 0),
         waited: S::Only<u64> = S::only(|| 0),
         callback: S::Only<u64> = S::only(|| 0),
+        is_submitted: bool = false,
+        finished_queues: Vec<u64> = Vec::new(),
         devices: Objects<Device<S>> = Objects::default(),
+        queues: Objects<Queue<S>> = Objects::default(),
     }
     /// State of a thread.
     scope Thread<S>(process: Arc<Process<S>>, id: u64) {
@@ -91,6 +94,12 @@ state! {
     object Device<S> {
         queues: u32 = 1,
         is_destroyed: S::Only<bool> = S::only(|| false),
+    }
+    /// An object.
+    object Queue<S> {
+        finished: i32 = 0,
+        /// The tools only.
+        last_count: S::Only<i64> = S::only(|| 0),
     }
     /// An array of attributes, in the program's memory or in a buffer.
     #[derive(Copy)]

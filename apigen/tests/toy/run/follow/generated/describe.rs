@@ -15,6 +15,9 @@ record! {
     Device<Whole> {
         queues, is_destroyed,
     }
+    Queue<Whole> {
+        finished, last_count,
+    }
     Array {
         enabled, size, r#type: |it| Value::Enum { group: "GL", value: *it as u64 }, stride,
         pointer: |it| Value::Address(*it), buffer,
@@ -38,7 +41,9 @@ record! {
     }
     ProcessState<Whole> {
         created: |it| list(it, |it| it.describe()), width, height, frames, waited,
-        callback: |it| Value::Address(*it), devices: objects,
+        callback: |it| Value::Address(*it), is_submitted,
+        finished_queues: |it| list(it, |it| Value::Address(*it)), devices: objects,
+        queues: objects,
     }
     Thread<Whole> {
         device, current: |it| Value::Address(*it),
@@ -48,6 +53,7 @@ record! {
 crate::kinds! {
     Buffer,
     Device,
+    Queue,
 }
 
 impl Describe for Contents {

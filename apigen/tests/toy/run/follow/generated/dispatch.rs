@@ -21,6 +21,7 @@ dispatch! {
     toyEnableArray(0 1): enter -;
     toyExchange(0): - leave;
     toyFind(0 1): - result;
+    toyFinish(0): - result;
     toyGenBuffers(0 1): - leave;
     toyLabel(0 1 2): enter -;
     toyMakeCurrent(0): - result;
@@ -30,6 +31,7 @@ dispatch! {
     toyScale(0 1): enter -;
     toySetValues(0 1): enter -;
     toySource(0 1 2 3): enter -;
+    toySubmit(0 1): - result;
     toySwap(): enter result;
     toySwizzle(0 1): enter -;
     toyUnmapBuffer(0): enter result;
