@@ -532,36 +532,32 @@ mod toySubmit {
         let found: bool = result != 0;
         let mut process = thread.process.lock();
         process.queues.bind(queue);
+        let count_1: i32 = if S::WHOLE { number::add(i64::from(count), 1) as i32 } else { 0 };
+        let found_2: Ref<Queue> = process.queues.find(queue);
         drop(process);
-        if found && i64::from(count) >= 0 {
-            let count_1: i32 = if S::WHOLE { number::add(i64::from(count), 1) as i32 } else { 0 };
+        if found_2.is_some() {
+            observe::memory(seen, queue, 16);
             let mut process = thread.process.lock();
-            let found_2: Ref<Queue> = process.queues.find(queue);
-            drop(process);
-            if found_2.is_some() {
-                observe::memory(seen, queue, 16);
-                let mut process = thread.process.lock();
-                {
-                    let value = number::add(
-                        i64::from(process.queues.get(found_2).map_or(0, |it| it.finished)),
-                        1,
-                    ) as i32;
-                    if let Some(it) = process.queues.get_mut(found_2) {
-                        set!(S, it.finished, value);
-                    }
+            {
+                let value = number::add(
+                    i64::from(process.queues.get(found_2).map_or(0, |it| it.finished)),
+                    1,
+                ) as i32;
+                if let Some(it) = process.queues.get_mut(found_2) {
+                    set!(S, it.finished, value);
                 }
-                if S::WHOLE
-                    && let Some(process) = process.whole()
-                {
-                    {
-                        let value = i64::from(count_1);
-                        if let Some(it) = process.queues.get_mut(found_2) {
-                            set!(S, it.last_count, value);
-                        }
-                    }
-                }
-                at::push(&mut process.finished_queues, queue);
             }
+            if S::WHOLE
+                && let Some(process) = process.whole()
+            {
+                {
+                    let value = i64::from(count_1);
+                    if let Some(it) = process.queues.get_mut(found_2) {
+                        set!(S, it.last_count, value);
+                    }
+                }
+            }
+            at::push(&mut process.finished_queues, queue);
         }
         let mut process = thread.process.lock();
         set!(S, process.is_submitted, found);
