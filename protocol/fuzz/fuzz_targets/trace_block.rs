@@ -5,7 +5,7 @@
 use std::io;
 use std::sync::{Arc, OnceLock};
 
-use gapii_trace::assembler::{Advance, Assembler, Limits};
+use gapii_trace::assembler::{Advance, Assembler, HoldLimits};
 use gapii_trace::blobs::NoBlobs;
 use gapii_trace::census::Census;
 use gapii_trace::{Description, TraceHeader, TraceReader, json};
@@ -23,7 +23,7 @@ fn description() -> &'static Description {
 }
 
 fuzz_target!(|raw: &[u8]| {
-    let limits = Limits { held_commands: 64, held_bytes: 1 << 16 };
+    let limits = HoldLimits { commands: 64, bytes: 1 << 16 };
     let mut assembler = Assembler::new(limits);
     assembler.tell_tracers();
     let mut census = Census::default();

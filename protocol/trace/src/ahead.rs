@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-use super::block::{BLOCK_BYTES_MAX, BlockDecoder};
-use super::reader::BlockLocation;
+use super::block::{BLOCK_BYTES_MAX, BlockDecoder, BlockLocation};
 
 /// Blocks that are decoded and not read yet, at most.
 const BLOCKS_AHEAD: usize = 8;

@@ -1,44 +1,55 @@
-//! Makes commands of records: pairs enter with leave, and puts commands in the order in which they
-//! take effect.
+//! Makes commands of records: pairs enter records with leave records, and hands commands out in the order
+//! in which they take effect.
 //!
-//! A command is handed out when its leave record has been seen, and no command before those that
-//! took effect earlier. What has to wait is held within limits; nothing is held by a thread that
-//! has no command open. Reads no file: blocks are given to it.
+//! A command is handed out when its leave record has been read and all commands that took effect earlier
+//! have been handed out. Commands that wait are held within [`HoldLimits`]. A thread without an open
+//! command holds nothing up. Reads no file: blocks are given to it.
+//!
+//! Parts: `queue` has the commands that wait, `held` one command with its bytes, `announced` what a
+//! thread's records say about its next command.
 
-use std::collections::{BTreeMap, VecDeque};
+mod announced;
+mod held;
+mod queue;
+
 use std::sync::Arc;
 
+use gapii_abi::atom::{EFFECT, FRAME_END, FrameKind, InFlight, LEAVE, LEAVES, META_FIRST, SETUP};
+
+use self::announced::{Announced, TracerNote};
+use self::held::{Budget, Held, Span};
+use self::queue::{EffectQueue, QueuePlace};
 use super::blobs::BlobSource;
-use super::command::{Blobs, Command, Traces};
+use super::command::{Blobs, Command};
 use super::description::Description;
-use super::meta::{Meta, Traced};
+use super::meta::Meta;
 use super::record::{Located, RecordError, locate};
 use super::story::{Begin, Story};
 use super::tracker::{Place, TrackError, Tracker};
-use gapii_abi::atom::{
-    EFFECT, FRAME_END, Frame, FrameKind, InFlight, LEAVE, LEAVES, META_FIRST, SETUP, TracedKind,
-};
 
 /// How much an [`Assembler`] holds of commands that are not complete.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Limits {
+pub struct HoldLimits {
     /// Commands that wait for an earlier one.
-    pub held_commands: usize,
+    pub commands: usize,
     /// Bytes of records, those of the block being read not counted.
-    pub held_bytes: usize,
+    pub bytes: usize,
 }
 
-impl Default for Limits {
+impl Default for HoldLimits {
+    /// 2^19 commands and 1 GiB.
     fn default() -> Self {
-        Self { held_commands: 1 << 19, held_bytes: 1 << 30 }
+        Self { commands: 1 << 19, bytes: 1 << 30 }
     }
 }
 
-/// Commands that wait behind one that has left, for what tracers made of its result. Epilogues seldom take
-/// longer than others take to make so many; a result that comes later is not told.
+/// Commands that may wait behind one that has left and whose result a tracer may still change. Epilogues
+/// seldom take longer than other threads take for so many commands. A changed result that comes later is
+/// not reported.
 const WAITING_MAX: usize = 1 << 16;
 
-/// What was not as a whole trace has it. Cut ends and reading from the middle cause these too.
+/// Counts of records that a complete trace would not have like this. A cut file, and reading from the middle,
+/// cause them too.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct Anomalies {
     /// Leave records whose enter record was not read.
@@ -54,10 +65,17 @@ pub struct Anomalies {
 /// Why a block's content is not a stream.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum StreamError {
+    /// The bytes are not records.
     #[error(transparent)]
     Record(#[from] RecordError),
+    /// A record contradicts the records before it.
     #[error("record at byte {at} of the block: {why}")]
-    Track { at: usize, why: TrackError },
+    Track {
+        /// Where the record begins, in bytes from the block's start.
+        at: usize,
+        /// What is wrong with it.
+        why: TrackError,
+    },
 }
 
 /// What [`Assembler::advance`] came to.
@@ -65,203 +83,168 @@ pub enum StreamError {
 pub enum Advance {
     /// [`Assembler::command`] has the next command.
     Command,
-    /// The block is used up: [`Assembler::refill`] or [`Assembler::finish`].
+    /// The block is used up: call [`Assembler::refill`] or [`Assembler::finish`].
     NeedsBlock,
     /// There are no more commands.
     Done,
 }
 
-/// Makes commands of the blocks it is given.
+/// Makes commands of the blocks that it is given.
 pub struct Assembler {
-    limits: Limits,
+    limits: HoldLimits,
     tracker: Tracker,
     story: Story,
-    raw: Arc<Vec<u8>>,
+    /// Content of the block that is being read.
+    block: Arc<Vec<u8>>,
+    /// Where the next record begins in `block`, in bytes.
     at: usize,
-    /// By thread.
-    lanes: Vec<Open>,
-    /// In order of effect.
-    queue: VecDeque<Held>,
-    /// Commands that have left `queue` at its front, ever.
-    popped: u64,
-    /// Commands that were open at the end, or too long.
-    aside: VecDeque<Held>,
+    /// The last command of each thread, by thread index.
+    last: Vec<LastCommand>,
+    announced: Announced,
+    queue: EffectQueue,
+    /// The command that was handed out last.
     current: Held,
+    budget: Budget,
+    /// The commands that END lists, by thread.
     ends_in_flight: Vec<InFlight>,
-    held_bytes: usize,
-    finished: bool,
+    is_finished: bool,
     anomalies: Anomalies,
-    /// What was said of the next command of a thread.
-    ahead: BTreeMap<u32, Ahead>,
-    /// What tracers did is told: commands that never reached the driver are handed out, and one that has
-    /// left waits for its thread's next record, which may say what the program got.
+    /// True if commands come with what tracers did. Then skipped commands are handed out too, and a command
+    /// that has left waits for its thread's next record, which may hold the result that the program got.
     tells_tracers: bool,
 }
 
-/// What records ahead of a command say of it.
+/// How far a thread's last command is.
 #[derive(Default)]
-struct Ahead {
-    /// The frame that was read back for it.
-    frame: Option<Box<Frame>>,
-    /// Function id, and what tracers did.
-    traces: Option<(u16, Box<Traces>)>,
-}
-
-/// A thread's last command.
-#[derive(Default)]
-enum Open {
-    /// Complete, or there was none.
+enum LastCommand {
+    /// Complete, or the thread has had none.
     #[default]
-    None,
-    /// Takes effect at leave.
+    Complete,
+    /// It takes effect at its leave record, which has not come.
     Entered(Box<Held>),
-    /// Took effect at enter; in the queue at this place, counted from the stream's start.
-    Queued(u64),
-    /// The same, has no leave record, and may be the one that was in flight at the end.
-    Suspect(u64),
-    /// Has its leave record, and waits in the queue for what tracers made of its result.
-    Left(u64),
-    /// Was in the queue for too long.
-    Aside,
-}
-
-/// A command and where its bytes are.
-#[derive(Default)]
-struct Held {
-    seq: Option<u64>,
-    enter_stamp: Option<u64>,
-    leave_stamp: Option<u64>,
-    driver_ns: Option<u64>,
-    context: u64,
-    frame: u64,
-    process: u32,
-    thread: u32,
-    id: u16,
-    ready: bool,
-    in_flight: bool,
-    /// Was set aside; only its place in the queue is left.
-    vacant: bool,
-    is_setup: bool,
-    ends_frame: bool,
-    enter: Span,
-    leave: Span,
-    frame_seen: Option<Box<Frame>>,
-    traces: Option<Box<Traces>>,
-}
-
-/// Bytes of a record's payload.
-#[derive(Default)]
-enum Span {
-    #[default]
-    None,
-    /// In the block that is being read.
-    Block { start: u32, end: u32 },
-    /// Of a block before it.
-    Own(Box<[u8]>),
+    /// It took effect at its enter record and is in the queue; its leave record has not come.
+    Queued(QueuePlace),
+    /// Like `Queued`, but it has no leave record, and END may mean this one as in flight.
+    Suspect(QueuePlace),
+    /// Its leave record has come. It waits in the queue because a tracer may still change its result.
+    Left(QueuePlace),
+    /// It was in the queue for too long, and is handed out without its leave record.
+    GivenUp,
 }
 
 impl Assembler {
-    pub fn new(limits: Limits) -> Self {
+    /// An assembler that has been given no block, of a trace that holds its stream from the beginning.
+    pub fn new(limits: HoldLimits) -> Self {
         Self {
             limits,
             tracker: Tracker::default(),
             story: Story::default(),
-            raw: Arc::default(),
+            block: Arc::default(),
             at: 0,
-            lanes: Vec::new(),
-            queue: VecDeque::new(),
-            popped: 0,
-            aside: VecDeque::new(),
+            last: Vec::new(),
+            announced: Announced::default(),
+            queue: EffectQueue::default(),
             current: Held::default(),
+            budget: Budget::new(limits.bytes),
             ends_in_flight: Vec::new(),
-            held_bytes: 0,
-            finished: false,
+            is_finished: false,
             anomalies: Anomalies::default(),
-            ahead: BTreeMap::new(),
             tells_tracers: false,
         }
     }
 
-    /// Has commands come with what tracers did to them, and those as well that a tracer had skipped. To be
-    /// said before the first block.
+    /// Hands out commands with what tracers did to them, and commands that a tracer skipped. Call this before
+    /// the first [`Self::refill`].
     pub fn tell_tracers(&mut self) {
         self.tells_tracers = true;
     }
 
-    /// What the stream's END record says is in flight, for a reader that can look ahead. Without it
-    /// a command that has no leave record is taken to have returned.
+    /// Takes the list of commands in flight from the stream's END record, for a reader that can look ahead.
+    /// Without it a command that has no leave record is taken to have returned.
     pub fn expect_in_flight(&mut self, in_flight: Vec<InFlight>) {
         self.ends_in_flight = in_flight;
         self.ends_in_flight.sort_by_key(|ended| ended.thread);
     }
 
-    /// Where in its capture the first block begins that it is given. To be said before.
+    /// Says where in its capture the first block begins. Call this before the first [`Self::refill`].
     pub fn begin(&mut self, begin: Begin) {
         self.story = Story::new(begin);
     }
 
-    /// Gives it the next block: `fill` replaces the content of the buffer.
+    /// Goes on with the next block, whose records `fill` returns.
+    ///
+    /// # Errors
+    /// The error of `fill`.
     pub fn refill<E>(&mut self, fill: impl FnOnce() -> Result<Arc<Vec<u8>>, E>) -> Result<(), E> {
-        self.own_held();
+        self.leave_block();
         self.current = Held::default();
         self.at = 0;
-        // Let go of before there is another.
-        self.raw = Arc::default();
-        let filled = fill().map(|raw| self.raw = raw);
+        // Freed before `fill` makes the next one, so that there is one block in memory.
+        self.block = Arc::default();
+        let filled = fill().map(|block| self.block = block);
         self.tracker.begin_block();
         filled
     }
 
-    /// There are no more blocks: what is open will stay so.
+    /// Says that there are no more blocks: commands without a leave record will not get one.
     pub fn finish(&mut self) {
-        if std::mem::replace(&mut self.finished, true) {
+        if std::mem::replace(&mut self.is_finished, true) {
             return;
         }
-        for index in 0..self.lanes.len() {
-            match std::mem::take(&mut self.lanes[index]) {
-                Open::Entered(held) => self.aside.push_back(Held { in_flight: true, ..*held }),
-                Open::Queued(place) => self.set_aside(place, true),
-                Open::Suspect(place) => self.set_aside(place, self.tracker.end().is_some()),
-                Open::Left(place) => self.set_ready(place),
-                Open::Aside | Open::None => {}
+        for index in 0..self.last.len() {
+            match std::mem::take(&mut self.last[index]) {
+                LastCommand::Entered(held) => self.queue.push_aside(*held),
+                LastCommand::Queued(place) => self.queue.set_aside(place),
+                LastCommand::Suspect(place) if self.tracker.end().is_some() => {
+                    self.queue.set_aside(place);
+                }
+                LastCommand::Suspect(place) | LastCommand::Left(place) => {
+                    self.queue.set_ready(place);
+                }
+                LastCommand::GivenUp | LastCommand::Complete => {}
             }
         }
-        self.aside.make_contiguous().sort_by_key(|held| (held.enter_stamp, held.thread));
+        self.queue.sort_aside();
     }
 
-    /// Goes on to the next command. After an error the rest of the block is passed over.
+    /// Goes on to the next command.
+    ///
+    /// # Errors
+    /// [`StreamError`] if the rest of the block is not a stream; that rest is passed over.
     pub fn advance(&mut self) -> Result<Advance, StreamError> {
-        self.release_current();
+        let handed_out = std::mem::take(&mut self.current);
+        self.budget.give_back(handed_out.own_bytes());
         loop {
-            if self.queue.len() > self.limits.held_commands {
-                self.force_front();
+            if self.queue.len() > self.limits.commands {
+                self.give_up_on_front();
             }
             if self.tells_tracers && self.queue.len() > WAITING_MAX {
-                self.go_on_without_word();
+                self.give_up_on_tracers();
             }
-            if self.queue.front().is_some_and(|held| held.ready) {
-                self.popped += 1;
-                self.current = self.queue.pop_front().unwrap_or_default();
-                if self.current.vacant {
+            if let Some(command) = self.queue.pop_ready() {
+                if command.vacant {
                     continue;
                 }
+                self.current = command;
                 return Ok(Advance::Command);
             }
-            if self.finished {
-                return Ok(self.advance_aside());
+            if self.is_finished {
+                let Some(command) = self.queue.pop_aside() else { return Ok(Advance::Done) };
+                self.current = command;
+                return Ok(Advance::Command);
             }
-            if self.at >= self.raw.len() {
+            if self.at >= self.block.len() {
                 return Ok(Advance::NeedsBlock);
             }
             let at = self.at;
             match self.step() {
                 Ok(None) => {}
-                Ok(Some(held)) => {
-                    self.current = held;
+                Ok(Some(command)) => {
+                    self.current = command;
                     return Ok(Advance::Command);
                 }
                 Err(error) => {
-                    self.at = self.raw.len();
+                    self.at = self.block.len();
                     return Err(match error {
                         StreamError::Track { why, .. } => StreamError::Track { at, why },
                         other => other,
@@ -271,7 +254,7 @@ impl Assembler {
         }
     }
 
-    /// The command that [`Self::advance`] came to; `blobs` has what it refers to.
+    /// Returns the command that [`Self::advance`] came to. `blobs` has the blobs that it refers to.
     pub fn command<'a>(
         &'a self,
         description: &'a Description,
@@ -298,48 +281,49 @@ impl Assembler {
             id: held.id,
             function: description.function(held.id),
             description,
-            enter: held.enter.bytes(&self.raw),
-            leave: held.leave.bytes(&self.raw),
+            enter: held.enter.bytes(&self.block),
+            leave: held.leave.bytes(&self.block),
             traces: held.traces.as_deref(),
-            observed_frame: held.frame_seen.as_deref(),
+            observed_frame: held.observed_frame.as_deref(),
             blobs: Blobs(blobs),
         }
     }
 
-    /// The frame of the command that [`Self::advance`] came to.
+    /// Returns the frame of the command that [`Self::advance`] came to.
     pub fn frame(&self) -> u64 {
         self.current.frame
     }
 
-    /// Whether commands that took effect wait for their own leave record or an earlier command's.
+    /// Returns true if commands that took effect wait for their own leave record or for an earlier command's.
     pub fn holds_commands(&self) -> bool {
         !self.queue.is_empty()
     }
 
-    /// State as of the last record that was read, which may be ahead of the last command.
+    /// Returns the state as of the last record that was read, which may be ahead of the last command.
     pub fn tracker(&self) -> &Tracker {
         &self.tracker
     }
 
+    /// Returns the counts so far.
     pub fn anomalies(&self) -> Anomalies {
         self.anomalies
     }
 
-    /// Takes one record. Returns the command it completes if that is next in order.
+    /// Takes one record. Returns the command that it completes if this command is the next in order.
     #[inline]
     fn step(&mut self) -> Result<Option<Held>, StreamError> {
-        let record = locate(&self.raw, self.at)?;
+        let record = locate(&self.block, self.at)?;
         self.at = record.next;
         if record.header.id() >= META_FIRST {
             self.meta(&record)?;
             return Ok(None);
         }
         let place = self.tracker.command(record.header, record.stamp).map_err(tracked)?;
-        if self.lanes.len() <= place.thread as usize {
-            self.lanes.resize_with(place.thread as usize + 1, Open::default);
+        if self.last.len() <= place.thread as usize {
+            self.last.resize_with(place.thread as usize + 1, LastCommand::default);
         }
         if self.story.passes_over(place.thread, record.header.flags()) {
-            self.ahead.remove(&place.thread);
+            self.announced.forget(place.thread);
             return Ok(None);
         }
         let held = if record.header.flags() & LEAVE != 0 {
@@ -350,7 +334,7 @@ impl Assembler {
         Ok(match held {
             Some(held) if self.queue.is_empty() && held.ready => Some(held),
             Some(held) => {
-                self.queue.push_back(held);
+                self.queue.push(held);
                 None
             }
             None => None,
@@ -358,7 +342,8 @@ impl Assembler {
     }
 
     fn enter(&mut self, record: &Located, place: Place) -> Option<Held> {
-        if !matches!(self.lanes[place.thread as usize], Open::None) {
+        let thread = place.thread as usize;
+        if !matches!(self.last[thread], LastCommand::Complete) {
             self.abandon(place.thread);
         }
         let mut held = Held {
@@ -375,78 +360,57 @@ impl Assembler {
             enter: Span::of(record),
             ..Held::default()
         };
-        if !self.ahead.is_empty() {
-            self.take_ahead(&mut held);
-        }
+        self.announced.give(&mut held);
         let flags = record.header.flags();
         if flags & LEAVES == 0 {
             if !self.ends_in_flight.is_empty() && self.is_suspect(&held) {
                 held.ready = false;
-                self.lanes[place.thread as usize] = Open::Suspect(self.next_place());
+                self.last[thread] = LastCommand::Suspect(self.queue.next_place());
             }
             return Some(held);
         }
         held.ready = false;
         if flags & EFFECT != 0 {
-            self.lanes[place.thread as usize] = Open::Queued(self.next_place());
+            self.last[thread] = LastCommand::Queued(self.queue.next_place());
             return Some(held);
         }
-        self.lanes[place.thread as usize] = Open::Entered(Box::new(held));
+        self.last[thread] = LastCommand::Entered(Box::new(held));
         None
     }
 
     fn leave(&mut self, record: &Located, place: Place) -> Option<Held> {
-        match std::mem::take(&mut self.lanes[place.thread as usize]) {
-            Open::Entered(held) if held.id == record.header.id() => {
+        let (thread, id) = (place.thread as usize, record.header.id());
+        match std::mem::take(&mut self.last[thread]) {
+            LastCommand::Entered(held) if held.id == id => {
                 let mut held = *held;
                 (held.seq, held.frame) = (place.seq, place.frame);
                 held.complete(record, place);
-                if self.waits_for_tracers(&held) {
+                if self.tells_tracers && !held.is_setup {
                     held.ready = false;
-                    self.lanes[place.thread as usize] = Open::Left(self.next_place());
+                    self.last[thread] = LastCommand::Left(self.queue.next_place());
                 }
                 Some(held)
             }
-            Open::Queued(at) if self.queued(at).is_some_and(|h| h.id == record.header.id()) => {
-                let tells_tracers = self.tells_tracers;
-                if let Some(held) = self.queued(at) {
+            LastCommand::Queued(at) if self.queue.at(at).is_some_and(|held| held.id == id) => {
+                if let Some(held) = self.queue.at(at) {
                     held.complete(record, place);
-                    held.ready = !tells_tracers || held.is_setup;
+                    held.ready = !self.tells_tracers || held.is_setup;
                     if !held.ready {
-                        self.lanes[place.thread as usize] = Open::Left(at);
+                        self.last[thread] = LastCommand::Left(at);
                     }
                 }
                 None
             }
-            Open::Aside => None,
+            LastCommand::GivenUp => None,
             other => {
-                self.lanes[place.thread as usize] = other;
+                self.last[thread] = other;
                 self.orphan(record, place)
             }
         }
     }
 
-    /// What was said ahead of a command is this one's.
-    #[cold]
-    fn take_ahead(&mut self, held: &mut Held) {
-        let Some(ahead) = self.ahead.remove(&held.thread) else { return };
-        held.frame_seen = ahead.frame;
-        match ahead.traces {
-            Some((id, traces)) if !held.is_setup && id == held.id => held.traces = Some(traces),
-            // Nobody called a command of a snapshot, which may come in between.
-            traces if held.is_setup && traces.is_some() => {
-                self.ahead.insert(held.thread, Ahead { frame: None, traces });
-            }
-            _ => {}
-        }
-    }
-
-    /// The thread's next record may say what tracers made of the result.
-    fn waits_for_tracers(&self, held: &Held) -> bool {
-        self.tells_tracers && !held.is_setup
-    }
-
-    /// A leave record whose enter record was not read: a command if it took effect here.
+    /// Takes a leave record whose enter record was not read. It makes a command if the command took effect
+    /// at it.
     #[cold]
     fn orphan(&mut self, record: &Located, place: Place) -> Option<Held> {
         self.anomalies.orphan_leaves += 1;
@@ -465,102 +429,81 @@ impl Assembler {
         Some(held)
     }
 
-    /// The thread goes on: its open command will have no leave record.
+    /// Closes the open command of a thread that has gone on: the leave record will not come.
     fn abandon(&mut self, thread: u32) {
-        match std::mem::take(&mut self.lanes[thread as usize]) {
-            Open::None => {}
-            Open::Suspect(place) | Open::Left(place) => self.set_ready(place),
-            Open::Queued(place) => {
+        match std::mem::take(&mut self.last[thread as usize]) {
+            LastCommand::Complete => {}
+            LastCommand::Suspect(place) | LastCommand::Left(place) => self.queue.set_ready(place),
+            LastCommand::Queued(place) => {
                 self.anomalies.missing_leaves += 1;
-                self.set_ready(place);
+                self.queue.set_ready(place);
             }
-            Open::Entered(mut held) => {
+            LastCommand::Entered(mut held) => {
                 self.anomalies.missing_leaves += 1;
                 held.ready = true;
-                self.queue.push_back(*held);
+                self.queue.push(*held);
             }
-            Open::Aside => {
-                for held in self.aside.iter_mut().filter(|held| held.thread == thread) {
-                    held.in_flight = false;
-                }
-            }
+            LastCommand::GivenUp => self.queue.has_gone_on(thread),
         }
     }
 
     fn meta(&mut self, record: &Located) -> Result<(), StreamError> {
-        let payload = &self.raw[record.payload_start..record.payload_end];
+        let payload = &self.block[record.payload_start..record.payload_end];
         let meta = self.tracker.meta(record.header, record.stamp, payload).map_err(tracked)?;
         let Some(thread) = self.tracker.current() else { return Ok(()) };
         let process = self.tracker.thread_at(thread).map_or(0, |thread| thread.process);
         self.story.meta(thread, process, &meta);
         match meta {
             Meta::Frame(frame) if matches!(frame.kind, FrameKind::Hash | FrameKind::Blob) => {
-                self.ahead.entry(thread).or_default().frame = Some(Box::new(frame));
+                self.announced.frame(thread, frame);
             }
-            Meta::Gap(_) => {
-                self.ahead.remove(&thread);
-            }
+            Meta::Gap(_) => self.announced.forget(thread),
             Meta::Traced(traced) if self.tells_tracers => {
-                let said = said(&traced);
-                self.traced(thread, process, traced.id, said);
+                let note = TracerNote::of(&traced);
+                self.tracer_note(thread, process, traced.id, note);
             }
             _ => {}
         }
         Ok(())
     }
 
-    /// A record of tracers', of the thread whose records come now.
-    fn traced(&mut self, thread: u32, process: u32, id: u16, said: Said) {
-        match said {
-            Said::Ahead(traces) => {
-                self.ahead.entry(thread).or_default().traces = Some((id, traces));
-            }
-            Said::Behind(given) => {
-                let Some(&Open::Left(place)) = self.lanes.get(thread as usize) else { return };
-                if let Some(held) = self.queued(place).filter(|held| held.id == id) {
+    /// Takes what a TRACED record of the current thread says about a command of function `id`.
+    fn tracer_note(&mut self, thread: u32, process: u32, id: u16, note: TracerNote) {
+        match note {
+            TracerNote::Next(traces) => self.announced.traces(thread, id, traces),
+            TracerNote::Previous(given) => {
+                let Some(&LastCommand::Left(place)) = self.last.get(thread as usize) else {
+                    return;
+                };
+                if let Some(held) = self.queue.at(place).filter(|held| held.id == id) {
                     held.traces.get_or_insert_default().given = Some(given);
                 }
-                self.set_ready(place);
-                self.lanes[thread as usize] = Open::None;
+                self.queue.set_ready(place);
+                self.last[thread as usize] = LastCommand::Complete;
             }
-            Said::Instead { traces, args, result } => {
-                let [args, result] = [args, result].map(|bytes| self.own(bytes));
+            TracerNote::Skipped { traces, args, result } => {
+                let [enter, leave] = [args, result].map(|bytes| Span::own(bytes, &mut self.budget));
                 let track = self.tracker.thread_at(thread);
-                let frames = self.tracker.process_at(process).map_or(0, |process| process.frames);
-                self.queue.push_back(Held {
+                let frame = self.tracker.process_at(process).map_or(0, |process| process.frames);
+                self.queue.push(Held {
                     enter_stamp: track.map(|track| track.stamp),
                     context: track.map_or(0, |track| track.context),
-                    frame: frames,
+                    frame,
                     process,
                     thread,
                     id,
                     ready: true,
-                    enter: args,
-                    leave: result,
+                    enter,
+                    leave,
                     traces: Some(traces),
                     ..Held::default()
                 });
             }
-            Said::Nothing => {}
+            TracerNote::Unknown => {}
         }
     }
 
-    /// Bytes that are held, within the limit.
-    fn own(&mut self, bytes: Box<[u8]>) -> Span {
-        if bytes.is_empty() || self.held_bytes + bytes.len() > self.limits.held_bytes {
-            return Span::None;
-        }
-        self.held_bytes += bytes.len();
-        Span::Own(bytes)
-    }
-
-    fn set_ready(&mut self, place: u64) {
-        if let Some(held) = self.queued(place) {
-            held.ready = true;
-        }
-    }
-
-    /// Whether END says that this command, or one just like it, was in flight.
+    /// Returns true if END lists this command, or one with the same function and stamp, as in flight.
     fn is_suspect(&self, held: &Held) -> bool {
         self.ended_in_flight(held.thread)
             .is_some_and(|ended| ended.id == held.id && Some(ended.stamp) == held.enter_stamp)
@@ -571,149 +514,45 @@ impl Assembler {
         self.ends_in_flight.get(at)
     }
 
-    /// The place in the queue, counted from the stream's start, that the next command gets.
-    fn next_place(&self) -> u64 {
-        self.popped + self.queue.len() as u64
-    }
-
-    fn queued(&mut self, place: u64) -> Option<&mut Held> {
-        let index = place.checked_sub(self.popped)?;
-        self.queue.get_mut(usize::try_from(index).ok()?)
-    }
-
-    /// Takes a command out of the queue's order, to be handed out after all others.
-    fn set_aside(&mut self, place: u64, in_flight: bool) {
-        let Some(held) = self.queued(place) else { return };
-        held.ready = true;
-        if !in_flight {
-            return;
-        }
-        // Its place stays, empty, so that the places of others stay true.
-        let vacant = Held { ready: true, vacant: true, ..Held::default() };
-        let mut aside = std::mem::replace(held, vacant);
-        aside.in_flight = true;
-        self.aside.push_back(aside);
-    }
-
-    /// Too much waits for the front of the queue.
+    /// Stops waiting for the leave record of the queue's front, because too much waits behind it.
     #[cold]
-    fn force_front(&mut self) {
-        let Some(front) = self.queue.front_mut() else { return };
+    fn give_up_on_front(&mut self) {
+        let Some((place, front)) = self.queue.front() else { return };
         if std::mem::replace(&mut front.ready, true) {
             return;
         }
         let thread = front.thread;
-        let lane = &mut self.lanes[thread as usize];
-        if let Open::Left(_) = lane {
-            *lane = Open::None;
+        let last = &mut self.last[thread as usize];
+        if let LastCommand::Left(_) = last {
+            *last = LastCommand::Complete;
             return;
         }
-        *lane = Open::Aside;
+        *last = LastCommand::GivenUp;
         match self.ended_in_flight(thread) {
-            Some(_) => self.set_aside(self.popped, true),
+            Some(_) => self.queue.set_aside(place),
             None => self.anomalies.late_leaves += 1,
         }
     }
 
-    /// Too much waits for what tracers may have made of the result of the queue's front.
-    fn go_on_without_word(&mut self) {
-        let Some(front) = self.queue.front_mut().filter(|front| !front.ready) else { return };
-        let lane = &mut self.lanes[front.thread as usize];
-        if let Open::Left(_) = lane {
-            *lane = Open::None;
+    /// Stops waiting for a changed result of the queue's front, because too much waits behind it.
+    fn give_up_on_tracers(&mut self) {
+        let front = self.queue.front().filter(|(_, front)| !front.ready);
+        let Some((_, front)) = front else { return };
+        let last = &mut self.last[front.thread as usize];
+        if let LastCommand::Left(_) = last {
+            *last = LastCommand::Complete;
             front.ready = true;
         }
     }
 
-    fn advance_aside(&mut self) -> Advance {
-        match self.aside.pop_front() {
-            Some(held) => {
-                self.current = held;
-                Advance::Command
-            }
-            None => Advance::Done,
-        }
-    }
-
     /// Copies what is held of the block that is about to go.
-    fn own_held(&mut self) {
-        let entered = self.lanes.iter_mut().filter_map(|lane| match lane {
-            Open::Entered(held) => Some(held.as_mut()),
-            _ => None,
-        });
-        for held in self.queue.iter_mut().chain(&mut self.aside).chain(entered) {
-            for span in [&mut held.enter, &mut held.leave] {
-                let Span::Block { start, end } = *span else { continue };
-                let len = (end - start) as usize;
-                if self.held_bytes + len > self.limits.held_bytes {
-                    self.anomalies.dropped_records += 1;
-                    *span = Span::None;
-                    continue;
-                }
-                self.held_bytes += len;
-                *span = Span::Own(self.raw[start as usize..end as usize].into());
+    fn leave_block(&mut self) {
+        let Self { queue, last, block, budget, anomalies, .. } = self;
+        anomalies.dropped_records += queue.leave_block(block, budget);
+        for last in last {
+            if let LastCommand::Entered(held) = last {
+                anomalies.dropped_records += held.leave_block(block, budget);
             }
-        }
-    }
-
-    fn release_current(&mut self) {
-        let held = std::mem::take(&mut self.current);
-        let own = [&held.enter, &held.leave].map(|span| match span {
-            Span::Own(bytes) => bytes.len(),
-            _ => 0,
-        });
-        self.held_bytes = self.held_bytes.saturating_sub(own[0] + own[1]);
-    }
-}
-
-/// What a record of tracers' says, and where the command is that it says it of.
-enum Said {
-    Ahead(Box<Traces>),
-    Behind(Box<[u8]>),
-    Instead {
-        traces: Box<Traces>,
-        args: Box<[u8]>,
-        result: Box<[u8]>,
-    },
-    /// In a way that only later versions know.
-    Nothing,
-}
-
-fn said(traced: &Traced<'_>) -> Said {
-    let made = || Some(Box::from(traced.made));
-    match traced.kind {
-        TracedKind::Own => Said::Ahead(Box::new(Traces { is_own: true, ..Traces::default() })),
-        TracedKind::Changed => Said::Ahead(Box::new(Traces { made: made(), ..Traces::default() })),
-        TracedKind::Result => Said::Behind(Box::from(traced.given)),
-        TracedKind::Skipped => {
-            let made = if traced.made == traced.left { None } else { made() };
-            let traces = Box::new(Traces { is_skipped: true, made, ..Traces::default() });
-            Said::Instead { traces, args: Box::from(traced.left), result: Box::from(traced.given) }
-        }
-        TracedKind::Other(_) => Said::Nothing,
-    }
-}
-
-impl Held {
-    fn complete(&mut self, record: &Located, place: Place) {
-        self.leave_stamp = Some(place.stamp);
-        self.driver_ns = record.driver_ns;
-        self.ends_frame |= record.header.flags() & FRAME_END != 0;
-        self.leave = Span::of(record);
-        self.ready = true;
-    }
-}
-
-impl Span {
-    fn of(record: &Located) -> Self {
-        Self::Block { start: record.payload_start as u32, end: record.payload_end as u32 }
-    }
-
-    fn bytes<'a>(&'a self, raw: &'a [u8]) -> Option<&'a [u8]> {
-        match self {
-            Self::None => None,
-            Self::Block { start, end } => raw.get(*start as usize..*end as usize),
-            Self::Own(bytes) => Some(bytes),
         }
     }
 }

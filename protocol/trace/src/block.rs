@@ -20,6 +20,17 @@ pub struct BlockEncoder {
     compressor: Compressor<'static>,
 }
 
+/// Where a block is in its file.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct BlockLocation {
+    /// Bytes from the file's start to the block's frame.
+    pub offset: u64,
+    /// Bytes of the frame.
+    pub compressed_len: u32,
+    /// Bytes of records.
+    pub raw_len: u32,
+}
+
 /// Why a block could not be written.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EncodeError {

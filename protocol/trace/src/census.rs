@@ -6,16 +6,18 @@
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
 
-use super::blobs::{BLOBS_MAX, BlobEntry, BlobName, Collector, MemoryTotals};
+use super::blob_name::BlobName;
+use super::blobs::{BLOBS_MAX, BlobEntry, Collector};
 use super::description::Description;
 use super::header::{KeptFrom, TraceHeader};
 use super::index::FrameEnd;
+use super::memory_totals::MemoryTotals;
 use super::meta::{Blob, Meta};
+use super::problem::{Problem, ProblemKind};
 use super::record::{Record, Records};
 use super::rings::Account;
 use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
-use super::verify::{Problem, ProblemKind};
 use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, Seam};
 
 /// Seams and gaps that are listed one by one.

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use gapii_abi::atom::Frame;
 use gapii_commands::CommandId;
 
-use super::blobs::{BlobName, BlobSource, slots};
+use super::blob_name::BlobName;
+use super::blobs::BlobSource;
 use super::description::{Description, Function, Kind, Type};
 use super::tracker::ContextLimits;
-use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text};
+use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text, slots};
 
 /// A command, borrowed from the reader until its next one.
 #[derive(Clone, Copy, Debug)]

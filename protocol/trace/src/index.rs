@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::blobs::{BlobEntry, entry_bytes};
+use super::blobs::BlobEntry;
 use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
 
 /// Longest index frame a reader takes, in bytes.
@@ -97,4 +97,87 @@ where
     let body = decode_frame(kind, frame)?;
     rmp_serde::from_slice(body)
         .map_err(|error| TableError::MessagePack { kind: kind.name(), why: error.to_string() })
+}
+
+/// The blobs of an index as one byte string: 32 bytes for each, by name. A name is there once.
+mod entry_bytes {
+    use std::fmt;
+
+    use gapii_abi::atom::BLOB_NAME_LEN;
+    use serde::Serializer;
+    use serde::de::{Deserializer, Error, Visitor};
+
+    use crate::blob_name::BlobName;
+    use crate::blobs::BlobEntry;
+
+    const ENTRY_LEN: usize = BLOB_NAME_LEN + 16;
+
+    /// Writes the entries as one byte string, or nil.
+    ///
+    /// # Errors
+    /// The serializer's.
+    pub fn serialize<S: Serializer>(
+        entries: &Option<Vec<BlobEntry>>,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let Some(entries) = entries else { return to.serialize_none() };
+        let mut bytes = Vec::with_capacity(entries.len() * ENTRY_LEN);
+        for entry in entries {
+            bytes.extend_from_slice(&entry.name.0);
+            bytes.extend_from_slice(&entry.size.to_le_bytes());
+            bytes.extend_from_slice(&entry.block.to_le_bytes());
+            bytes.extend_from_slice(&entry.offset.to_le_bytes());
+        }
+        to.serialize_bytes(&bytes)
+    }
+
+    /// Reads the entries from a byte string, or nil.
+    ///
+    /// # Errors
+    /// The deserializer's, or that the length is not a multiple of an entry's.
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<Option<Vec<BlobEntry>>, D::Error> {
+        from.deserialize_option(Entries)
+    }
+
+    struct Entries;
+
+    impl<'de> Visitor<'de> for Entries {
+        type Value = Option<Vec<BlobEntry>>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "a byte string of {ENTRY_LEN} bytes for each blob")
+        }
+
+        fn visit_none<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Self::Value, E> {
+            Ok(None)
+        }
+
+        fn visit_some<D: Deserializer<'de>>(self, from: D) -> Result<Self::Value, D::Error> {
+            from.deserialize_bytes(self)
+        }
+
+        fn visit_bytes<E: Error>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+            let (entries, rest) = bytes.as_chunks::<ENTRY_LEN>();
+            if !rest.is_empty() {
+                return Err(E::invalid_length(bytes.len(), &self));
+            }
+            Ok(Some(entries.iter().map(entry).collect()))
+        }
+    }
+
+    fn entry(bytes: &[u8; ENTRY_LEN]) -> BlobEntry {
+        let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
+        BlobEntry {
+            name: BlobName(std::array::from_fn(|i| bytes[i])),
+            size: u64::from(word(16)) | u64::from(word(20)) << 32,
+            block: word(24),
+            offset: word(28),
+        }
+    }
 }

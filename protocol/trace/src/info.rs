@@ -7,12 +7,15 @@ use gapii_abi::atom::{EndReason, InFlight, Seam};
 use serde::Serialize;
 
 use super::atom_serde;
-use super::blobs::MemoryTotals;
+use super::block_file::BlockError;
 use super::census::Census;
 use super::description::Description;
-use super::footer::{Footer, Lost, ProcessEntry, ThreadLedger};
+use super::file_parts::Tail;
+use super::footer::{Footer, ProcessEntry};
+use super::ledger::{Lost, ThreadLedger};
+use super::memory_totals::MemoryTotals;
 use super::meta::End;
-use super::reader::{BlockError, Tail, TraceReader};
+use super::reader::TraceReader;
 use crate::filter::Filter;
 
 /// A summary of a trace. Its JSON shape gains fields and never loses them.

@@ -5,7 +5,7 @@
 //! types here have their flags as booleans and their totals grouped. Decoding trusts no count.
 
 use super::append::append;
-use super::footer::Lost;
+use super::ledger::Lost;
 use gapii_abi::atom::ring_flags::{
     AT_KEYFRAME, IS_INTRODUCED, IS_LATE, IS_MISSING, IS_OVER, IS_PAUSED, LACKS_RECORDS,
 };

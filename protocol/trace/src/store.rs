@@ -8,9 +8,10 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Read, Seek};
 use std::sync::Arc;
 
-use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, BlobName, Collector, NamePrefix};
+use super::blob_name::{BlobName, NamePrefix};
+use super::blobs::{BLOB_BYTES_MAX, BLOBS_MAX, BlobEntry, Collector};
+use super::block_file::{BlockError, BlockFile};
 use super::meta::Meta;
-use super::reader::{BlockError, BlockFile};
 use super::record::Records;
 use gapii_abi::atom::{BLOB, SWITCH_THREAD};
 

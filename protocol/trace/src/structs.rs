@@ -8,7 +8,7 @@ use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::command::Command;
 use super::description::{Field, Kind, Layout, Repr, Type};
-use super::json::{Memory, Scalar, text};
+use super::json_memory::{Memory, Scalar, text};
 use super::value::{Arg, Observation, Value};
 
 /// How far pointers are followed: a chain may be a circle.

@@ -3,7 +3,7 @@
 //! Decodes on demand, allocates nothing and never fails: what is not there is
 //! [`Value::Missing`].
 
-use super::blobs::{BlobName, slots};
+use super::blob_name::BlobName;
 use super::description::{Function, Kind, Observed, Param, Repr, Type};
 use gapii_abi::atom::{BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE};
 
@@ -174,6 +174,13 @@ pub(crate) fn result_text<'a>(function: &'a Function, leave: &'a [u8]) -> Observ
         outputs.slot();
     }
     outputs.slot()
+}
+
+/// How many slots the records of a command have.
+pub(super) fn slots(function: &Function, is_leave: bool) -> usize {
+    let direction = if is_leave { Observed::Out } else { Observed::In };
+    let params = function.params.iter().filter(|param| param.observed == direction).count();
+    params + usize::from(is_leave && function.result.kind == Kind::String)
 }
 
 /// The observations at the end of a payload, in order: slots, then ranges.

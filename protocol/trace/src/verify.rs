@@ -9,13 +9,18 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::assembler::{Advance, Assembler, Limits};
-use super::blobs::{MemoryTotals, NoBlobs};
+use super::assembler::{Advance, Assembler, HoldLimits};
+use super::blobs::NoBlobs;
+use super::block_file::BlockError;
 use super::census::Census;
 use super::command::Command;
-use super::footer::{Footer, Lost};
+use super::file_parts::Tail;
+use super::footer::Footer;
 use super::frame::TIMED_VERSION;
-use super::reader::{BlockError, Tail, TraceReader};
+use super::ledger::Lost;
+use super::memory_totals::MemoryTotals;
+pub use super::problem::{Problem, ProblemKind};
+use super::reader::TraceReader;
 use super::value::{Observation, Value};
 
 /// Most problems that are listed; all are counted.
@@ -63,48 +68,13 @@ fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-/// Something that is not as it should be.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Problem {
-    pub kind: ProblemKind,
-    /// Index of the block, where there is one.
-    pub block: Option<u64>,
-    pub message: String,
-}
-
-/// What a problem is about.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProblemKind {
-    /// The file is cut or its end damaged.
-    Tail,
-    /// A block's bytes are not those that were written.
-    Checksum,
-    /// Records do not follow each other as they must.
-    Structure,
-    /// Block numbers, sequence numbers, stamps or restated state contradict each other.
-    Sequence,
-    /// Enter and leave records do not pair.
-    Pairing,
-    /// A payload does not hold what the header describes.
-    Payload,
-    /// Memory is referred to that does not come before.
-    Memory,
-    /// The index does not say where things are.
-    Index,
-    /// The footer's totals or its end differ from the stream.
-    Footer,
-    /// emitted + lost = produced does not hold.
-    Ledger,
-}
-
 /// Verifies an open trace.
 pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verification> {
     let mut verifier = Verifier::default();
     verifier.tail(reader.tail());
     let mut census = Census::default();
     census.begin(reader.header());
-    let mut assembler = Assembler::new(Limits::default());
+    let mut assembler = Assembler::new(HoldLimits::default());
     assembler.begin(reader.header().begin());
     let mut raw = Vec::new();
     for index in 0..reader.blocks().len() {

@@ -2,7 +2,7 @@
 
 use gapii_abi::atom::{EFFECT, EndReason, FRAME, FRAME_END, Frame, FrameKind, InFlight};
 use gapii_trace::BlobName;
-use gapii_trace::assembler::Limits;
+use gapii_trace::assembler::HoldLimits;
 use gapii_trace::{Command, Commands};
 use std::io::Cursor;
 
@@ -125,7 +125,7 @@ fn held_up() -> (Writer, u32) {
     (w, a)
 }
 
-const THREE: Limits = Limits { held_commands: 3, held_bytes: 1 << 20 };
+const THREE: HoldLimits = HoldLimits { commands: 3, bytes: 1 << 20 };
 
 #[test]
 fn command_that_holds_up_too_many_is_let_go() {

@@ -3,7 +3,7 @@
 use gapii_abi::atom::EndReason;
 use gapii_abi::atom::TracedKind::{self, Changed, Own, Result as Given, Skipped};
 use gapii_abi::atom::{EFFECT, FRAME_END, TRACED, Traced};
-use gapii_trace::assembler::{Anomalies, Limits};
+use gapii_trace::assembler::{Anomalies, HoldLimits};
 use gapii_trace::verify;
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ fn start() -> (Writer, u32, u32) {
 }
 
 /// Commands as JSON, with what tracers did to them.
-fn told(file: &[u8], limits: Limits) -> Vec<Value> {
+fn told(file: &[u8], limits: HoldLimits) -> Vec<Value> {
     let mut reader = open(file);
     let mut commands = reader.commands_limited(limits).unwrap().with_tracers();
     let mut told = Vec::new();
@@ -67,7 +67,7 @@ pub fn traced_file() -> Vec<u8> {
 
 #[test]
 fn what_tracers_did_is_told_to_who_asks() {
-    let told = told(&traced_file(), Limits::default());
+    let told = told(&traced_file(), HoldLimits::default());
     let (none, clear, swap) = (Value::Null, "glClear", "eglSwapBuffers");
     assert_eq!(
         fields(&told, ["seq", "name", "made", "given", "skipped", "tracer"]),
@@ -123,8 +123,8 @@ fn command_that_nobody_says_more_of_is_told_when_its_thread_goes_on_or_the_strea
     let file = w.finish();
     let expected = [(0, "eglSwapBuffers"), (1, "glGenTextures"), (2, "glClear")];
     let expected = expected.map(|(seq, name)| [json!(seq), json!(name), Value::Null]);
-    for held_commands in [1, 1 << 10] {
-        let limits = Limits { held_commands, ..Limits::default() };
+    for commands in [1, 1 << 10] {
+        let limits = HoldLimits { commands, ..HoldLimits::default() };
         assert_eq!(fields(&told(&file, limits), ["seq", "name", "given"]), expected);
     }
 }
@@ -161,7 +161,7 @@ fn word_of_another_command_is_nobodys() {
     w.leave(a, SWAP, EFFECT | FRAME_END, None, &Payload::new().u32(1));
     traced(&mut w, a, Given, FINISH, 0, &word(7));
     w.end(EndReason::Stop, Vec::new());
-    let told = told(&w.finish(), Limits::default());
+    let told = told(&w.finish(), HoldLimits::default());
     assert_eq!(told.len(), 3);
     assert!(told.iter().all(|command| command.get("made").or(command.get("given")).is_none()));
 }

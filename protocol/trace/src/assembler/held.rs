@@ -1,0 +1,137 @@
+//! A command whose records are still coming in, and where the bytes of these records are.
+//!
+//! Decides nothing about order: `queue` and `Assembler` do.
+
+use gapii_abi::atom::{FRAME_END, Frame};
+
+use crate::command::Traces;
+use crate::record::Located;
+use crate::tracker::Place;
+
+/// A command and where its bytes are.
+#[derive(Default)]
+pub(super) struct Held {
+    pub seq: Option<u64>,
+    pub enter_stamp: Option<u64>,
+    pub leave_stamp: Option<u64>,
+    pub driver_ns: Option<u64>,
+    pub context: u64,
+    pub frame: u64,
+    pub process: u32,
+    pub thread: u32,
+    pub id: u16,
+    /// True if the command can be handed out as soon as no earlier command waits.
+    pub ready: bool,
+    pub in_flight: bool,
+    /// True if the command was set aside and only its place in the queue is left.
+    pub vacant: bool,
+    pub is_setup: bool,
+    pub ends_frame: bool,
+    pub enter: Span,
+    pub leave: Span,
+    pub observed_frame: Option<Box<Frame>>,
+    pub traces: Option<Box<Traces>>,
+}
+
+/// Bytes of a record's payload.
+#[derive(Default)]
+pub(super) enum Span {
+    /// The record was not read, or its bytes exceeded the budget.
+    #[default]
+    None,
+    /// Bytes of the block that is being read.
+    Block { start: u32, end: u32 },
+    /// A copy, because the block of the record is gone.
+    Own(Box<[u8]>),
+}
+
+/// How many bytes of copies may be held at once, and how many are.
+pub(super) struct Budget {
+    max_bytes: usize,
+    used_bytes: usize,
+}
+
+impl Held {
+    /// Adds the leave record.
+    pub(super) fn complete(&mut self, record: &Located, place: Place) {
+        self.leave_stamp = Some(place.stamp);
+        self.driver_ns = record.driver_ns;
+        self.ends_frame |= record.header.flags() & FRAME_END != 0;
+        self.leave = Span::of(record);
+        self.ready = true;
+    }
+
+    /// Copies the bytes that lie in `block`, which is about to go. Returns how many records did not fit the
+    /// budget; their bytes are dropped.
+    pub(super) fn leave_block(&mut self, block: &[u8], budget: &mut Budget) -> u64 {
+        let mut dropped = 0;
+        for span in [&mut self.enter, &mut self.leave] {
+            let Span::Block { start, end } = *span else { continue };
+            *span = match budget.take((end - start) as usize) {
+                true => Span::Own(block[start as usize..end as usize].into()),
+                false => {
+                    dropped += 1;
+                    Span::None
+                }
+            };
+        }
+        dropped
+    }
+
+    /// Bytes of the budget that the command's copies take.
+    pub(super) fn own_bytes(&self) -> usize {
+        [&self.enter, &self.leave].into_iter().map(Span::own_bytes).sum()
+    }
+}
+
+impl Span {
+    /// The payload of a record in the block that is being read.
+    pub(super) fn of(record: &Located) -> Self {
+        Self::Block { start: record.payload_start as u32, end: record.payload_end as u32 }
+    }
+
+    /// A copy, or [`Span::None`] if it is empty or exceeds the budget.
+    pub(super) fn own(bytes: Box<[u8]>, budget: &mut Budget) -> Self {
+        match !bytes.is_empty() && budget.take(bytes.len()) {
+            true => Self::Own(bytes),
+            false => Self::None,
+        }
+    }
+
+    /// The bytes; `block` is the content of the block that is being read.
+    pub(super) fn bytes<'a>(&'a self, block: &'a [u8]) -> Option<&'a [u8]> {
+        match self {
+            Self::None => None,
+            Self::Block { start, end } => block.get(*start as usize..*end as usize),
+            Self::Own(bytes) => Some(bytes),
+        }
+    }
+
+    fn own_bytes(&self) -> usize {
+        match self {
+            Self::Own(bytes) => bytes.len(),
+            Self::None | Self::Block { .. } => 0,
+        }
+    }
+}
+
+impl Budget {
+    /// A budget of `max_bytes`, of which nothing is used.
+    pub(super) fn new(max_bytes: usize) -> Self {
+        Self { max_bytes, used_bytes: 0 }
+    }
+
+    /// Takes `bytes` out of the budget. Returns false, and takes nothing, if that many are not left.
+    fn take(&mut self, bytes: usize) -> bool {
+        let fits = self.used_bytes + bytes <= self.max_bytes;
+        if fits {
+            self.used_bytes += bytes;
+        }
+        fits
+    }
+
+    /// Gives `bytes` back to the budget.
+    pub(super) fn give_back(&mut self, bytes: usize) {
+        self.used_bytes = self.used_bytes.saturating_sub(bytes);
+    }
+}

@@ -1,0 +1,241 @@
+//! Finds the parts of a trace file: header, blocks, index and footer, with or without a whole end.
+//!
+//! Trusts no length and no offset of the file.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use super::block::{BLOCK_BYTES_MAX, BlockLocation};
+use super::footer::{FOOTER_FRAME_BYTES_MAX, Footer};
+use super::frame::{FrameKind, NO_INDEX, SKIPPABLE_HEADER_BYTES, TRAILER_BYTES, Trailer};
+use super::header::{HEADER_FRAME_BYTES_MAX, HeaderError, TraceHeader};
+use super::index::{INDEX_FRAME_BYTES_MAX, TraceIndex};
+use super::scan::{Found, FoundFrame, Scanner, Step};
+
+/// How what can be read of a file ends. Offsets are in bytes from the file's start.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Tail {
+    /// With a footer, as written.
+    Complete,
+    /// The file ends before its footer; what begins at `at` is missing or cut.
+    Truncated { at: u64 },
+    /// What begins at `at` is not as written.
+    Damaged { at: u64, why: String },
+}
+
+/// Why a file can't be read at all.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    #[error(transparent)]
+    Io(#[from] io::Error),
+    #[error("not a trace: {0}")]
+    Header(#[from] HeaderError),
+    #[error("not a trace: no header frame")]
+    NotATrace,
+    #[error("not a trace: header of {len} bytes exceeds the limit of {HEADER_FRAME_BYTES_MAX}")]
+    HeaderTooLong { len: u64 },
+    #[error("file of {file_len} bytes ends within its header")]
+    HeaderTruncated { file_len: u64 },
+}
+
+/// Where the parts of a file are.
+pub(super) struct FileParts {
+    pub blocks: Vec<BlockLocation>,
+    pub index: Option<TraceIndex>,
+    pub footer: Option<Footer>,
+    pub tail: Tail,
+}
+
+impl FileParts {
+    /// The parts behind a header of `header_len` bytes: by the trailer where it holds, else by a walk over
+    /// all frames.
+    pub(super) fn find<R: Read + Seek>(
+        input: &mut R,
+        header_len: u64,
+        file_len: u64,
+    ) -> io::Result<Self> {
+        match parts_by_trailer(input, header_len, file_len)? {
+            Some(parts) => Ok(parts),
+            None => parts_by_scan(input, header_len, file_len),
+        }
+    }
+}
+
+pub(super) fn read_header<R: Read + Seek>(
+    input: &mut R,
+    file_len: u64,
+) -> Result<(TraceHeader, u64), OpenError> {
+    let mut start = [0; SKIPPABLE_HEADER_BYTES];
+    if file_len < start.len() as u64 {
+        return Err(OpenError::NotATrace);
+    }
+    input.seek(SeekFrom::Start(0))?;
+    input.read_exact(&mut start)?;
+    let word = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| start[at + i]));
+    if word(0) != FrameKind::Header.magic() {
+        return Err(OpenError::NotATrace);
+    }
+    let len = u64::from(word(4)) + start.len() as u64;
+    if len > HEADER_FRAME_BYTES_MAX as u64 {
+        return Err(OpenError::HeaderTooLong { len });
+    }
+    if len > file_len {
+        return Err(OpenError::HeaderTruncated { file_len });
+    }
+    let frame = read_range(input, 0, len)?;
+    Ok((TraceHeader::decode(&frame)?, len))
+}
+
+/// What the end of the file says, if all of it holds: trailer, footer, and an index that fits.
+fn parts_by_trailer<R: Read + Seek>(
+    input: &mut R,
+    header_len: u64,
+    file_len: u64,
+) -> io::Result<Option<FileParts>> {
+    let Some(trailer_at) = file_len.checked_sub(TRAILER_BYTES as u64) else { return Ok(None) };
+    let mut bytes = [0; TRAILER_BYTES];
+    input.seek(SeekFrom::Start(trailer_at))?;
+    input.read_exact(&mut bytes)?;
+    let Some(trailer) = Trailer::from_bytes(&bytes) else { return Ok(None) };
+    let (index_at, footer_at) = (trailer.index_offset, trailer.footer_offset);
+    let ordered = header_len <= index_at && index_at < footer_at && footer_at < file_len;
+    let within = file_len - footer_at.min(file_len) <= FOOTER_FRAME_BYTES_MAX as u64
+        && footer_at.saturating_sub(index_at) <= INDEX_FRAME_BYTES_MAX as u64;
+    if !ordered || !within {
+        return Ok(None);
+    }
+    let footer = read_range(input, footer_at, file_len - footer_at)?;
+    let index = read_range(input, index_at, footer_at - index_at)?;
+    let (Ok(footer), Ok(index)) = (Footer::decode(&footer), TraceIndex::decode(&index)) else {
+        return Ok(None);
+    };
+    let Some(blocks) = locate_blocks(&index, header_len, index_at) else { return Ok(None) };
+    Ok(Some(FileParts { blocks, index: Some(index), footer: Some(footer), tail: Tail::Complete }))
+}
+
+/// The blocks of an index, if they lie in order between header and index.
+fn locate_blocks(index: &TraceIndex, header_len: u64, end: u64) -> Option<Vec<BlockLocation>> {
+    let compressed_max = zstd::zstd_safe::compress_bound(BLOCK_BYTES_MAX) as u64;
+    let mut at = header_len;
+    let mut blocks = Vec::with_capacity(index.blocks.len());
+    for entry in &index.blocks {
+        let block = BlockLocation {
+            offset: entry.file_offset,
+            compressed_len: entry.compressed_len,
+            raw_len: entry.raw_len,
+        };
+        if block.offset < at || u64::from(block.compressed_len) > compressed_max {
+            return None;
+        }
+        at = block.offset.checked_add(u64::from(block.compressed_len))?;
+        blocks.push(block);
+    }
+    (at <= end).then_some(blocks)
+}
+
+/// What a walk over all frames finds.
+fn parts_by_scan<R: Read + Seek>(
+    input: &mut R,
+    header_len: u64,
+    file_len: u64,
+) -> io::Result<FileParts> {
+    let mut scanner = Scanner::new(&mut *input, header_len, file_len)?;
+    let mut blocks = Vec::new();
+    let mut ours = Vec::new();
+    let mut tail = loop {
+        match scanner.step()? {
+            Step::Frame(FoundFrame { found: Found::Data { raw_len }, offset, len }) => {
+                blocks.push(BlockLocation { offset, compressed_len: len as u32, raw_len });
+            }
+            Step::Frame(frame) => ours.push(frame),
+            Step::End | Step::Truncated => break Tail::Truncated { at: scanner.offset() },
+            Step::Damaged(why) => {
+                break Tail::Damaged { at: scanner.offset(), why: why.to_owned() };
+            }
+        }
+    };
+    drop(scanner);
+    let (mut index, mut footer) = (None, None);
+    for frame in ours {
+        match read_table(input, frame, file_len, &mut tail)? {
+            Some(Table::Index(found)) => index = Some(found),
+            Some(Table::Footer(found)) => footer = Some(*found),
+            None => {}
+        }
+    }
+    let fits = |index: &TraceIndex| {
+        locate_blocks(index, header_len, file_len).is_some_and(|located| located == blocks)
+    };
+    if index.as_ref().is_some_and(|index| !fits(index)) {
+        index = None;
+        if tail == Tail::Complete {
+            let why = "the index does not fit the blocks".to_owned();
+            tail = Tail::Damaged { at: file_len, why };
+        }
+    }
+    Ok(FileParts { blocks, index, footer, tail })
+}
+
+enum Table {
+    Index(TraceIndex),
+    Footer(Box<Footer>),
+}
+
+/// The index or footer that a walk found; notes in `tail` what is wrong with it. Frames of others
+/// are passed over.
+fn read_table<R: Read + Seek>(
+    input: &mut R,
+    frame: FoundFrame,
+    file_len: u64,
+    tail: &mut Tail,
+) -> io::Result<Option<Table>> {
+    let Found::Skippable { magic } = frame.found else { return Ok(None) };
+    let (kind, limit) = match magic {
+        magic if magic == FrameKind::Index.magic() => (FrameKind::Index, INDEX_FRAME_BYTES_MAX),
+        magic if magic == FrameKind::Footer.magic() => (FrameKind::Footer, FOOTER_FRAME_BYTES_MAX),
+        _ => return Ok(None),
+    };
+    let damaged = |why: String| Tail::Damaged { at: frame.offset, why };
+    if frame.len > limit as u64 {
+        *tail = damaged(format!("{} of {} bytes exceeds the limit", kind.name(), frame.len));
+        return Ok(None);
+    }
+    let bytes = read_range(input, frame.offset, frame.len)?;
+    if kind == FrameKind::Index {
+        return Ok(match TraceIndex::decode(&bytes) {
+            Ok(index) => Some(Table::Index(index)),
+            Err(error) => {
+                *tail = damaged(error.to_string());
+                None
+            }
+        });
+    }
+    match Footer::decode(&bytes) {
+        Ok(footer) => {
+            let last = frame.offset + frame.len == file_len;
+            if last && matches!(tail, Tail::Truncated { .. }) {
+                *tail = match trailer_fits(&bytes, frame.offset) {
+                    true => Tail::Complete,
+                    false => damaged("the footer's trailer is wrong".to_owned()),
+                };
+            }
+            Ok(Some(Table::Footer(Box::new(footer))))
+        }
+        Err(error) => {
+            *tail = damaged(error.to_string());
+            Ok(None)
+        }
+    }
+}
+
+/// Whether the last bytes of a footer frame say where it is, and that there is no index.
+fn trailer_fits(frame: &[u8], offset: u64) -> bool {
+    let trailer = frame.last_chunk::<TRAILER_BYTES>().and_then(Trailer::from_bytes);
+    trailer == Some(Trailer { index_offset: NO_INDEX, footer_offset: offset })
+}
+
+fn read_range<R: Read + Seek>(input: &mut R, offset: u64, len: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = vec![0; len as usize];
+    input.seek(SeekFrom::Start(offset))?;
+    input.read_exact(&mut bytes)?;
+    Ok(bytes)
+}

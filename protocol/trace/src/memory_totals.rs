@@ -1,0 +1,101 @@
+//! How much memory the records of a stream hold and refer to.
+//!
+//! Looks at observations and frames alone; blobs are counted as they are found.
+
+use gapii_abi::atom::{Frame, Header, LEAVE};
+use serde::{Deserialize, Serialize};
+
+use super::blob_name::BlobName;
+use super::description::Function;
+use super::value::{Observation, Observations, slots};
+
+/// What the records of a stream say of memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct MemoryTotals {
+    /// Blobs in the stream, and their bytes. One that came twice counts twice.
+    pub blobs: u64,
+    pub blob_bytes: u64,
+    /// Observations and frames that are blobs, and their bytes.
+    pub references: u64,
+    pub referenced_bytes: u64,
+    /// Bytes of all observations, and of frames that are blobs.
+    pub observed_bytes: u64,
+}
+
+impl MemoryTotals {
+    /// Bytes of references that are not in the stream because their blob is there once.
+    pub fn saved_bytes(&self) -> u64 {
+        self.referenced_bytes.saturating_sub(self.blob_bytes)
+    }
+
+    /// Counts what a command's record observed, and gives `refer` the blobs it refers to.
+    pub fn command(
+        &mut self,
+        function: &Function,
+        header: Header,
+        payload: &[u8],
+        mut refer: impl FnMut(BlobName, u64),
+    ) {
+        let is_leave = header.flags() & LEAVE != 0;
+        each_observation(function, is_leave, payload, |seen| match seen {
+            Observation::Bytes(bytes) => self.observe(bytes.len() as u64),
+            Observation::Blob { name, size } => {
+                self.observe(size);
+                self.references += 1;
+                self.referenced_bytes = self.referenced_bytes.saturating_add(size);
+                refer(name, size);
+            }
+            Observation::None | Observation::Unrecorded { .. } | Observation::Missing { .. } => {}
+        });
+    }
+
+    /// Counts a frame that was read back, if its pixels are a blob.
+    pub fn frame(&mut self, frame: &Frame) {
+        if frame.has_pixels() {
+            self.observe(frame.size());
+            self.references += 1;
+            self.referenced_bytes = self.referenced_bytes.saturating_add(frame.size());
+        }
+    }
+
+    /// Counts what was counted elsewhere too.
+    pub fn add(&mut self, other: &Self) {
+        self.blobs += other.blobs;
+        self.blob_bytes = self.blob_bytes.saturating_add(other.blob_bytes);
+        self.references += other.references;
+        self.referenced_bytes = self.referenced_bytes.saturating_add(other.referenced_bytes);
+        self.observed_bytes = self.observed_bytes.saturating_add(other.observed_bytes);
+    }
+
+    /// Counts a blob that is whole.
+    pub fn blob(&mut self, size: u64) {
+        self.blobs += 1;
+        self.blob_bytes = self.blob_bytes.saturating_add(size);
+    }
+
+    fn observe(&mut self, size: u64) {
+        self.observed_bytes = self.observed_bytes.saturating_add(size);
+    }
+}
+
+/// All observations of a record, slots and ranges.
+fn each_observation<'a>(
+    function: &Function,
+    is_leave: bool,
+    payload: &'a [u8],
+    mut take: impl FnMut(Observation<'a>),
+) {
+    let fixed_len = match is_leave {
+        true => function.result_len(),
+        false => function.fixed_len as usize,
+    };
+    if payload.len() <= fixed_len.next_multiple_of(8) {
+        return;
+    }
+    let mut seen = Observations::new(payload, fixed_len);
+    for _ in 0..slots(function, is_leave) {
+        take(seen.slot());
+    }
+    seen.ranges().for_each(|range| take(range.observation));
+}
