@@ -1,7 +1,7 @@
-//! One command on its way to the driver: its arguments as the driver is to have them.
+//! One command on its way to the driver, with its arguments in the form that the driver needs.
 //!
-//! What generated and hand-written code plays commands with. Nothing here calls a function of the
-//! driver with side effects.
+//! Generated and hand-written players use these functions. No function here calls a function of the
+//! driver that has side effects.
 
 use std::ffi::c_char;
 
@@ -14,23 +14,25 @@ use crate::names::{Kind, Scopes, stranger};
 use crate::parts::Parts;
 use crate::skip::{Outcome, Skip};
 
-/// Most parameters of a function.
+/// Largest number of parameters of a function.
 pub const ARGS_MAX: usize = 24;
-/// Most texts of an array of texts.
+/// Largest number of strings in an array of strings; the rest is ignored.
 const TEXTS_MAX: usize = 1 << 16;
 
 /// Plays one command.
 pub type Play = fn(&mut Call<'_, '_>) -> Outcome;
 
-/// How a command is played, by its name.
+/// The function that plays a command, by the command's name.
 pub struct Entry {
+    /// Name of the command, such as `glClear`.
     pub name: &'static str,
+    /// Plays the command.
     pub play: Play,
-    /// The command shows a surface: pictures are taken before it.
+    /// Whether the command shows a surface. Pictures are taken before such a command.
     pub is_swap: bool,
 }
 
-/// Defines a table of entries, one line for each: the command and the function that plays it.
+/// Defines a table of [`Entry`]. Each line names a command and the function that plays it.
 macro_rules! entries {
     ($(#[$doc:meta])* $table:ident $len:literal; $($name:ident $play:path;)*) => {
         $(#[$doc])*
@@ -43,9 +45,11 @@ pub(crate) use entries;
 
 /// A command that is being played.
 pub struct Call<'p, 'c> {
+    /// State of the replay.
     pub parts: &'p mut Parts,
+    /// The command as the trace holds it.
     pub command: &'c Command<'c>,
-    /// Names of its context.
+    /// Scopes in which the command's context looks names up.
     pub scopes: Scopes,
     args: [u64; ARGS_MAX],
     result: Option<u64>,
@@ -53,7 +57,7 @@ pub struct Call<'p, 'c> {
 
 macro_rules! numbers {
     ($($ty:ident),*) => {$(
-        /// An argument, by its low bits.
+        /// An argument, truncated to its low bits; 0 if the command has no parameter `index`.
         pub fn $ty(&self, index: usize) -> $ty {
             self.bits(index) as $ty
         }
@@ -71,27 +75,32 @@ impl<'p, 'c> Call<'p, 'c> {
         Self { parts, command, scopes, args, result: None }
     }
 
-    /// An argument's bits, sign-extended where it has a sign; 0 where there is none.
+    /// Bits of an argument, sign-extended if its type is signed; 0 if the command has no parameter
+    /// `index`.
     pub fn bits(&self, index: usize) -> u64 {
         self.args.get(index).copied().unwrap_or(0)
     }
 
     numbers!(u8, i8, u16, i16, u32, i32, u64, i64, usize, isize);
 
+    /// An argument of type `float`.
     pub fn f32(&self, index: usize) -> f32 {
         f32::from_bits(self.u32(index))
     }
 
+    /// An argument of type `double`.
     pub fn f64(&self, index: usize) -> f64 {
         f64::from_bits(self.u64(index))
     }
 
-    /// An input. Null stays null; what was not observed is zeros.
+    /// An input as an address of the player's memory. Null stays null. Memory that was not observed
+    /// reads as zeros.
     pub fn pointer<T>(&mut self, index: usize) -> Result<*const T, Skip> {
         Ok(self.parts.memory.translate(self.bits(index)).cast())
     }
 
-    /// An input that is an offset while a buffer is bound to `binding` (a `GL_…_BINDING`).
+    /// An input that is an offset while a buffer is bound to `binding` (a `GL_…_BINDING`). The
+    /// driver is asked whether a buffer is bound.
     pub fn pointer_or_offset<T>(&mut self, index: usize, binding: u32) -> Result<*const T, Skip> {
         let address = self.bits(index);
         if address == 0 {
@@ -103,12 +112,12 @@ impl<'p, 'c> Call<'p, 'c> {
         self.pointer(index)
     }
 
-    /// An output of which only the trace tells the extent. Null stays null.
+    /// An output whose extent only the trace tells. Null stays null.
     pub fn output<T>(&mut self, index: usize) -> Result<*mut T, Skip> {
         self.output_of(index, 0)
     }
 
-    /// An output of which the driver writes up to `need` bytes. Null stays null.
+    /// An output to which the driver writes up to `need` bytes. Null stays null.
     pub fn output_of<T>(&mut self, index: usize, need: u64) -> Result<*mut T, Skip> {
         let address = self.bits(index);
         if address == 0 {
@@ -121,7 +130,7 @@ impl<'p, 'c> Call<'p, 'c> {
         Ok(at.cast())
     }
 
-    /// Bytes from `address` on that the command wrote for a parameter when it was recorded.
+    /// Number of bytes that the recorded command wrote for a parameter, from `address` on.
     fn recorded_bytes(&self, index: usize, address: u64) -> u64 {
         let slot = self.arg(index).map_or(0, |arg| size_of_observation(arg.observation));
         let ranges = self.command.ranges_written().filter(|range| range.address >= address);
@@ -132,7 +141,8 @@ impl<'p, 'c> Call<'p, 'c> {
         ends.max().unwrap_or(0).max(slot)
     }
 
-    /// An output that is an offset while a buffer is bound to `binding`.
+    /// An output that is an offset while a buffer is bound to `binding`; otherwise as
+    /// [`Self::output_of`].
     pub fn output_or_offset<T>(
         &mut self,
         index: usize,
@@ -146,23 +156,26 @@ impl<'p, 'c> Call<'p, 'c> {
         }
     }
 
-    /// What the driver has bound to `binding`; 0 where this version has no such binding.
+    /// Name of the object that the driver has bound to `binding`; 0 if this version of the API has
+    /// no such binding.
     pub fn bound(&mut self, binding: u32) -> u32 {
         self.parts.bound(self.scopes, binding)
     }
 
-    /// The driver's name of an object.
+    /// The driver's name of the object that an argument names.
     pub fn name(&mut self, kind: Kind, index: usize) -> u32 {
         self.name_of(kind, self.u32(index))
     }
 
-    /// The driver's name of an object of which the trace's is known.
+    /// The driver's name of an object, by its name in the trace. A recorded name that replay does
+    /// not know becomes a number that names no object.
     pub fn name_of(&self, kind: Kind, recorded: u32) -> u32 {
         let found = self.parts.names.find(self.scopes, kind, u64::from(recorded));
         found.unwrap_or_else(|| stranger(u64::from(recorded))) as u32
     }
 
-    /// An array of names, as the driver has them. Null becomes zeros: not every driver looks.
+    /// Address of an input array with the driver's names of the recorded objects. Null becomes an
+    /// array of zeros, since not every driver checks for null.
     pub fn names(&mut self, kind: Kind, index: usize, count: i64) -> Result<*const u32, Skip> {
         if self.bits(index) == 0 {
             return Ok(self.parts.memory.void().cast());
@@ -179,7 +192,7 @@ impl<'p, 'c> Call<'p, 'c> {
         Ok(self.parts.memory.place(&real)?.cast())
     }
 
-    /// An output array of names has been written: they belong to those that were recorded.
+    /// Notes the names that the driver wrote to an output array as those of the recorded objects.
     pub fn made(&mut self, kind: Kind, index: usize, count: i64) {
         let recorded = self.recorded_names(index, count);
         let Some(output) = self.written(index) else { return };
@@ -192,21 +205,21 @@ impl<'p, 'c> Call<'p, 'c> {
         }
     }
 
-    /// The objects of an input array of names have lost them.
+    /// Forgets the names of the objects in an input array, after the driver deleted the objects.
     pub fn unmade(&mut self, kind: Kind, index: usize, count: i64) {
         for recorded in self.recorded_names(index, count) {
             self.parts.names.remove(self.scopes, kind, u64::from(recorded));
         }
     }
 
-    /// The command's result is the name of a new object.
+    /// Notes `real` as the driver's name of the object that the recorded command returned.
     pub fn made_result(&mut self, kind: Kind, real: u64) {
         if let Some(recorded) = self.recorded_result() {
             self.parts.names.insert(self.scopes, kind, recorded, real);
         }
     }
 
-    /// A function of the driver, for what the command says.
+    /// Returns a driver function for playing the command itself.
     ///
     /// # Safety
     ///
@@ -216,7 +229,8 @@ impl<'p, 'c> Call<'p, 'c> {
         unsafe { self.parts.driver.get(function) }
     }
 
-    /// A function of the driver, for what the player needs to know or do besides.
+    /// Returns a driver function for what the player asks or does for itself; an interceptor does
+    /// not see the call.
     ///
     /// # Safety
     ///
@@ -226,22 +240,22 @@ impl<'p, 'c> Call<'p, 'c> {
         unsafe { self.parts.driver.own(function) }
     }
 
-    /// The driver has returned: what is compared with the recording afterwards.
+    /// Notes what the driver returned; it is compared with the recording afterwards.
     pub fn returned(&mut self, result: Option<u64>) {
         self.result = result;
     }
 
-    /// What the driver returned, as bits.
+    /// Bits of the value that the driver returned.
     pub fn result(&self) -> Option<u64> {
         self.result
     }
 
-    /// What the command returned when it was recorded, as bits.
+    /// Bits of the value that the recorded command returned.
     pub fn recorded_result(&self) -> Option<u64> {
         self.command.result().map(|(value, _)| value.bits())
     }
 
-    /// Outputs that the driver was given room for.
+    /// Outputs for which the driver was given room.
     pub fn outputs(&self) -> &[Output] {
         &self.parts.call_outputs
     }
@@ -251,17 +265,17 @@ impl<'p, 'c> Call<'p, 'c> {
         self.parts.call_outputs.iter().find(|output| output.param == index).copied()
     }
 
-    /// An argument as the trace has it.
+    /// An argument as recorded.
     pub fn arg(&self, index: usize) -> Option<Arg<'c>> {
         self.command.args().nth(index)
     }
 
-    /// What the trace observed at a parameter.
+    /// Bytes that the trace observed at a parameter.
     pub fn observed(&self, index: usize) -> Option<Bytes<'c>> {
         self.command.bytes_of(self.arg(index)?.observation)
     }
 
-    /// Elements of the array of 32-bit names that was observed at a parameter, `count` at most.
+    /// Recorded elements of an array of 32-bit names at a parameter, at most `count`.
     pub fn recorded_names(&self, index: usize, count: i64) -> Vec<u32> {
         let observed = self.observed(index);
         let bytes = observed.as_deref().unwrap_or_default();
@@ -270,7 +284,7 @@ impl<'p, 'c> Call<'p, 'c> {
         names.take(usize::try_from(count).unwrap_or(0)).collect()
     }
 
-    /// The texts that an array of texts was observed as.
+    /// Strings that the trace observed at a parameter which is an array of strings; at most 65,536.
     pub fn texts(&self, index: usize) -> Vec<Vec<u8>> {
         let observed = self.observed(index);
         let mut rest = observed.as_deref().unwrap_or_default();
@@ -287,7 +301,8 @@ impl<'p, 'c> Call<'p, 'c> {
         texts
     }
 
-    /// Texts where the driver may read them: pointers, and how many bytes each has.
+    /// Copies strings to memory that the driver may read. Returns an array of pointers and an array
+    /// of lengths in bytes.
     pub fn place_texts(
         &mut self,
         texts: &[Vec<u8>],
@@ -304,7 +319,7 @@ impl<'p, 'c> Call<'p, 'c> {
     }
 }
 
-/// Bytes of an observation, those that are not in the trace included.
+/// Size in bytes of an observation, including bytes that are not in the trace.
 pub(crate) fn size_of_observation(observation: Observation<'_>) -> u64 {
     match observation {
         Observation::None => 0,
@@ -315,7 +330,7 @@ pub(crate) fn size_of_observation(observation: Observation<'_>) -> u64 {
     }
 }
 
-/// Memory that a command read, by its address in the program.
+/// Adds the memory that a command read, as pairs of the address in the program and the bytes.
 pub(crate) fn read_memory<'c>(command: &Command<'c>, into: &mut Vec<(u64, Bytes<'c>)>) {
     for arg in command.args() {
         if let Value::Pointer(address) = arg.value

@@ -1,30 +1,30 @@
-//! Who follows a replay hears how it goes on.
+//! Callbacks by which a replay reports its progress.
 
-/// Hears how a replay goes on, on the thread that plays.
+/// Callbacks of a replay. They run on the thread that plays.
 pub trait Events: Send {
-    /// A frame has ended.
+    /// Called at the end of a frame.
     fn frame(&mut self, frame: &FrameEnd) {
         let _ = frame;
     }
 
-    /// So many commands of so many have been looked through, before anything is played; `of` is 0
-    /// where nobody knows.
+    /// Called before anything is played: `done` of `of` commands have been surveyed; `of` is 0 if
+    /// the total is unknown.
     fn surveyed(&mut self, done: u64, of: u64) {
         let _ = (done, of);
     }
 
-    /// So many commands of so many are done; `of` is 0 where nobody knows.
+    /// Called during play: `done` of `of` commands are done; `of` is 0 if the total is unknown.
     fn progress(&mut self, done: u64, of: u64) {
         let _ = (done, of);
     }
 
-    /// Whether to stop at the next occasion.
+    /// Whether the replay has to stop before the next command.
     fn is_cancelled(&self) -> bool {
         false
     }
 }
 
-/// Hears nothing.
+/// [`Events`] that ignores everything.
 pub struct Quiet;
 
 impl Events for Quiet {}
@@ -34,8 +34,8 @@ impl Events for Quiet {}
 pub struct FrameEnd {
     /// Index of the process in the trace.
     pub process: u32,
-    /// From 0, within its process.
+    /// Number of the frame within its process, from 0.
     pub frame: u64,
-    /// The command that ended it.
+    /// `seq` of the command that ended the frame.
     pub seq: u64,
 }

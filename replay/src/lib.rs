@@ -3,7 +3,7 @@
 //! Trusts nothing that a trace says: every pointer that the driver gets leads into memory that the
 //! player owns, every name is one that the driver gave out, and a command that needs something the
 //! trace lacks is skipped with a reason. See docs/replay.md. Level Zero kernels take arguments that
-//! no player can check; docs/level-zero.md says what follows.
+//! no player can check; docs/level-zero.md describes the consequences.
 //!
 //! The modules are layers. A module imports only modules of lower layers:
 //!
@@ -13,7 +13,7 @@
 //! | 5, observers of each command | `images`, `verify` |
 //! | 4, players of one API's commands | `egl`, `gl`, `level_zero`, `generated` |
 //! | 3, one command with its arguments | `call`, `parts` |
-//! | 2, what the player keeps of the trace's objects; the first reading | `objects`, `survey` |
+//! | 2, the trace's objects; the survey | `objects`, `survey` |
 //! | 1, the driver, and memory for it | `driver`, `memory`, `names` |
 //! | 0 | `events`, `limits`, `skip`, `tally`, `threads` |
 

@@ -1,19 +1,19 @@
-//! How much a trace may make the player hold.
+//! Limits on what a trace can make the player hold.
 
-/// What one replay takes at most.
+/// Limits of one replay. [`Limits::default`] has the values that `gapii-ctl` uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// Threads that are played; commands of others are skipped.
+    /// Number of threads that are played; commands of further threads are skipped.
     pub threads: usize,
-    /// Skipped commands that the report lists; the others are counted.
+    /// Number of skipped commands that the report lists; further ones are only counted.
     pub listed_skips: usize,
-    /// Names of one kind that are told apart in one scope.
+    /// Number of names of one kind in one scope.
     pub names: usize,
-    /// Bytes that one command may read. Only what is used is held.
+    /// Bytes that one command may read. Memory is allocated only as it is used.
     pub input_bytes: usize,
-    /// Bytes that one command may write. Only what is used is held.
+    /// Bytes that one command may write. Memory is allocated only as it is used.
     pub output_bytes: usize,
-    /// Bytes of the trace that are decompressed once for both readings, the survey's and the player's.
+    /// Bytes of decompressed trace that are kept from the survey for the player.
     pub kept_bytes: usize,
 }
 

@@ -1,26 +1,26 @@
-//! Names of objects: those of the trace, and those that the driver gave out for them.
+//! Names of objects: those of the trace, and the driver's names for them.
 //!
-//! A name belongs to a share group or to a context, as the API has it. Whether an object lives is
-//! the driver's affair; here is only which of its names is meant.
+//! A name belongs to a share group or to a context, as the API defines. This module only maps
+//! names; whether an object still exists is up to the driver.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// What a name is a name of.
+/// Kind of object that a name stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     Buffer,
     Texture,
     Renderbuffer,
     Sampler,
-    /// Programs and shaders have one set of names.
+    /// Programs and shaders, which share one set of names.
     Program,
     Sync,
     Semaphore,
     MemoryObject,
-    /// Handles of Level Zero, which has one set of them in a process.
+    /// Handles of Level Zero, which has one set per process.
     LevelZero,
-    /// Those from here on belong to a context.
+    /// Kinds from here on belong to a context, except `Path` and `Fence`.
     Framebuffer,
     VertexArray,
     Query,
@@ -41,15 +41,17 @@ impl Kind {
     }
 }
 
-/// A number that is no object: stands for one that the trace has no origin of.
+/// A number that names no object. It replaces a name whose origin is not in the trace.
 pub const fn stranger(recorded: u64) -> u64 {
     recorded | 0x4000_0000
 }
 
-/// Whose names a context uses.
+/// The scopes in which a context looks up names.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Scopes {
+    /// Names of the context's share group.
     pub group: u32,
+    /// Names of the context alone.
     pub context: u32,
 }
 
@@ -57,7 +59,7 @@ pub struct Scopes {
 pub struct Names {
     scopes: Vec<Scope>,
     contexts: HashMap<(u32, u64), Scopes>,
-    /// The one asked for last.
+    /// The context that was looked up last.
     last: Option<((u32, u64), Scopes)>,
     most: usize,
 }
@@ -75,15 +77,16 @@ struct Table {
     back: HashMap<u64, u64, BuildHasherDefault<NameHasher>>,
 }
 
-/// Names below this are found without hashing, where they stand for names of 32 bits.
+/// Recorded names below this are found without hashing, if the driver's name has 32 bits.
 const LOW: u64 = 1 << 14;
 
 impl Names {
+    /// No names yet. A scope takes at most `most` names of a kind.
     pub fn new(most: usize) -> Self {
         Self { scopes: Vec::new(), contexts: HashMap::new(), last: None, most }
     }
 
-    /// A context of a process begins, sharing with another one if that is known.
+    /// Adds a context of a process. It shares with `share` if that context is known.
     pub fn add_context(&mut self, process: u32, context: u64, share: Option<u64>) -> Scopes {
         let shared = share.and_then(|share| self.contexts.get(&(process, share))).copied();
         let group = shared.map_or_else(|| self.new_scope(), |shared| shared.group);
@@ -93,7 +96,7 @@ impl Names {
         scopes
     }
 
-    /// The scopes of a context, made where it is not known.
+    /// The scopes of a context. An unknown context is added.
     pub fn scopes(&mut self, process: u32, context: u64) -> Scopes {
         let key = (process, context);
         if let Some((_, scopes)) = self.last.filter(|(last, _)| *last == key) {
@@ -120,7 +123,7 @@ impl Names {
         Some(&mut self.scopes.get_mut(scope as usize)?.kinds[kind as usize])
     }
 
-    /// What the driver calls it. 0 is 0.
+    /// The driver's name of a recorded one. 0 stays 0.
     pub fn find(&self, scopes: Scopes, kind: Kind, recorded: u64) -> Option<u64> {
         if recorded == 0 {
             return Some(0);
@@ -132,7 +135,7 @@ impl Names {
         }
     }
 
-    /// What the trace calls what the driver calls `real`.
+    /// The recorded name of a driver's one. 0 stays 0.
     pub fn recorded(&self, scopes: Scopes, kind: Kind, real: u64) -> Option<u64> {
         match real {
             0 => Some(0),
@@ -140,7 +143,7 @@ impl Names {
         }
     }
 
-    /// All names of a kind, in the trace's order: what the trace calls each, and what the driver does.
+    /// All names of a kind as pairs (recorded, driver's), sorted by the recorded name.
     pub fn all(&self, scopes: Scopes, kind: Kind) -> Vec<(u64, u64)> {
         let back = self.table(scopes, kind).into_iter().flat_map(|table| &table.back);
         let mut all: Vec<_> = back.map(|(real, recorded)| (*recorded, *real)).collect();
@@ -148,7 +151,8 @@ impl Names {
         all
     }
 
-    /// The driver made an object. False: there are too many.
+    /// Notes the driver's name of a new object. False if the scope has too many names, or if either
+    /// name is 0.
     pub fn insert(&mut self, scopes: Scopes, kind: Kind, recorded: u64, real: u64) -> bool {
         let most = self.most;
         let Some(table) = self.table_mut(scopes, kind) else { return false };
@@ -172,7 +176,7 @@ impl Names {
         true
     }
 
-    /// The object lost its name.
+    /// Forgets a recorded name.
     pub fn remove(&mut self, scopes: Scopes, kind: Kind, recorded: u64) {
         if let Some(table) = self.table_mut(scopes, kind) {
             table.remove(recorded);
@@ -191,7 +195,7 @@ impl Table {
     }
 }
 
-/// Names are numbers in a row, or addresses; a multiplication spreads both.
+/// Hasher for names, which are consecutive numbers or addresses; a multiplication spreads both.
 #[derive(Default)]
 struct NameHasher(u64);
 

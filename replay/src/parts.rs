@@ -1,4 +1,4 @@
-//! Everything that commands are played with.
+//! State of a replay.
 
 use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
@@ -20,7 +20,7 @@ use crate::survey::Survey;
 use crate::tally::Tally;
 use crate::threads::Threads;
 
-/// Everything that commands are played with.
+/// State of a replay, as players of commands use it.
 pub struct Parts {
     pub driver: Arc<Driver>,
     pub memory: Memory,
@@ -28,34 +28,36 @@ pub struct Parts {
     pub names: Names,
     pub mappings: Mappings,
     pub places: Places,
-    /// What the program had set up, as of the command that is played.
+    /// The program's state at the present command.
     pub follower: Follower,
     pub survey: Survey,
     pub egl: Egl,
     pub level_zero: LevelZero,
     pub tally: Tally,
     pub limits: Limits,
-    /// Surfaces are real windows.
+    /// Whether windows of the trace become windows.
     pub window: bool,
     pub threads: Threads,
+    /// Outputs of the present command.
     pub(crate) call_outputs: Vec<Output>,
+    /// Queried properties of contexts, by scope.
     pub(crate) facts: HashMap<u32, Facts>,
-    /// Contexts in which an array in the program's memory was given a stride that is not bounded.
+    /// Contexts that were given a client array with a stride that is too large, by scope.
     pub(crate) wide_arrays: HashSet<u32>,
 }
 
-/// What the driver said of one of its contexts.
+/// Properties of one of the driver's contexts.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// Client version: major, minor.
     pub version: (u32, u32),
-    /// `GL_PIXEL_UNPACK_BUFFER` and `GL_PIXEL_PACK_BUFFER` are binding points.
+    /// Whether `GL_PIXEL_UNPACK_BUFFER` and `GL_PIXEL_PACK_BUFFER` exist.
     pub has_pixel_buffers: bool,
-    /// Buffers can be mapped, in a version before 3.0.
+    /// Whether buffers can be mapped although the version is below 3.0.
     pub has_map_buffer: bool,
-    /// Uploads may take a part of an image in memory.
+    /// Whether row length and skips exist for uploads.
     pub has_unpack_subimage: bool,
-    /// The same of read-backs.
+    /// Whether row length and skips exist for read-backs.
     pub has_pack_subimage: bool,
 }
 
@@ -63,7 +65,7 @@ const GET_INTEGER: u16 = ids::GL_GET_INTEGERV;
 const GET_STRING: u16 = ids::GL_GET_STRING;
 
 impl Parts {
-    /// What the driver says of the context that is current, which has these scopes.
+    /// Properties of the current context, whose scopes are `scopes`. Queried once per context.
     pub fn facts(&mut self, scopes: Scopes) -> Facts {
         if let Some(known) = self.facts.get(&scopes.context) {
             return *known;
@@ -88,17 +90,17 @@ impl Parts {
     fn driver_text(&self, name: u32) -> Option<String> {
         // SAFETY: the type of glGetString.
         let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32) -> *const u8>(GET_STRING) };
-        // SAFETY: takes an enum that every version has, and gives null or a text that stays.
+        // SAFETY: takes an enum that every version has; returns null or a string that stays valid.
         let text = unsafe { (get.ok()?)(name) };
         if text.is_null() {
             return None;
         }
-        // SAFETY: not null, and ends with zero.
+        // SAFETY: not null, and NUL-terminated.
         Some(unsafe { CStr::from_ptr(text.cast()) }.to_string_lossy().into_owned())
     }
 
-    /// The driver's name of the buffer that is bound to `binding` in the current context; 0 where its
-    /// version has no such binding.
+    /// The driver's name of the buffer bound to `binding` in the current context; 0 if its version
+    /// has no such binding.
     pub fn bound(&mut self, scopes: Scopes, binding: u32) -> u32 {
         let facts = self.facts(scopes);
         let exists = match binding {
@@ -116,13 +118,13 @@ impl Parts {
         self.integer(binding)
     }
 
-    /// A number of the current context's state, by a name that its version has.
+    /// `glGetIntegerv` in the current context, for a `name` of its version. Only the first value.
     pub fn integer(&self, name: u32) -> u32 {
         let mut values = [0i32; 16];
         // SAFETY: the type of glGetIntegerv.
         let get = unsafe { self.driver.own::<unsafe extern "C" fn(u32, *mut i32)>(GET_INTEGER) };
         if let Ok(get) = get {
-            // SAFETY: room for more values than any state that is asked for here has.
+            // SAFETY: room for more values than any state has that is queried here.
             unsafe { get(name, values.as_mut_ptr()) };
         }
         values[0] as u32

@@ -1,4 +1,4 @@
-//! What came of a replay.
+//! Result of a replay.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +10,38 @@ use crate::tally::Tally;
 pub use crate::tally::SkippedCommand;
 use crate::verify::Verified;
 
-/// What was played, and what was not.
+/// Result of a replay.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
-    /// Commands handed to the driver, or answered by the player where only it can.
+    /// Number of commands that were played, including those that needed no call of the driver.
     pub played: u64,
-    /// Commands that were not played, and why, by reason and function.
+    /// Number of commands that were skipped.
     pub skipped: u64,
-    /// Frames that ended.
+    /// Number of frames that ended.
     pub frames: u64,
+    /// Number of threads of the trace that were played.
     pub threads: usize,
-    /// The program had surfaces or contexts, so that its frames can be looked at.
+    /// Whether the program had surfaces or contexts, and so frames that can be looked at.
     pub has_surfaces: bool,
-    /// The first of the skipped commands.
+    /// The first skipped commands, up to [`crate::Limits::listed_skips`].
     pub skips: Vec<SkippedCommand>,
-    /// Skipped commands by function.
+    /// Number of skipped commands by function.
     pub skips_by_function: BTreeMap<String, u64>,
-    /// What is worth knowing, once each.
+    /// Remarks, each once.
     pub notes: Vec<String>,
-    /// What comparing with the recording came to, where that was asked for.
+    /// Result of comparing with the recording, if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub verified: Option<Verified>,
-    /// What came of the pictures that were asked for.
+    /// Result of taking pictures.
     pub images: Taken,
-    /// The stop was asked for.
+    /// Whether a stop was requested.
     pub cancelled: bool,
     /// Time from the first command to the last, in seconds.
     pub seconds: f64,
 }
 
 impl Report {
-    /// The report of a replay that has played and skipped so much.
+    /// A report with the counts of `tally`.
     pub(crate) fn of(tally: Tally) -> Self {
         let Tally { played, skipped, skips, skips_by_function, notes } = tally;
         Self { played, skipped, skips, skips_by_function, notes, ..Self::default() }

@@ -1,9 +1,9 @@
-//! Why a command is not played.
+//! Reasons why commands are not played.
 
 use std::borrow::Cow;
 use std::fmt;
 
-/// Why a command was not played: a clause that says what is the matter.
+/// The reason why a command was not played, as a clause: "the trace does not describe it".
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Skip(Cow<'static, str>);
 
@@ -25,5 +25,5 @@ impl fmt::Display for Skip {
     }
 }
 
-/// What came of playing a command.
+/// Result of playing a command.
 pub type Outcome = Result<(), Skip>;

@@ -1,33 +1,37 @@
-//! What was played so far, and what was not.
+//! Counts of what was played and skipped.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Counts of a replay, the first of the skipped commands, and notes.
+/// Counts of a replay, the first skipped commands, and notes.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Commands handed to the driver, or answered by the player where only it can.
+    /// Number of commands that were played, including those that needed no call of the driver.
     pub played: u64,
-    /// Commands that were not played.
+    /// Number of commands that were skipped.
     pub skipped: u64,
-    /// The first of the skipped commands.
+    /// The first skipped commands.
     pub skips: Vec<SkippedCommand>,
-    /// Skipped commands by function.
+    /// Number of skipped commands by function.
     pub skips_by_function: BTreeMap<String, u64>,
-    /// What is worth knowing, once each.
+    /// Remarks, each once, at most 64.
     pub notes: Vec<String>,
 }
 
-/// A command that was not played.
+/// A command that was skipped.
 #[derive(Clone, Debug, Serialize)]
 pub struct SkippedCommand {
+    /// `seq` of the command; `None` if it took no effect.
     pub seq: Option<u64>,
+    /// Name of the command.
     pub function: String,
+    /// Reason, as a clause.
     pub why: String,
 }
 
 impl Tally {
+    /// Counts a skipped command, and lists it if fewer than `most` are listed.
     pub(crate) fn skip(&mut self, most: usize, seq: Option<u64>, function: &str, why: String) {
         self.skipped += 1;
         match self.skips_by_function.get_mut(function) {
@@ -41,7 +45,7 @@ impl Tally {
         }
     }
 
-    /// Something that is said once.
+    /// Adds a remark, unless it was made before.
     pub fn note(&mut self, note: impl Into<String>) {
         let note = note.into();
         if self.notes.len() < 64 && !self.notes.contains(&note) {

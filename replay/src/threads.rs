@@ -1,35 +1,36 @@
-//! The threads of a replay: one for each thread of the trace, of which one at a time plays.
+//! Threads of a replay: one for each thread of the trace. Only one of them plays at a time.
 //!
-//! The player is handed on like a baton. Who has it plays while commands are its own; the others
-//! wait. A waiting thread can be given a task, by the one that plays.
+//! The player passes from thread to thread. The thread that has it plays commands of its own thread
+//! of the trace; the others wait. The playing thread can give a waiting thread a task.
 
 use std::collections::BTreeMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
 
-/// Whose turn it is.
+/// The thread that plays next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Turn {
-    /// A thread of the trace, by its index.
+    /// The thread of the trace with this index.
     Of(u32),
-    /// Nobody's: all is played, and all threads have ended.
+    /// None: everything is played, and all threads have ended.
     Over,
 }
 
-/// What is handed from thread to thread.
+/// The value that passes from thread to thread.
 pub(crate) trait Plays: Send {
-    /// The thread that the first command is on; `None`: nothing is to be played.
+    /// Thread of the first command; `None` if nothing is to be played.
     fn first_thread(&mut self) -> Option<u32>;
-    /// Plays on `thread`, the one that calls, until it is another's turn.
+    /// Plays on the calling thread, which is `thread`, until another thread has to play.
     fn play(&mut self, thread: u32) -> Turn;
     /// The threads that have begun.
     fn threads(&mut self) -> &mut Threads;
 }
 
-/// What wakes a waiting thread.
+/// Wakes a waiting thread.
 enum Wake {
-    /// The player is there for it.
+    /// The player is in the slot for this thread.
+    /// Something to run on this thread.
     Baton,
     Task(Box<dyn FnOnce() + Send>),
 }
@@ -42,27 +43,29 @@ pub struct Threads {
 }
 
 impl Threads {
+    /// No threads yet; at most `most` may begin.
     pub(crate) fn new(most: usize) -> Self {
         Self { begun: BTreeMap::new(), count: 0, most }
     }
 
-    /// Whether that thread has begun, or still may.
+    /// Whether the thread has begun, or may begin.
     pub(crate) fn admits(&self, thread: u32) -> bool {
         self.begun.contains_key(&thread) || self.count < self.most
     }
 
+    /// Number of threads that have begun.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// The calling thread has no more to do; says who goes on with ending.
+    /// Notes that the calling thread has ended. Returns the thread that has to end next.
     pub(crate) fn end(&mut self, thread: u32) -> Turn {
         self.begun.remove(&thread);
         self.begun.first_key_value().map_or(Turn::Over, |(thread, _)| Turn::Of(*thread))
     }
 
-    /// Has another thread of the trace do something, and waits until it has. False: there is no such
-    /// thread.
+    /// Runs `task` on another thread of the trace and waits until it has run. False if that thread
+    /// does not exist.
     pub fn run_on(&self, thread: u32, task: impl FnOnce() + Send + 'static) -> bool {
         let Some(waiting) = self.begun.get(&thread) else { return false };
         let (done, is_done) = channel::<()>();
@@ -73,7 +76,7 @@ impl Threads {
         if waiting.send(Wake::Task(Box::new(task))).is_err() {
             return false;
         }
-        // Ends when `done` is dropped.
+        // Returns when `done` is dropped.
         let _ = is_done.recv();
         true
     }
@@ -81,7 +84,7 @@ impl Threads {
 
 type Slot<P> = Mutex<Option<Box<P>>>;
 
-/// Plays all there is to play; gives the player back. `None`: a thread ended with the player.
+/// Plays everything and returns the player; `None` if a thread panicked with it.
 pub(crate) fn play<P: Plays>(mut player: P) -> Option<P> {
     let Some(first) = player.first_thread() else { return Some(player) };
     let slot: Slot<P> = Mutex::new(None);
@@ -90,7 +93,7 @@ pub(crate) fn play<P: Plays>(mut player: P) -> Option<P> {
     played.map(|player| *player)
 }
 
-/// Leaves the player in the slot and wakes whose turn it is.
+/// Puts the player into the slot and wakes the thread that plays next.
 fn pass_on<'scope, 'env, P: Plays + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     slot: &'scope Slot<P>,
@@ -112,12 +115,12 @@ fn pass_on<'scope, 'env, P: Plays + 'scope>(
     };
     *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(player);
     if let Some(next) = next {
-        // A thread that is waited for is there: it ends when the last sender does.
+        // The receiving thread exists: it ends only when its last sender is dropped.
         let _ = next.send(Wake::Baton);
     }
 }
 
-/// A thread of the trace.
+/// Loop of a thread that plays one thread of the trace.
 fn wait<'scope, 'env, P: Plays + 'scope>(
     scope: &'scope Scope<'scope, 'env>,
     slot: &'scope Slot<P>,

@@ -9,7 +9,7 @@ mod played;
 #[path = "../fuzz/script.rs"]
 mod script;
 
-/// One after the other: there is one driver.
+/// One test, since the inputs share one driver.
 #[test]
 fn fuzz_inputs_are_played_or_refused() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus/play");
@@ -20,7 +20,7 @@ fn fuzz_inputs_are_played_or_refused() {
         count += 1;
     }
     assert!(count >= 20, "only {count} inputs in {}", folder.display());
-    // And some that need no file.
+    // Inputs that need no file.
     for byte in 0..=255 {
         played::check(&[byte; 64]);
     }

@@ -1,4 +1,5 @@
-//! What the driver gets of OpenGL ES commands: names, places, texts and memory of its own.
+//! Arguments that the driver gets for commands of OpenGL ES: its own names and locations, strings,
+//! and memory of the player.
 
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
@@ -48,7 +49,7 @@ unsafe extern "C" fn glClientWaitSync(_sync: *mut c_void, _flags: u32, timeout: 
 }
 
 unsafe extern "C" fn glGetUniformLocation(_program: u32, name: *const c_char) -> i32 {
-    // SAFETY: the player ends texts with a zero.
+    // SAFETY: the player passes NUL-terminated strings.
     match unsafe { CStr::from_ptr(name) }.to_bytes() {
         b"lights" => 20,
         b"lights[1]" => 21,
@@ -72,15 +73,15 @@ unsafe extern "C" fn glShaderSource(
     texts: *const *const c_char,
     lengths: *const i32,
 ) {
-    // SAFETY: the player gives `count` texts.
+    // SAFETY: the player passes `count` strings.
     let texts = unsafe { std::slice::from_raw_parts(texts, count as usize) };
-    // SAFETY: each ends with a zero.
+    // SAFETY: each is NUL-terminated.
     let texts: Vec<_> = texts.iter().map(|text| unsafe { CStr::from_ptr(*text) }).collect();
     note(format!("source {texts:?}, lengths: {}", !lengths.is_null()));
 }
 
 unsafe extern "C" fn glTexParameteriv(_target: u32, _name: u32, params: *const i32) {
-    // SAFETY: the player gives numbers where the program gave null.
+    // SAFETY: the player passes zeros where the program passed null.
     note(format!("parameter {}", unsafe { *params }));
 }
 
@@ -98,7 +99,7 @@ unsafe extern "C" fn glTexImage2D(
     note(format!("image {width}, pixels: {}", !pixels.is_null()));
 }
 
-/// Plays commands; what the driver was called with.
+/// Plays commands. Returns the driver's calls and the report.
 fn played(commands: &[Written<'_>]) -> (Vec<String>, Report, MutexGuard<'static, ()>) {
     spying::played(&Spy, commands)
 }
@@ -115,7 +116,7 @@ fn names_are_those_of_the_driver() {
         plain("glBindTexture", &[0xDE1, 8]),
         plain("glBindTexture", &[0xDE1, 0]),
         Written { inputs: &names, ..plain("glDeleteTextures", &[2, 0x1000]) },
-        // Binding makes a new one.
+        // Binding creates the object again.
         plain("glBindTexture", &[0xDE1, 8]),
     ]);
     assert_eq!(calls, ["bind 901", "bind 0", "delete [900, 901]", "bind 900"]);

@@ -1,5 +1,5 @@
-//! What the driver gets of Level Zero's commands: its own objects and memory, and nothing that a trace makes
-//! up.
+//! Arguments that the driver gets for Level Zero commands: its own objects and memory, and nothing
+//! that a trace invents.
 
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
@@ -12,10 +12,10 @@ use std::sync::MutexGuard;
 use gapii_replay::{Loader, Report};
 use spying::{Written, note, plain, spies};
 
-/// What the driver gives out: a context, and device memory, which nobody looks into.
+/// Values that the fake driver returns: a context, and device memory, which the host never reads.
 const CONTEXT: usize = 0x9000;
 const MEMORY: usize = 0xA000_0000;
-/// What the recording's had given out.
+/// Values that the recorded driver had returned.
 const RECORDED_CONTEXT: u64 = 0x77;
 const RECORDED_MEMORY: u64 = 0x10_0000;
 const BYTES: u64 = 64;
@@ -39,7 +39,7 @@ unsafe impl Loader for Spy {
 }
 
 unsafe extern "C" fn zeContextCreate(_: usize, _: usize, context: *mut usize) -> u32 {
-    // SAFETY: the player gives room for a handle.
+    // SAFETY: the player passes room for a handle.
     unsafe { *context = CONTEXT };
     0
 }
@@ -58,14 +58,14 @@ unsafe extern "C" fn zeMemAllocDevice(
     memory: *mut usize,
 ) -> u32 {
     note(format!("allocate {size}"));
-    // SAFETY: the player gives room for an address.
+    // SAFETY: the player passes room for an address.
     unsafe { *memory = MEMORY };
     0
 }
 
-/// There is one device, whatever there was in the recording.
+/// One device, whatever the recording had.
 unsafe extern "C" fn zeDeviceGet(_driver: usize, _count: *mut u32, devices: *mut usize) -> u32 {
-    // SAFETY: the player gives room for what the recording had.
+    // SAFETY: the player passes room for what the recording had.
     unsafe { *devices = CONTEXT };
     0
 }
@@ -81,7 +81,7 @@ unsafe extern "C" fn zeCommandQueueExecuteCommandLists(
     lists: *const usize,
     _fence: usize,
 ) -> u32 {
-    // SAFETY: the player has as many lists as it says.
+    // SAFETY: the player passes as many lists as the count says.
     let lists = unsafe { std::slice::from_raw_parts(lists, count as usize) };
     note(format!("execute {lists:x?}"));
     0
@@ -102,7 +102,7 @@ unsafe extern "C" fn zeCommandListAppendMemoryCopy(
     _waits: usize,
 ) -> u32 {
     if to.addr().wrapping_sub(MEMORY) >= BYTES as usize {
-        // SAFETY: memory of the program's, for which the player has room.
+        // SAFETY: memory of the program, for which the player has room.
         unsafe { to.write_bytes(1, size) };
         note(format!("copy {size} from {from:x}"));
     } else {
@@ -117,23 +117,23 @@ unsafe extern "C" fn zeKernelSetArgumentValue(
     _: usize,
     value: *const usize,
 ) -> u32 {
-    // SAFETY: the player gives as many bytes as were recorded, which here are eight.
+    // SAFETY: the player passes as many bytes as were recorded, eight here.
     note(format!("argument {:x}", unsafe { value.read_unaligned() }));
     0
 }
 
-/// What is called as the context is never comes.
+/// A wait for a fence with the context's handle never succeeds.
 unsafe extern "C" fn zeFenceHostSynchronize(fence: usize, timeout: u64) -> u32 {
     note(format!("wait {timeout}"));
     if fence == CONTEXT { NOT_READY as u32 } else { 0 }
 }
 
-/// Plays commands; what the driver was called with.
+/// Plays commands. Returns the driver's calls and the report.
 fn played(commands: &[Written<'_>]) -> (Vec<String>, Report, MutexGuard<'static, ()>) {
     spying::played(&Spy, commands)
 }
 
-/// Reasons for what was not played.
+/// Reasons of the skipped commands.
 fn reasons(report: &Report) -> Vec<&str> {
     report.skips.iter().map(|skip| &*skip.why).collect()
 }
@@ -223,7 +223,8 @@ fn arrays_have_what_is_counted_and_no_part_of_an_element() {
         execute(&[0, 1, 0x2000, 0], &cut),
     ]);
     assert_eq!(calls, ["execute [9000]"]);
-    let expected = ["it counts more than the trace has", "the trace has a part of what it reads"];
+    let expected =
+        ["its count exceeds what the trace has", "the trace has only a part of what it reads"];
     assert_eq!(reasons(&report), expected);
 }
 

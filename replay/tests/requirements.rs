@@ -1,4 +1,5 @@
-//! A driver that lacks what the commands of a trace need: it is said before anything is played.
+//! A driver that lacks what a trace's commands need: replay reports everything that is missing
+//! before it plays anything.
 
 #![allow(non_snake_case)]
 
@@ -20,11 +21,11 @@ mod script;
 use fake_driver::FakeDriver;
 use script::Written;
 
-/// One test at a time: there is one driver.
+/// One test at a time, since they share one driver.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A driver of OpenGL ES 3.1 with one extension, whose loader has a stub for everything else, as
-/// libglvnd's has.
+/// A driver of OpenGL ES 3.1 with one extension. Its loader has a stub for every other function,
+/// like libglvnd's.
 struct Meagre;
 
 // SAFETY: the function below has the signature of its name.
@@ -37,10 +38,10 @@ unsafe impl Loader for Meagre {
     }
 }
 
-/// The same with an address for nothing that it lacks.
+/// The same driver, without addresses for the functions that it lacks.
 struct Bare;
 
-// SAFETY: as the other.
+// SAFETY: as above.
 unsafe impl Loader for Bare {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         match name.to_bytes() {

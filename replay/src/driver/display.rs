@@ -1,6 +1,6 @@
 //! EGL of this machine: the one display that a replay uses, behind functions that are safe to call.
 //!
-//! Handles are numbers that the driver gave out; nothing here takes one from a trace.
+//! Handles are numbers that the driver gave out. No function here takes a handle from a trace.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -16,35 +16,43 @@ use gapii_commands::constants::{
     EGL_PLATFORM_DEVICE_EXT, EGL_PLATFORM_SURFACELESS_MESA, EGL_PLATFORM_X11_KHR,
 };
 
-/// The function that a display is asked for with.
+/// The EGL function by which a program asks for its display.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DisplayBy {
-    /// eglGetDisplay: no platform is named.
+    /// `eglGetDisplay`, which names no platform.
     Default,
-    /// eglGetPlatformDisplay.
+    /// `eglGetPlatformDisplay`.
     Platform,
-    /// eglGetPlatformDisplayEXT.
+    /// `eglGetPlatformDisplayEXT`.
     Extension,
 }
 
-/// A display of this machine, initialized. It is terminated only where the trace ends its own for
-/// good and no other replay of this process may have the same.
+/// An initialized display of this machine.
+///
+/// It is terminated only when the trace terminates its own display for the last time and no other
+/// replay of this process has a display.
 #[derive(Clone)]
 pub struct Real {
-    /// For what the trace has.
+    /// Functions for commands of the trace; an interceptor sees these calls.
     pub(super) played: Functions,
+    /// Functions for the player's own needs.
     pub(super) own: Functions,
     pub(super) display: Handle,
-    /// What the display was asked for with; platform 0 is the default one.
+    /// Platform and native display with which the display was obtained; platform 0 is the default
+    /// display.
     pub(super) platform: (u32, usize),
     extensions: String,
     version: (i32, i32),
 }
 
 impl Real {
-    /// A display that needs no window system; or, with the address of an X11 display, one with windows.
-    /// By the function that the trace has, if there is that; the default display if the environment
-    /// names its platform.
+    /// Opens and initializes a display: one that needs no window system, or, if `x11` is the
+    /// address of an X11 display, one with windows.
+    ///
+    /// `by` is the function that the trace uses; it is preferred if the driver has it. The default
+    /// display is used first if the trace asks for it and `EGL_PLATFORM` is `surfaceless`.
+    ///
+    /// The error is a sentence that names what the driver lacks.
     pub fn open(
         driver: &Arc<Driver>,
         x11: Option<usize>,
@@ -84,13 +92,14 @@ impl Real {
         })
     }
 
-    /// The replay is over.
+    /// Notes that this replay no longer uses the display.
     pub fn close(&self) {
         let mut open = open_displays();
         *open = open.saturating_sub(1);
     }
 
-    /// Ends the display for good, unless another replay of this process may have the same.
+    /// `eglTerminate`, unless another replay of this process has a display, which may be the same
+    /// one.
     pub fn terminate(&self) {
         let open = open_displays();
         if *open == 1 {
@@ -98,6 +107,7 @@ impl Real {
         }
     }
 
+    /// Platforms to try for a display without windows, with their native displays, best first.
     fn platforms_without_windows(&self, client_extensions: &str) -> Vec<(u32, usize)> {
         let has = |name| client_extensions.split(' ').any(|extension| extension == name);
         let mut platforms = Vec::new();
@@ -118,7 +128,8 @@ impl Real {
         platforms
     }
 
-    /// The display of a platform, or of none in particular.
+    /// Gets the display of a platform (0: the default display) and initializes it; false if the
+    /// driver refuses.
     fn initialize(&mut self, platform: u32, native: usize, by: Option<DisplayBy>) -> bool {
         let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
         let core = || call!(self.own.get_platform_display(platform, native, wide.as_ptr()));
@@ -137,6 +148,7 @@ impl Real {
         initialized
     }
 
+    /// `eglQueryString` as a string; empty if the driver has none.
     fn text(&self, name: i32) -> String {
         let Some(query) = self.own.query_string() else { return String::new() };
         // SAFETY: the function's own signature, with a display of the driver or none.
@@ -145,23 +157,24 @@ impl Real {
         unsafe { owned(text) }
     }
 
-    /// What the thread's context has.
+    /// Version and extensions of the calling thread's context.
     pub fn offer(&self) -> Option<Offer> {
         let (major, minor) = version_of(&self.gl_text(GL_VERSION)?)?;
         let version = (u16::try_from(major).ok()?, u16::try_from(minor).ok()?);
         Some(Offer { version, extensions: self.gl_text(GL_EXTENSIONS)? })
     }
 
-    /// A text of the thread's context, by a name that every version has.
+    /// `glGetString` in the calling thread's context. Every version of OpenGL ES has the `name`s
+    /// used here.
     fn gl_text(&self, name: u32) -> Option<String> {
         let get = self.own.get_string()?;
-        // SAFETY: the function's own signature, with such a name.
+        // SAFETY: the function's own signature; any name may be asked for.
         let text = unsafe { get(name) };
-        // SAFETY: null, or a text of the driver.
+        // SAFETY: null, or a NUL-terminated string of the driver.
         (!text.is_null()).then(|| unsafe { owned(text) })
     }
 
-    /// The same display, for what the player does on its own account.
+    /// The same display for the player's own needs: an interceptor does not see the calls.
     pub fn unheard(&self) -> Self {
         Self { played: self.own.clone(), ..self.clone() }
     }
@@ -171,17 +184,18 @@ impl Real {
         self.version
     }
 
-    /// Whether the display has this extension.
+    /// Whether the display has the extension `name`.
     pub fn has_extension(&self, name: &str) -> bool {
         self.extensions.split(' ').any(|extension| extension == name)
     }
 
-    /// Whether contexts may be asked for by major and minor version.
+    /// Whether contexts can be created by major and minor version.
     pub fn has_minor_versions(&self) -> bool {
         self.version >= (1, 5) || self.has_extension("EGL_KHR_create_context")
     }
 
-    /// The thread's last error, as a word for sentences.
+    /// Name of the calling thread's last EGL error (`eglGetError`), or its number if it has no
+    /// name.
     pub fn error(&self) -> String {
         let error = call!(self.own.get_error());
         const NAMES: [&str; 15] = [
@@ -206,13 +220,13 @@ impl Real {
     }
 }
 
-/// How many replays of this process have a display.
+/// Number of replays of this process that have a display.
 fn open_displays() -> MutexGuard<'static, usize> {
     static OPEN: Mutex<usize> = Mutex::new(0);
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Whether the environment has the default display be one of Mesa's without windows.
+/// Whether the environment makes Mesa's surfaceless platform the default display.
 fn is_without_windows_by_default() -> bool {
     std::env::var_os("EGL_PLATFORM").is_some_and(|platform| platform == "surfaceless")
 }

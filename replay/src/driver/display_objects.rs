@@ -3,11 +3,11 @@
 use super::display::Real;
 use super::egl_functions::{EGL_FALSE, EGL_NONE, Handle, call, ended, some};
 
-/// Most configurations that are looked at.
+/// Largest number of configurations that replay looks at.
 const CONFIGS_MAX: i32 = 4096;
 
 impl Real {
-    /// Configurations of the display, up to 4096, in the order of `eglGetConfigs`.
+    /// Configurations of the display in the order of `eglGetConfigs`, at most 4096.
     pub fn configs(&self) -> Vec<Handle> {
         let mut configs = vec![0; CONFIGS_MAX as usize];
         let mut count = 0;
@@ -29,13 +29,14 @@ impl Real {
         (done != EGL_FALSE).then_some(value)
     }
 
-    /// `attributes`: pairs, without an end.
+    /// `eglCreatePbufferSurface`; `None` if the driver refused. `attributes` are pairs without the
+    /// final `EGL_NONE`.
     pub fn create_pbuffer(&self, config: Handle, attributes: &[(i32, i32)]) -> Option<Handle> {
         let list = ended(attributes);
         some(call!(self.played.create_pbuffer(self.display, config, list.as_ptr())))
     }
 
-    /// A surface of an X11 window.
+    /// `eglCreateWindowSurface` for an X11 window; `None` if the driver refused.
     pub fn create_window(
         &self,
         config: Handle,
@@ -46,7 +47,7 @@ impl Real {
         some(call!(self.played.create_window(self.display, config, window, list.as_ptr())))
     }
 
-    /// `eglDestroySurface`: the driver keeps the surface while it is current.
+    /// `eglDestroySurface`. The driver keeps the surface while it is current.
     pub fn destroy_surface(&self, surface: Handle) {
         call!(self.played.destroy_surface(self.display, surface));
     }
@@ -66,7 +67,8 @@ impl Real {
         call!(self.played.release_tex_image(self.display, surface, buffer)) != EGL_FALSE
     }
 
-    /// Config and share may be 0. Without attributes there is no list.
+    /// `eglCreateContext`; `None` if the driver refused. `config` and `share` may be 0. Without
+    /// `attributes` the driver gets a null list.
     pub fn create_context(
         &self,
         config: Handle,
@@ -78,12 +80,13 @@ impl Real {
         some(call!(self.played.create_context(self.display, config, share, list)))
     }
 
-    /// `eglDestroyContext`: the driver keeps the context while it is current.
+    /// `eglDestroyContext`. The driver keeps the context while it is current.
     pub fn destroy_context(&self, context: Handle) {
         call!(self.played.destroy_context(self.display, context));
     }
 
-    /// On the calling thread; 0, 0, 0 releases.
+    /// `eglMakeCurrent` on the calling thread; false if the driver refused. Three zeros release the
+    /// current context.
     pub fn make_current(&self, draw: Handle, read: Handle, context: Handle) -> bool {
         call!(self.played.make_current(self.display, draw, read, context)) != EGL_FALSE
     }
@@ -103,7 +106,7 @@ impl Real {
         call!(self.played.swap_interval(self.display, interval));
     }
 
-    /// Has the driver begin what the thread's context has queued.
+    /// `glFlush` in the calling thread's context.
     pub fn flush(&self) {
         call!(self.own.flush());
     }
@@ -113,8 +116,8 @@ impl Real {
         call!(self.played.wait_client()) != EGL_FALSE
     }
 
-    /// By the function of the extension, or that of EGL 1.5 where the driver lacks it or it is asked
-    /// for.
+    /// Creates a sync; `None` if the driver refused. Uses `eglCreateSyncKHR`, or `eglCreateSync`
+    /// (EGL 1.5) if `is_core` or if the driver lacks the former.
     pub fn create_sync(&self, kind: u32, is_core: bool, has_list: bool) -> Option<Handle> {
         let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
         let wide = if has_list { wide.as_ptr() } else { std::ptr::null() };
@@ -124,8 +127,8 @@ impl Real {
         if is_core { core().or_else(khr) } else { khr().or_else(core) }
     }
 
-    /// Destroys a sync, by the function of EGL 1.5 if `is_core` or if the driver lacks that of the
-    /// extension.
+    /// Destroys a sync. Uses `eglDestroySyncKHR`, or `eglDestroySync` (EGL 1.5) if `is_core` or if
+    /// the driver lacks the former.
     pub fn destroy_sync(&self, sync: Handle, is_core: bool) {
         match self.played.destroy_sync_khr().filter(|_| !is_core) {
             Some(_) => call!(self.played.destroy_sync_khr(self.display, sync)),
@@ -133,7 +136,7 @@ impl Real {
         };
     }
 
-    /// What the wait came to, 0 for an error.
+    /// Result of `eglClientWaitSync` with a timeout in nanoseconds; 0 for an error.
     pub fn client_wait_sync(&self, sync: Handle, flags: i32, timeout_ns: u64) -> i32 {
         match self.played.client_wait_sync_khr() {
             Some(_) => call!(self.own.client_wait_sync_khr(self.display, sync, flags, timeout_ns)),
@@ -141,7 +144,8 @@ impl Real {
         }
     }
 
-    /// Makes the driver wait for a sync before it executes later commands; false if it refused.
+    /// `eglWaitSync`: the driver waits for the sync before it executes later commands. False if it
+    /// refused.
     pub fn wait_sync(&self, sync: Handle, is_core: bool) -> bool {
         let done = match self.played.wait_sync_khr().filter(|_| !is_core) {
             Some(_) => call!(self.played.wait_sync_khr(self.display, sync, 0)),
@@ -155,7 +159,9 @@ impl Real {
         call!(self.played.signal_sync(self.display, sync, mode)) != EGL_FALSE
     }
 
-    /// `buffer` is the name of an object of `context`.
+    /// Creates an image of an object of `context`, which `buffer` names; `None` if the driver
+    /// refused. Uses `eglCreateImageKHR`, or `eglCreateImage` (EGL 1.5) if `is_core` or if the
+    /// driver lacks the former.
     pub fn create_image(
         &self,
         context: Handle,
@@ -176,8 +182,8 @@ impl Real {
         if is_core { core().or_else(khr) } else { khr().or_else(core) }
     }
 
-    /// Destroys an image, by the function of EGL 1.5 if `is_core` or if the driver lacks that of
-    /// the extension.
+    /// Destroys an image. Uses `eglDestroyImageKHR`, or `eglDestroyImage` (EGL 1.5) if `is_core` or
+    /// if the driver lacks the former.
     pub fn destroy_image(&self, image: Handle, is_core: bool) {
         match self.played.destroy_image_khr().filter(|_| !is_core) {
             Some(_) => call!(self.played.destroy_image_khr(self.display, image)),

@@ -1,14 +1,14 @@
-//! What a trace only asks EGL: the driver is asked the same.
+//! Queries of EGL that change nothing. The driver is asked what the trace asked.
 
 use super::display::Real;
 use super::egl_functions::{EGL_NONE, Handle, call, ended};
 
-/// Most configurations that are looked at.
+/// Largest number of configurations that a query returns.
 const CONFIGS_MAX: i32 = 4096;
 
 impl Real {
-    /// The display once more, as a program asks for it. `is_extension`: by the function of the
-    /// extension, where a platform is named.
+    /// Asks for the display once more, by the function that the program called. `is_extension`
+    /// selects `eglGetPlatformDisplayEXT` where a platform is named.
     pub fn get_display(&self, is_default: bool, is_extension: bool, has_list: bool) {
         let (platform, native) = self.platform;
         let (wide, narrow) = ([EGL_NONE as isize], [EGL_NONE]);
@@ -23,7 +23,8 @@ impl Real {
         }
     }
 
-    /// Where nobody asked for the version there is no room for it.
+    /// `eglInitialize` once more. `asks` says for major and minor whether the program passed room
+    /// for them; the driver gets null where it did not.
     pub fn initialize_again(&self, asks: [bool; 2]) {
         let (mut major, mut minor) = (0, 0);
         let room =
@@ -62,12 +63,13 @@ impl Real {
         call!(self.played.get_current_surface(end));
     }
 
-    /// `name` ends with zero. Where it leads for programs; 0 for nowhere.
+    /// Address that `eglGetProcAddress` returns for `name`; 0 for none.
     pub fn proc_address(&self, name: &std::ffi::CStr) -> usize {
         call!(self.played.get_proc_address(name.as_ptr()))
     }
 
-    /// Configurations that fit, `room` at most; `None`: only how many there are is asked.
+    /// `eglChooseConfig`: matching configurations, at most `room`. With `room` `None` the driver is
+    /// only asked for their number, and the result is empty.
     pub fn choose_configs(
         &self,
         attributes: Option<&[(i32, i32)]>,
@@ -83,7 +85,7 @@ impl Real {
         found
     }
 
-    /// The same of all.
+    /// `eglGetConfigs`: configurations, with `room` as in [`Self::choose_configs`].
     pub fn ask_configs(&self, room: Option<usize>) -> Vec<Handle> {
         let size = room.unwrap_or(0).min(CONFIGS_MAX as usize);
         let (mut found, mut count) = (vec![0; size], 0);
@@ -111,7 +113,7 @@ impl Real {
         call!(self.played.query_context(self.display, context, attribute, &raw mut value));
     }
 
-    /// Of the display, or of no display.
+    /// `eglQueryString`, of the display or of `EGL_NO_DISPLAY`.
     pub fn ask_text(&self, has_display: bool, name: i32) {
         let display = if has_display { self.display } else { 0 };
         if let Some(query) = self.played.query_string() {

@@ -1,4 +1,4 @@
-//! Functions of the driver's EGL, with their signatures.
+//! EGL functions of the driver, with their signatures.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::functions::Driver;
 use gapii_commands::constants;
 pub(super) use gapii_commands::constants::{EGL_FALSE, GL_EXTENSIONS, GL_VERSION};
 
-/// A handle of the driver; 0 is none.
+/// A handle that the driver gave out; 0 is none.
 pub type Handle = usize;
 
-/// Attributes of EGL as its functions take them.
+/// Attributes of EGL in the type that EGL functions take, `i32`.
 macro_rules! attributes {
     ($($name:ident),* $(,)?) => {$(
         #[doc = concat!("`", stringify!($name), "`, as functions of EGL take it.")]
@@ -23,11 +23,11 @@ attributes! {
 
 pub(super) const EGL_EXTENSIONS: i32 = constants::EGL_EXTENSIONS as i32;
 
-/// Functions of the driver.
+/// The driver's functions, called either for the trace or for the player itself.
 #[derive(Clone)]
 pub(super) struct Functions {
     pub(super) driver: Arc<Driver>,
-    /// Those of the player's own needs, of which no interceptor hears.
+    /// Whether calls serve the player's own needs; an interceptor does not see these calls.
     pub(super) is_own: bool,
 }
 
@@ -98,7 +98,8 @@ functions! {
     wait_sync_khr = EGL_WAIT_SYNC_KHR fn(Handle, Handle, i32) -> i32;
 }
 
-/// Calls a function that the driver may lack; the default of its result if it does.
+/// Calls a function that the driver may lack. Without the function, the result is the default of
+/// its type.
 macro_rules! call {
     ($self:ident.$whose:ident.$name:ident($($arg:expr),*)) => {
         match $self.$whose.$name() {
@@ -112,24 +113,26 @@ macro_rules! call {
 
 pub(super) use call;
 
-/// A text of the driver.
+/// Copies a string of the driver; an empty string for null.
 ///
 /// # Safety
-/// Null, or it ends with zero and stays.
+///
+/// `text` is null, or a NUL-terminated string that stays valid during the call.
 pub(super) unsafe fn owned(text: *const core::ffi::c_char) -> String {
     if text.is_null() {
         return String::new();
     }
-    // SAFETY: not null; ends with zero by the caller's duty.
+    // SAFETY: not null, and NUL-terminated by the caller's duty.
     unsafe { std::ffi::CStr::from_ptr(text) }.to_string_lossy().into_owned()
 }
 
-/// A list with its end.
+/// A list of attributes, terminated by `EGL_NONE`.
 pub(super) fn ended(attributes: &[(i32, i32)]) -> Vec<i32> {
     let pairs = attributes.iter().flat_map(|(name, value)| [*name, *value]);
     pairs.chain([EGL_NONE]).collect()
 }
 
+/// A handle, or `None` for 0.
 pub(super) fn some(handle: Handle) -> Option<Handle> {
     (handle != 0).then_some(handle)
 }

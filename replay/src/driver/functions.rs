@@ -1,8 +1,10 @@
-//! The driver's functions, by number.
+//! The driver's functions, by command id.
 //!
-//! Commands of the trace go to what a program of this machine gets for libEGL, libGLESv2 and Level Zero's
-//! loader. Where a replay is itself recorded, that is the interceptor; what the player asks and sets for
-//! itself goes past it, to the driver below. Who takes a function says its type; see [`Driver::get`].
+//! Commands of the trace call what a program of this machine gets for libEGL, libGLESv2 and Level
+//! Zero's loader. Where a replay is itself recorded, that is the interceptor. What the player asks
+//! and sets for itself goes past the interceptor to the driver below it.
+//!
+//! The caller that takes a function names its type; see [`Driver::get`].
 
 use std::ffi::{CString, c_void};
 use std::ptr::NonNull;
@@ -20,24 +22,24 @@ pub struct Driver {
     intercepted: Option<Intercepted>,
 }
 
-/// The interceptor's entry points, as far as they were needed; null until then.
+/// Entry points of the interceptor. An entry is null until it is first needed.
 struct Intercepted {
     interceptor: Interceptor,
     entries: Box<[AtomicPtr<c_void>]>,
 }
 
-/// Where a function is.
+/// Address of a function.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 struct Address(NonNull<c_void>);
 
-// SAFETY: an address of code, which by the contract of `Loader` any thread may call.
+// SAFETY: an address of code; by the contract of `Loader` any thread may call it.
 unsafe impl Send for Address {}
 // SAFETY: as above.
 unsafe impl Sync for Address {}
 
 impl Driver {
-    /// Functions of `apis` that `loader` finds.
+    /// Looks up the functions of `apis` with `loader`.
     pub fn load(loader: &dyn Loader, apis: &[Api]) -> Self {
         let find = |name: &str| loader.find(&CString::new(name).ok()?).map(Address);
         let functions = CommandId::all().map(|command| {
@@ -52,12 +54,13 @@ impl Driver {
         Self { functions, intercepted }
     }
 
-    /// Whether there is the function of that number.
+    /// Whether the driver has the function with this id.
     pub fn has(&self, function: u16) -> bool {
         self.functions.get(usize::from(function)).is_some_and(Option::is_some)
     }
 
-    /// The function of that number, for commands of the trace: an interceptor hears of the call.
+    /// The function with this id, for commands of the trace. The call reaches an interceptor if
+    /// there is one. The error names a function that the driver lacks.
     ///
     /// # Safety
     ///
@@ -75,7 +78,7 @@ impl Driver {
         Ok(unsafe { std::mem::transmute_copy(&address) })
     }
 
-    /// The same for the player's own needs: nobody hears of it but the driver.
+    /// The same function for the player's own needs. The call goes to the driver directly.
     ///
     /// # Safety
     ///
@@ -87,13 +90,14 @@ impl Driver {
         Ok(unsafe { std::mem::transmute_copy(&address) })
     }
 
-    /// What eglGetProcAddress gave a program that is played: the entry point of that name from now on.
+    /// Notes the entry point that `eglGetProcAddress` returned to a played program. Later commands
+    /// of that name call it.
     pub(crate) fn gave(&self, name: &[u8], entry: *mut c_void) {
         let found = std::str::from_utf8(name).ok().and_then(CommandId::named);
         if let (Some(function), Some(intercepted)) = (found, &self.intercepted)
             && self.functions[function.index()].is_some()
         {
-            // Relaxed: an address of code that is there already.
+            // Relaxed: the code at this address was loaded before the address was known.
             intercepted.entries[function.index()].store(entry, Ordering::Relaxed);
         }
     }
@@ -110,7 +114,7 @@ impl Driver {
 impl Intercepted {
     fn entry(&self, function: u16) -> Option<Address> {
         let entry = self.entries.get(usize::from(function))?;
-        // Relaxed: an address of code that is there already.
+        // Relaxed: the code at this address was loaded before the address was known.
         if let Some(known) = NonNull::new(entry.load(Ordering::Relaxed)) {
             return Some(Address(known));
         }

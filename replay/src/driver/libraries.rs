@@ -1,4 +1,4 @@
-//! Libraries of this system, which are never closed.
+//! Libraries of this system. They are never closed.
 
 use std::ffi::{CStr, CString, OsStr, c_char, c_void};
 use std::mem::MaybeUninit;
@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use gapii_commands::{Api, CommandId, NAMES};
 
-/// A libEGL and a libGLESv2.
+/// A libEGL with its libGLESv2, if there is one.
 #[derive(Clone, Copy)]
 pub(super) struct Libraries {
     pub(super) egl: Library,
@@ -16,7 +16,7 @@ pub(super) struct Libraries {
     get_proc_address: GetProcAddress,
 }
 
-/// What programs get in the place of the driver, while they are recorded.
+/// The libraries that programs get in place of the driver's while they are recorded.
 #[derive(Clone, Copy)]
 pub struct Interceptor(pub(super) Libraries);
 
@@ -53,7 +53,7 @@ impl Libraries {
             _ => self.gles.as_ref(),
         };
         library.and_then(|library| library.find(name)).or_else(|| {
-            // SAFETY: the function of EGL 1.5, with a text that ends with zero.
+            // SAFETY: the function of EGL 1.5, with a NUL-terminated string.
             NonNull::new(unsafe { (self.get_proc_address)(name.as_ptr()) })
         })
     }
@@ -69,21 +69,22 @@ impl Interceptor {
 #[derive(Clone, Copy)]
 pub(super) struct Library(NonNull<c_void>);
 
-// SAFETY: a handle of the loader's, which any thread may look up names with.
+// SAFETY: a handle of the dynamic loader; any thread may look up names in it.
 unsafe impl Send for Library {}
 // SAFETY: as above.
 unsafe impl Sync for Library {}
 
 impl Library {
-    /// What a program gets that asks for this name.
+    /// Opens the library that a program gets for this name. The error is the dynamic loader's.
     pub(super) fn open(name: &CStr) -> Result<Self, String> {
-        // SAFETY: the name ends with zero; what the library does when it is loaded is what every
-        // program that uses it has done.
+        // SAFETY: the name is NUL-terminated; the library's initializers run as in every program
+        // that uses it.
         let opened = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
         NonNull::new(opened).map(Self).ok_or_else(last_error)
     }
 
-    /// The library in this file, whatever programs get for its name: nobody stands in for `dlmopen`.
+    /// Opens the library in this file, even where an interceptor replaces libraries by name: the
+    /// interceptor does not replace `dlmopen`.
     pub(super) fn at(path: &Path) -> Option<Self> {
         let path = CString::new(path.as_os_str().as_bytes()).ok()?;
         let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
@@ -91,7 +92,7 @@ impl Library {
         NonNull::new(unsafe { libc::dlmopen(libc::LM_ID_BASE, path.as_ptr(), flags) }).map(Self)
     }
 
-    /// Whether what it gives for a name of EGL is in the file of the interceptor.
+    /// Whether this library is the interceptor: its `eglGetProcAddress` lies in a file of gapii.
     pub(super) fn is_interceptor(&self) -> bool {
         let Some(found) = self.find(NAMES[CommandId::EGL_GET_PROC_ADDRESS.index()]) else {
             return false;
@@ -112,7 +113,7 @@ impl Library {
     }
 
     pub(super) fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
-        // SAFETY: a handle of a library that is never closed, and a text that ends with zero.
+        // SAFETY: a handle of a library that is never closed, and a NUL-terminated string.
         NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) })
     }
 }
@@ -123,11 +124,11 @@ pub(super) fn api_of(name: &CStr) -> Option<Api> {
 }
 
 fn last_error() -> String {
-    // SAFETY: no arguments; gives null or a text that lives until this thread's next call.
+    // SAFETY: no arguments; returns null or a string that is valid until this thread's next call.
     let error = unsafe { libc::dlerror() };
     if error.is_null() {
         return "no reason given".to_owned();
     }
-    // SAFETY: not null, a text that ends with zero, and no dl function is called until it is copied.
+    // SAFETY: not null and NUL-terminated, and no dl function is called before it is copied.
     unsafe { CStr::from_ptr(error) }.to_string_lossy().into_owned()
 }

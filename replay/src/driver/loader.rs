@@ -1,4 +1,4 @@
-//! What finds the functions of a driver.
+//! Lookup of driver functions by name.
 
 use std::ffi::{CStr, c_void};
 use std::ptr::NonNull;
@@ -7,23 +7,23 @@ use gapii_commands::Api;
 
 use super::libraries::Interceptor;
 
-/// Finds functions of the APIs.
+/// Finds functions of the APIs by name.
 ///
 /// # Safety
 ///
-/// Each function that is found has the signature that its API gives its name, may be called from
-/// any thread, and stays for as long as the process does.
+/// Each function that is found has the signature that its API gives the name, may be called from
+/// any thread, and stays valid until the process ends.
 pub unsafe trait Loader {
-    /// The driver's function of that name, if there is one.
+    /// The driver's function of that name, if the driver has it.
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>>;
 
-    /// Why nothing of an API can be found here, if that is so.
+    /// Why no function of an API can be found here; `None` if functions can be found.
     fn lacks(&self, api: Api) -> Option<String> {
         let _ = api;
         None
     }
 
-    /// What stands before the driver and hears what programs call.
+    /// The interceptor between programs and the driver, if there is one.
     fn interceptor(&self) -> Option<Interceptor> {
         None
     }

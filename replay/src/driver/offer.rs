@@ -1,14 +1,15 @@
-//! What a context of the driver has: its version and extensions.
+//! Version and extensions of a driver's context.
 
-/// What a context of this machine's driver has.
+/// Version and extensions of a context of this machine's driver.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Offer {
+    /// Major and minor version.
     pub version: (u16, u16),
-    /// Names with spaces between them.
+    /// Names of the extensions, separated by spaces.
     pub extensions: String,
 }
 
-/// Major and minor number of `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
+/// Major and minor version from `GL_VERSION`: `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
 pub(crate) fn version_of(text: &str) -> Option<(u32, u32)> {
     let numbers = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
     let (major, minor) = numbers.split_once('.')?;

@@ -1,4 +1,4 @@
-//! The driver of this system: its libEGL and libGLESv2, and Level Zero's loader.
+//! The driver of this system: libEGL, libGLESv2 and Level Zero's loader.
 
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::NonNull;
@@ -11,7 +11,7 @@ use super::loader::Loader;
 
 const LEVEL_ZERO: &CStr = c"libze_loader.so.1";
 
-/// The libraries of this system, opened when something is asked of them.
+/// The libraries of this system. Each is opened at the first look-up of one of its functions.
 #[derive(Default)]
 pub struct SystemLoader {
     graphics: OnceLock<Result<Graphics, LoadError>>,
@@ -40,7 +40,7 @@ impl SystemLoader {
 }
 
 impl Graphics {
-    /// They stay open: drivers do not like to be unloaded.
+    /// Opens the libraries. They stay open, since drivers may crash when they are unloaded.
     fn open() -> Result<Self, LoadError> {
         let given = |name: &str| Library::open(&CString::new(name).unwrap_or_default());
         let shown = Libraries::open(given)?;
@@ -55,7 +55,7 @@ impl Graphics {
     }
 }
 
-// SAFETY: the sources give the functions of their APIs under their names, which are called from any
+// SAFETY: the libraries export the functions of their APIs under these names, callable from any
 // thread; the libraries are never closed.
 unsafe impl Loader for SystemLoader {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
@@ -73,7 +73,8 @@ unsafe impl Loader for SystemLoader {
         lack.map(ToString::to_string)
     }
 
-    /// Level Zero's loader sees to its own layers.
+    /// The interceptor of EGL and OpenGL ES. For Level Zero there is none to bypass: its loader
+    /// handles its own layers.
     fn interceptor(&self) -> Option<Interceptor> {
         self.graphics.get()?.as_ref().ok()?.interceptor
     }

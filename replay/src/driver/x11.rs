@@ -1,5 +1,6 @@
-//! Windows on X11, for those who want to watch. libX11 is opened when they are asked for; nothing
-//! else of replay needs it.
+//! Windows on X11, for `replay --window`.
+//!
+//! libX11 is opened only when windows are asked for; nothing else in replay needs it.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_ulong, c_void};
 use std::ptr;
@@ -62,13 +63,14 @@ macro_rules! functions {
 
         impl Xlib {
             fn open() -> Option<Self> {
-                // SAFETY: the name ends with zero; the library does what it does for every program.
+                // SAFETY: the name is NUL-terminated; the library's initializers run as in every
+                // program that uses it.
                 let library = unsafe { libc::dlopen(c"libX11.so.6".as_ptr(), libc::RTLD_NOW) };
                 if library.is_null() {
                     return None;
                 }
                 let find = |name: &CStr| {
-                    // SAFETY: a library that is never closed, and a name that ends with zero.
+                    // SAFETY: a library that is never closed, and a NUL-terminated name.
                     let found = unsafe { libc::dlsym(library, name.as_ptr()) };
                     (!found.is_null()).then_some(found)
                 };
@@ -108,34 +110,34 @@ functions! {
 
 type ErrorHandler = extern "C" fn(usize, *mut c_void) -> c_int;
 
-/// A request of ours that the server refuses ends nothing.
+/// Xlib's error handler: returns, so that a refused request does not end the process.
 extern "C" fn ignore(_display: usize, _event: *mut c_void) -> c_int {
     0
 }
 
-/// A connection to the X server. It stays open: EGL keeps using it.
+/// A connection to the X server. It is never closed, since EGL keeps using it.
 pub struct Windows {
     xlib: Xlib,
     display: usize,
 }
 
-/// A window of ours.
+/// A window that the player created.
 pub struct Window(c_ulong);
 
 impl Window {
-    /// Its number, which is what EGL takes for it.
+    /// The window's XID, which is EGL's native window.
     pub fn id(&self) -> usize {
         self.0 as usize
     }
 }
 
 impl Windows {
-    /// Opens libX11 and the X server that `DISPLAY` names; the error says what is missing.
+    /// Opens libX11 and the X server that `DISPLAY` names. The error says what is missing.
     pub fn open() -> Result<Self, String> {
         let xlib = Xlib::open().ok_or("windows need libX11.so.6; install it (libx11-6)")?;
-        // SAFETY: called before anything else of Xlib.
+        // SAFETY: called before any other function of Xlib.
         unsafe { (xlib.init_threads)() };
-        // SAFETY: null is the display of DISPLAY.
+        // SAFETY: null selects the display that DISPLAY names.
         let display = unsafe { (xlib.open_display)(ptr::null()) };
         if display == 0 {
             return Err(
@@ -148,12 +150,12 @@ impl Windows {
         Ok(Self { xlib, display })
     }
 
-    /// Xlib's display, as an address.
+    /// Address of Xlib's `Display`.
     pub fn display(&self) -> usize {
         self.display
     }
 
-    /// A window of that size which surfaces of that configuration can be made of.
+    /// Creates and maps a window of `size` pixels, from which surfaces of `config` can be made.
     pub fn create(&self, real: &Real, config: Handle, size: (u32, u32)) -> Result<Window, Skip> {
         let visual = real.config_attribute(config, EGL_NATIVE_VISUAL_ID).unwrap_or(0);
         let (visual, depth) =
@@ -178,8 +180,8 @@ impl Windows {
             cursor: 0,
         };
         let (width, height) = size;
-        // SAFETY: an open display, its root and one of its visuals; the attributes live during the
-        // call, and those that the mask names are set.
+        // SAFETY: an open display, its root window and one of its visuals; the attributes live
+        // during the call, and those that the mask names are set.
         let window = unsafe {
             (xlib.create_window)(
                 display,
@@ -201,7 +203,7 @@ impl Windows {
         }
         let window = Window(window);
         self.fix_size(&window, size);
-        // SAFETY: our window, and a text that ends with zero.
+        // SAFETY: our window, and a NUL-terminated string.
         unsafe { (xlib.store_name)(display, window.0, c"gapii-ctl replay".as_ptr()) };
         // SAFETY: our window.
         unsafe { (xlib.map_window)(display, window.0) };
@@ -209,7 +211,7 @@ impl Windows {
         Ok(window)
     }
 
-    /// A visual by its number: its address, and its depth.
+    /// Address and depth of the visual with this id.
     fn visual(&self, id: c_ulong) -> Option<(usize, c_int)> {
         let mut template = VisualInfo {
             visual: 0,
@@ -222,7 +224,7 @@ impl Windows {
             bits_per_rgb: 0,
         };
         let mut count = 0;
-        // SAFETY: an open display; of the template, the number is looked at.
+        // SAFETY: an open display; the mask selects only the id of the template.
         let found = unsafe {
             (self.xlib.get_visual_info)(
                 self.display,
@@ -234,14 +236,14 @@ impl Windows {
         if found.is_null() {
             return None;
         }
-        // SAFETY: not null: at least one, which is ours until it is freed.
+        // SAFETY: not null, so it holds at least one element, which is ours until it is freed.
         let &VisualInfo { visual, depth, .. } = unsafe { &*found };
-        // SAFETY: Xlib gave it, and nobody looks at it any more.
+        // SAFETY: Xlib allocated it, and it is not used again.
         unsafe { (self.xlib.free)(found.cast()) };
         (count > 0).then_some((visual, depth))
     }
 
-    /// Asks the window manager to leave the size alone.
+    /// Asks the window manager not to resize the window.
     fn fix_size(&self, window: &Window, size: (u32, u32)) {
         let size = [size.0 as c_int, size.1 as c_int];
         let mut hints =
@@ -258,9 +260,9 @@ impl Windows {
         self.sync();
     }
 
-    /// Destroys the window, after its surface.
+    /// Destroys the window. Its surface has to be destroyed first.
     pub fn destroy(&self, window: &Window) {
-        // SAFETY: our window, whose surface has gone.
+        // SAFETY: our window; by this function's contract its surface has been destroyed.
         unsafe { (self.xlib.destroy_window)(self.display, window.0) };
         self.sync();
     }

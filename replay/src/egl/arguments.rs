@@ -3,17 +3,19 @@
 use crate::call::Call;
 use crate::survey::attributes;
 
-/// Whether it did not fail when it was recorded.
+/// Whether the recorded command succeeded: its result was not 0, or is not in the trace.
 pub(super) fn succeeded(call: &Call<'_, '_>) -> bool {
     call.recorded_result() != Some(0)
 }
 
-/// Whether it is a function of EGL itself, and none of an extension.
+/// Whether this is a function of core EGL, not of an extension: extension names end in capital
+/// letters.
 pub(super) fn is_core(call: &Call<'_, '_>) -> bool {
     call.command.name().ends_with(|last: char| last.is_ascii_lowercase())
 }
 
-/// The list of a command, by its parameter.
+/// Pairs of the attribute list that a command passes at parameter `index`; each word has `width`
+/// bytes.
 pub(super) fn attributes_of(call: &Call<'_, '_>, index: usize, width: usize) -> Vec<(i64, i64)> {
     attributes(call.observed(index).as_deref().unwrap_or_default(), width)
 }

@@ -1,4 +1,4 @@
-//! Contexts and who shares with whom.
+//! Contexts and share groups.
 
 use super::arguments::{attributes_of, succeeded};
 use crate::call::Call;
@@ -44,7 +44,7 @@ pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglDestroyContext: the driver keeps it while it is current.
+/// eglDestroyContext. The driver keeps the context while it is current.
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
     let egl = &mut call.parts.egl;
@@ -57,7 +57,7 @@ pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglSwapInterval: only windows wait for anything, pbuffers let it be.
+/// eglSwapInterval. It delays swaps of windows only; the driver ignores it for pbuffers.
 pub fn swap_interval(call: &mut Call<'_, '_>) -> Outcome {
     if succeeded(call)
         && let Some(real) = &call.parts.egl.real

@@ -1,7 +1,8 @@
-//! What is current on which thread.
+//! Which context and surfaces are current on which thread.
 //!
-//! A trace has a context on one thread at a time, but a driver may have let it go before the thread
-//! that had it returned. Here it is taken from that thread before another one gets it.
+//! A trace has a context on one thread at a time. The recorded driver may have released a context
+//! before the releasing thread returned from its call. So replay releases a context on the thread
+//! that has it before another thread gets it.
 
 use crate::call::Call;
 use crate::parts::Parts;
@@ -24,7 +25,7 @@ pub fn make_current(call: &mut Call<'_, '_>) -> Outcome {
     }
     let result = begin(call.parts, thread, process, (draw, read, context));
     if result.is_err() {
-        // Nothing is to be drawn to what was current before.
+        // Nothing may be drawn to the surface that was current before.
         release(call.parts, thread);
     }
     result
@@ -86,7 +87,7 @@ fn wanted(
     Ok((made, made, context))
 }
 
-/// Another thread lets go of what is current there. It is between its calls, or it has ended.
+/// Releases what is current on another thread. That thread is between calls, or it has ended.
 fn take_from(parts: &mut Parts, thread: u32) {
     parts.egl.currents.remove(&thread);
     if let Some(real) = parts.egl.real.clone() {
@@ -96,7 +97,7 @@ fn take_from(parts: &mut Parts, thread: u32) {
     }
 }
 
-/// The calling thread lets go of what is current.
+/// Releases what is current on the calling thread.
 fn release(parts: &mut Parts, thread: u32) {
     parts.egl.currents.remove(&thread);
     if let Some(real) = &parts.egl.real {
@@ -115,7 +116,7 @@ pub fn release_thread(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The calling thread, which played `thread`, is about to end: it lets go of what is current.
+/// Releases what is current on the calling thread, which played `thread` and is about to end.
 pub fn end_thread(parts: &mut Parts, thread: u32) {
     parts.egl.currents.remove(&thread);
     if let Some(real) = parts.egl.real.as_ref().map(Real::unheard) {

@@ -1,4 +1,4 @@
-//! Displays of the trace: which there are, and the end of all that is one's.
+//! Displays of the trace, and the end of a display's objects.
 
 use gapii_commands::CommandId;
 use gapii_commands::constants;
@@ -10,7 +10,7 @@ use crate::skip::Outcome;
 
 const EGL_TRACK_REFERENCES_KHR: i64 = constants::EGL_TRACK_REFERENCES_KHR as i64;
 
-/// eglGetDisplay, eglGetPlatformDisplayEXT: their attributes mean nothing here.
+/// eglGetDisplay, eglGetPlatformDisplayEXT. Replay ignores their attributes.
 pub fn get(call: &mut Call<'_, '_>) -> Outcome {
     begin(call, None)
 }
@@ -54,9 +54,9 @@ pub fn initialize(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglTerminate: the display's objects go; what is current stays until it no longer is, which is what
-/// the driver does when the objects are destroyed. The driver's display ends if none is initialized
-/// any more.
+/// eglTerminate. The display's objects are destroyed; a driver keeps a destroyed object that is
+/// current until it is no longer current. The driver's display is terminated if no display of the
+/// trace remains initialized and the trace initializes none later.
 pub fn terminate(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(0));
     if !succeeded(call) {
@@ -89,7 +89,8 @@ pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Whether this eglTerminate ends the display.
+/// Whether this eglTerminate ends the display. With `EGL_TRACK_REFERENCES_KHR` only the call that
+/// releases the last reference does.
 fn is_last(display: &mut Display) -> bool {
     if display.is_counted && display.references > 1 {
         display.references -= 1;
@@ -99,7 +100,7 @@ fn is_last(display: &mut Display) -> bool {
     true
 }
 
-/// All objects of a display go.
+/// Destroys all objects of a display.
 fn end(egl: &mut Egl, process: u32, display: u64) {
     let Some(real) = egl.real.clone() else { return };
     let is_of_it = |key: &(u32, u64), of: u64| key.0 == process && of == display;

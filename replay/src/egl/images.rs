@@ -1,4 +1,5 @@
-//! Images: those made from objects of OpenGL ES. The memory of others is not in a trace.
+//! EGL images of objects of OpenGL ES. Images of other memory are skipped, since a trace does not
+//! hold that memory.
 
 use crate::call::Call;
 use crate::names::Kind;

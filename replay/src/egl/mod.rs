@@ -1,9 +1,9 @@
 //! Commands of EGL: displays, configurations, surfaces and contexts of this machine.
 //!
-//! All displays of a trace are one here, whose objects remember whose they are; configurations are
-//! found by their attributes, and windows are pbuffers of their size unless they are asked for. What
-//! only asks changes nothing; what failed is not played. No handle, file descriptor or address of a
-//! trace gets to the driver.
+//! All displays of a trace become one display here; each object remembers its display in the trace.
+//! Configurations are found by their attributes. Windows become pbuffers of the same size unless
+//! `--window` is given. Queries change nothing, and failed commands are not played. No handle, file
+//! descriptor or address of a trace reaches the driver.
 
 mod arguments;
 mod contexts;

@@ -1,7 +1,8 @@
-//! What programs only ask EGL. The answers change nothing here; the driver is asked all the same, so
-//! that a replay that is recorded has the program's commands.
+//! Queries of EGL. Their answers do not affect the replay. The driver is asked nevertheless, so
+//! that a recorded replay contains the program's commands.
 //!
-//! Refuses: attributes that name something outside of the trace, and handles that nothing is known of.
+//! Refuses attributes that refer to anything outside the trace, and handles that replay does not
+//! know.
 
 use std::ffi::CString;
 
@@ -17,14 +18,14 @@ const EGL_PBUFFER_BIT: i32 = constants::EGL_PBUFFER_BIT as i32;
 const EGL_PIXMAP_BIT: i32 = constants::EGL_PIXMAP_BIT as i32;
 const EGL_WINDOW_BIT: i32 = constants::EGL_WINDOW_BIT as i32;
 const EGL_MATCH_NATIVE_PIXMAP: i32 = constants::EGL_MATCH_NATIVE_PIXMAP as i32;
-/// Most configurations that are asked for at a time.
+/// Largest number of configurations that a query returns.
 const CONFIGS_MAX: usize = 4096;
 
 fn real<'a>(call: &'a Call<'_, '_>) -> Option<&'a Real> {
     call.parts.egl.real.as_ref().filter(|_| succeeded(call))
 }
 
-/// eglGetProcAddress: also one whose answer was that there is none.
+/// eglGetProcAddress, including calls that returned null.
 pub fn proc_address(call: &mut Call<'_, '_>) -> Outcome {
     let name = call.observed(0).map(|name| name.to_vec()).unwrap_or_default();
     if let (Some(real), Ok(name)) = (&call.parts.egl.real, CString::new(name)) {
@@ -34,7 +35,7 @@ pub fn proc_address(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglGetError: errors are the player's own affair, whatever they were.
+/// eglGetError. The error that the driver returns here is the player's own and is not compared.
 pub fn error(call: &mut Call<'_, '_>) -> Outcome {
     if let Some(real) = &call.parts.egl.real {
         real.ask_error();
@@ -42,7 +43,7 @@ pub fn error(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglBindAPI: contexts of other APIs are not made.
+/// eglBindAPI. Only OpenGL ES is bound: replay makes no contexts of other APIs.
 pub fn bind_api(call: &mut Call<'_, '_>) -> Outcome {
     if let (Some(real), EGL_OPENGL_ES_API) = (real(call), call.u32(0)) {
         real.bind_api(EGL_OPENGL_ES_API);
@@ -58,7 +59,7 @@ pub fn api(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglGetCurrentContext: also one whose answer was that there is none.
+/// eglGetCurrentContext, including calls that returned none.
 pub fn current_context(call: &mut Call<'_, '_>) -> Outcome {
     if let Some(real) = &call.parts.egl.real {
         real.ask_current_context();
@@ -66,7 +67,7 @@ pub fn current_context(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglGetCurrentDisplay, the same.
+/// eglGetCurrentDisplay, including calls that returned none.
 pub fn current_display(call: &mut Call<'_, '_>) -> Outcome {
     if let Some(real) = &call.parts.egl.real {
         real.ask_current_display();
@@ -74,7 +75,7 @@ pub fn current_display(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// eglGetCurrentSurface, the same.
+/// eglGetCurrentSurface, including calls that returned none.
 pub fn current_surface(call: &mut Call<'_, '_>) -> Outcome {
     if let Some(real) = &call.parts.egl.real {
         real.ask_current_surface(call.i32(0));
@@ -108,7 +109,8 @@ pub fn choose_config(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Windows and pixmaps are pbuffers here. Windows are what is meant where nothing is said.
+/// Replaces windows and pixmaps by pbuffers in a list for eglChooseConfig. Without EGL_SURFACE_TYPE
+/// the default is windows (EGL 1.5, 3.4.1), so it is replaced too.
 fn with_pbuffers(attributes: &mut Vec<(i32, i32)>) {
     let others = EGL_WINDOW_BIT | EGL_PIXMAP_BIT;
     let mut is_said = false;
@@ -131,13 +133,14 @@ pub fn configs(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// For how many configurations there is room, if for any.
+/// Number of configurations for which the program passed room; `None` if it passed null.
 fn room(call: &Call<'_, '_>, at: usize, size: usize) -> Option<usize> {
     let size = usize::try_from(call.i32(size)).unwrap_or(0).min(CONFIGS_MAX);
     (call.bits(at) != 0).then_some(size)
 }
 
-/// Configurations that were told, and those that are told now, in the same order.
+/// Pairs the configurations that the program was told with those that the driver returns now, in
+/// the same order.
 fn note(call: &mut Call<'_, '_>, index: usize, found: Option<Vec<Handle>>) {
     let Some(found) = found else { return };
     let told = call.observed(index).map(|bytes| bytes.to_vec()).unwrap_or_default();

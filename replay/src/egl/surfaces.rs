@@ -1,4 +1,4 @@
-//! Surfaces: pbuffers, for windows and pixmaps too, unless windows are asked for.
+//! Surfaces of EGL. Windows and pixmaps become pbuffers too, unless `--window` asks for windows.
 
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};
@@ -17,9 +17,9 @@ const EGL_MIPMAP_LEVEL: i32 = constants::EGL_MIPMAP_LEVEL as i32;
 const EGL_MULTISAMPLE_RESOLVE: i32 = constants::EGL_MULTISAMPLE_RESOLVE as i32;
 const EGL_GL_COLORSPACE: i32 = constants::EGL_GL_COLORSPACE as i32;
 
-/// Attributes of any surface that the driver is told.
+/// Attributes that the driver gets for windows and pixmaps.
 const OF_ANY: [i32; 1] = [EGL_GL_COLORSPACE];
-/// Those of a pbuffer.
+/// Attributes that the driver gets for pbuffers.
 const OF_PBUFFERS: [i32; 6] = [
     EGL_GL_COLORSPACE,
     EGL_MIPMAP_TEXTURE,
@@ -29,9 +29,9 @@ const OF_PBUFFERS: [i32; 6] = [
     EGL_HEIGHT,
 ];
 
-/// Longest side of a surface.
+/// Longest side of a surface, in pixels.
 const SIDE_MAX: u32 = 16384;
-/// Size of a surface that the trace tells nothing of.
+/// Width and height of a surface whose size is not in the trace.
 const SIZE_UNKNOWN: (u32, u32) = (256, 256);
 
 /// eglCreateWindowSurface, eglCreatePlatformWindowSurfaceEXT.
@@ -46,7 +46,8 @@ pub fn create_window_wide(call: &mut Call<'_, '_>) -> Outcome {
     create(call, attributes, Sort::Window)
 }
 
-/// eglCreatePixmapSurface and the like: nobody sees what is drawn there but the program.
+/// eglCreatePixmapSurface and its variants. A pixmap becomes a pbuffer: only the program would see
+/// the pixmap's content.
 pub fn create_pixmap(call: &mut Call<'_, '_>) -> Outcome {
     let attributes = only(&attributes_of(call, 3, 4), &OF_ANY);
     create(call, attributes, Sort::Pbuffer)
@@ -60,11 +61,12 @@ pub fn create_pixmap_wide(call: &mut Call<'_, '_>) -> Outcome {
 
 /// eglCreatePbufferSurface.
 pub fn create_pbuffer(call: &mut Call<'_, '_>) -> Outcome {
-    // The size is among them, to stand where the program had it.
+    // The list keeps EGL_WIDTH and EGL_HEIGHT, so that they stay at the program's place in it.
     let attributes = only(&attributes_of(call, 2, 4), &OF_PBUFFERS);
     create(call, attributes, Sort::Pbuffer)
 }
 
+/// Kind of the driver's surface.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sort {
     Window,
@@ -108,7 +110,7 @@ fn pixels(size: (u32, u32)) -> u64 {
     u64::from(size.0) * u64::from(size.1)
 }
 
-/// A surface of the driver.
+/// Creates a surface of the driver: of `window` if it is given, else a pbuffer of `size` pixels.
 fn make(
     real: &Real,
     config: Handle,
@@ -129,7 +131,7 @@ fn make(
     })
 }
 
-/// Attributes of a pbuffer of that size.
+/// Attributes of a pbuffer, with its width and height set to `size`.
 fn with_size(attributes: &[(i32, i32)], size: (u32, u32)) -> Vec<(i32, i32)> {
     let mut all = attributes.to_vec();
     for (name, value) in [(EGL_HEIGHT, size.1), (EGL_WIDTH, size.0)] {
@@ -144,7 +146,7 @@ fn with_size(attributes: &[(i32, i32)], size: (u32, u32)) -> Vec<(i32, i32)> {
     all
 }
 
-/// eglDestroySurface: the driver keeps it while it is current.
+/// eglDestroySurface. The driver keeps the surface while it is current.
 pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
     if succeeded(call) {
@@ -198,7 +200,7 @@ fn found<'a>(call: &'a Call<'_, '_>, index: usize) -> Result<(&'a Real, Handle),
 }
 
 impl Egl {
-    /// The surface loses its name; the driver keeps it while it is current.
+    /// Forgets and destroys a surface. The driver keeps the surface while it is current.
     pub(super) fn destroy_surface(&mut self, key: Key) {
         let (Some(surface), Some(real)) = (self.surfaces.remove(&key), &self.real) else { return };
         self.pixels -= pixels(surface.size);
@@ -208,7 +210,8 @@ impl Egl {
         }
     }
 
-    /// A surface gets another size. It is current on `thread`, the one that calls, or nowhere.
+    /// Gives a surface another size in pixels. The surface is current on `thread`, which is the
+    /// calling thread, or nowhere.
     pub(super) fn resize(&mut self, key: Key, size: (u32, u32), thread: u32) -> Outcome {
         let size = checked(size)?;
         let (Some(surface), Some(real)) = (self.surfaces.get_mut(&key), &self.real) else {
@@ -247,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn size_of_a_pbuffer_stands_where_it_stood_and_is_the_surface_s() {
+    fn pbuffer_size_keeps_its_place_in_the_list() {
         let check = |attributes: &[(i32, i32)], expected: &[(i32, i32)]| {
             assert_eq!(with_size(attributes, (4, 3)), expected);
         };

@@ -1,11 +1,11 @@
-//! Swaps: the end of a frame, of which the images are taken just before.
+//! Swaps, each of which ends a frame. The frame's picture is taken just before.
 
 use crate::call::Call;
 use crate::skip::Outcome;
 
 use super::arguments::succeeded;
 
-/// eglSwapBuffers and those with damage.
+/// eglSwapBuffers, eglSwapBuffersWithDamage….
 pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
     if !succeeded(call) {
@@ -16,7 +16,8 @@ pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
     let surface = egl.surfaces.get_mut(&key).ok_or("its surface is not known")?;
     surface.swaps += 1;
     if surface.window.is_none() {
-        // A pbuffer has nothing to show, and the driver nothing to do; what a swap begins is begun.
+        // A swap of a pbuffer does nothing, so the commands are flushed as a swap of a window would
+        // do.
         real.flush();
         real.swap(surface.real);
     } else if !real.swap(surface.real) {
@@ -30,7 +31,8 @@ pub fn swap(call: &mut Call<'_, '_>) -> Outcome {
     }
 }
 
-/// eglPostSubBufferNV, eglCopyBuffers and the like: a pbuffer shows nothing, a window all of it.
+/// eglPostSubBufferNV, eglCopyBuffers and similar commands, which show a part of a surface. They
+/// are played as a flush.
 pub fn show(call: &mut Call<'_, '_>) -> Outcome {
     let key = (call.command.process, call.u64(1));
     if !succeeded(call) {

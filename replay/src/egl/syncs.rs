@@ -1,4 +1,4 @@
-//! Sync objects. A wait that was over in the recording is waited for here, up to ten seconds.
+//! Sync objects of EGL. A wait that succeeded in the recording is repeated here for up to 10 s.
 
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};
@@ -16,15 +16,15 @@ const EGL_SYNC_STATUS: i32 = constants::EGL_SYNC_STATUS as i32;
 const EGL_SIGNALED: i32 = constants::EGL_SIGNALED as i32;
 const EGL_CONDITION_SATISFIED: i32 = constants::EGL_CONDITION_SATISFIED as i32;
 
-/// What is waited for one sync at most.
+/// Longest wait for one sync, in nanoseconds.
 const WAIT_NS: u64 = 10_000_000_000;
-/// Waits in vain after which there are no more.
+/// After this number of waits that timed out, replay waits no longer (0 ns).
 const VAIN_WAITS_MAX: u32 = 6;
 
 /// eglCreateSync, eglCreateSyncKHR.
 pub fn create(call: &mut Call<'_, '_>) -> Outcome {
     let kind = match call.u32(1) {
-        // Its descriptor is not ours to have.
+        // A native fence becomes a plain one: its file descriptor belonged to the program.
         EGL_SYNC_FENCE | EGL_SYNC_NATIVE_FENCE_ANDROID => EGL_SYNC_FENCE,
         EGL_SYNC_REUSABLE_KHR => EGL_SYNC_REUSABLE_KHR,
         kind => return refuse(call, kind),
@@ -68,7 +68,7 @@ pub fn destroy(call: &mut Call<'_, '_>) -> Outcome {
     end(call, 1)
 }
 
-/// eglDestroySyncNV, which has no display.
+/// eglDestroySyncNV, which has no display parameter.
 pub fn destroy_nv(call: &mut Call<'_, '_>) -> Outcome {
     end(call, 0)
 }
@@ -85,7 +85,7 @@ fn end(call: &mut Call<'_, '_>, index: usize) -> Outcome {
     Ok(())
 }
 
-/// eglClientWaitSync: one that was in vain is not waited for.
+/// eglClientWaitSync. Only a wait that succeeded in the recording is repeated.
 pub fn client_wait(call: &mut Call<'_, '_>) -> Outcome {
     if call.recorded_result() != Some(EGL_CONDITION_SATISFIED as u64) {
         return Ok(());
@@ -101,7 +101,8 @@ pub fn client_wait_nv(call: &mut Call<'_, '_>) -> Outcome {
     wait_for(call, 0)
 }
 
-/// eglGetSyncAttrib: a program that was told that a sync is signalled goes on as if it had waited.
+/// eglGetSyncAttrib. If the program was told that the sync is signalled, replay waits for it: the
+/// program may rely on it.
 pub fn ask(call: &mut Call<'_, '_>) -> Outcome {
     let value = call.observed(3);
     let value = value.as_deref().and_then(|value| value.first_chunk());
@@ -122,7 +123,7 @@ fn wait_for(call: &mut Call<'_, '_>, index: usize) -> Outcome {
         0 => Err(format!("the driver refused: {}", real.error()).into()),
         _ => {
             call.parts.egl.vain_waits += 1;
-            Err("the sync was not signalled within ten seconds, or within none after six of such"
+            Err("the sync was not signalled within 10 s; after six such waits replay does not wait"
                 .into())
         }
     }

@@ -1,7 +1,7 @@
-//! Arguments as the driver is to have them, for generated code.
+//! Arguments in the driver's form, for generated code.
 //!
-//! How much memory a driver may touch is computed from arguments, so it is compared with the room
-//! that there is before the driver gets a pointer.
+//! How much memory a driver may touch is computed from the arguments. It is compared with the room
+//! there is before the driver gets a pointer.
 
 use std::ffi::{c_char, c_void};
 
@@ -10,17 +10,18 @@ use crate::names::Kind;
 use crate::skip::Skip;
 use gapii_commands::ids;
 
-/// Texts that one command may have.
+/// Largest number of strings of one command.
 const TEXTS_MAX: usize = 1 << 16;
 
 impl Call<'_, '_> {
-    /// An address that is only a number.
+    /// An argument that the driver treats as a number although its type is a pointer.
     pub fn address(&self, index: usize) -> *mut c_void {
         self.usize(index) as *mut c_void
     }
 
-    /// An input of which the driver reads up to `need` bytes. Null becomes zeros: not every driver
-    /// looks.
+    /// An input from which the driver reads up to `need` bytes. Null becomes memory that reads as
+    /// zeros, since not every driver checks for null. Skips a command that reads more memory than
+    /// replay provides.
     pub fn input<T>(&mut self, index: usize, need: i64) -> Result<*const T, Skip> {
         match self.bits(index) {
             0 => Ok(self.parts.memory.void().cast()),
@@ -28,7 +29,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The same of an input that may be null.
+    /// As [`Self::input`], but null stays null.
     pub fn input_or_null<T>(&mut self, index: usize, need: i64) -> Result<*const T, Skip> {
         let address = self.bits(index);
         let need = u64::try_from(need).unwrap_or(0);
@@ -38,8 +39,8 @@ impl Call<'_, '_> {
         self.pointer(index)
     }
 
-    /// An input of which the driver reads up to `need` bytes, or an offset while a buffer is bound to
-    /// `binding`.
+    /// An input from which the driver reads up to `need` bytes, or an offset while a buffer is
+    /// bound to `binding`.
     pub fn input_or_offset<T>(
         &mut self,
         index: usize,
@@ -53,8 +54,8 @@ impl Call<'_, '_> {
         self.input(index, need)
     }
 
-    /// An output of which the driver writes up to `need` bytes. For null there is room, too: not
-    /// every driver looks.
+    /// An output to which the driver writes up to `need` bytes. For null the driver gets room, too,
+    /// since not every driver checks for null.
     pub fn room<T>(&mut self, index: usize, need: i64) -> Result<*mut T, Skip> {
         match self.bits(index) {
             0 => Ok(self.parts.outputs.piece(u64::try_from(need).unwrap_or(0), 0)?.cast()),
@@ -62,23 +63,23 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The same of an output that may be null.
+    /// As [`Self::room`], but null stays null.
     pub fn room_or_null<T>(&mut self, index: usize, need: i64) -> Result<*mut T, Skip> {
         self.output_of(index, u64::try_from(need).unwrap_or(0))
     }
 
-    /// An array of texts. Those that the trace lacks are empty.
+    /// An input array of `count` strings. Strings that the trace lacks are empty.
     pub fn text_array(&mut self, index: usize, count: i64) -> Result<*const *const c_char, Skip> {
         let count = usize::try_from(count).unwrap_or(0);
         if count > TEXTS_MAX {
-            return Err(Skip::from("it has more texts than replay takes"));
+            return Err(Skip::from("it has more strings than replay takes"));
         }
         let mut texts = self.texts(index);
         texts.resize(count, Vec::new());
         Ok(self.place_texts(&texts)?.0)
     }
 
-    /// The same of an array that may be null.
+    /// As [`Self::text_array`], but null stays null.
     pub fn text_array_or_null(
         &mut self,
         index: usize,
@@ -90,13 +91,14 @@ impl Call<'_, '_> {
         }
     }
 
-    /// The driver's object of a name that is an address; null of one that is not known.
+    /// The driver's object for a handle that is an address; null if the handle is not known.
     pub fn handle(&mut self, kind: Kind, index: usize) -> *mut c_void {
         let found = self.parts.names.find(self.scopes, kind, self.bits(index));
         found.unwrap_or(0) as usize as *mut c_void
     }
 
-    /// The driver's name of an object that is made by being bound.
+    /// The driver's name for a bind command. An unknown name is generated first, since binding
+    /// creates the object.
     pub fn bound_name(&mut self, kind: Kind, index: usize) -> Result<u32, Skip> {
         let recorded = self.bits(index);
         if recorded == 0 {
@@ -115,7 +117,8 @@ impl Call<'_, '_> {
         Ok(real)
     }
 
-    /// What makes names of a kind in this context.
+    /// Function that generates names of a kind in this context; `None` for kinds that binding does
+    /// not create.
     fn generator(&mut self, kind: Kind) -> Option<u16> {
         let is_es1 = self.parts.facts(self.scopes).version.0 < 2;
         Some(match (kind, is_es1) {
@@ -133,7 +136,7 @@ impl Call<'_, '_> {
         })
     }
 
-    /// Number of the driver's function of this command's name, for what plays several.
+    /// Id of this command's function, for a player that several commands share.
     pub fn own_function(&self) -> Result<u16, Skip> {
         let known =
             self.command.known().ok_or_else(|| Skip::from("this build does not know it"))?;

@@ -1,8 +1,8 @@
-//! Vertex arrays in the program's memory: they are where `Memory` has what a draw reads of them.
+//! Vertex arrays in the program's memory. `Memory` has what a draw reads from them.
 //!
-//! One whose vertices are further apart than replay takes is in the void. In a context that was given
-//! such a one all are set anew before each draw: how an array is read (size, type, stride) is what
-//! the driver says of it; only where it is comes from the trace.
+//! An array whose stride exceeds 4095 bytes points into the void. In a context that was given such
+//! an array, every client array is set anew before each draw: its format (size, type, stride) is
+//! queried from the driver, and only its address comes from the trace.
 
 use std::ffi::c_void;
 
@@ -19,14 +19,14 @@ use gapii_commands::constants::{
 };
 use gapii_commands::{constants, ids};
 
-/// The longest way from one vertex to the next: what index times stride can reach is readable.
+/// Largest stride in bytes: index times stride never leaves readable memory.
 const STRIDE_MAX: i32 = 4095;
 
-/// Slots of the state's table.
+/// Number of vertex arrays in the tracked state: generic attributes, then the arrays of ES 1.
 const SLOTS: u32 = 48;
-/// Those that are generic attributes; those behind them are of ES 1.
+/// Number of generic attributes, which come first.
 const GENERIC_SLOTS: u32 = 32;
-/// The slot of the first unit's texture coordinates.
+/// First array of texture coordinates; texture unit n has the n-th from here.
 const COORDINATES_SLOT: u32 = 38;
 
 const BIND_BUFFER: u16 = ids::GL_BIND_BUFFER;
@@ -44,7 +44,8 @@ type AttribIPointer = unsafe extern "C" fn(u32, i32, u32, i32, *const c_void);
 type SizedPointer = unsafe extern "C" fn(i32, u32, i32, *const c_void);
 type UnsizedPointer = unsafe extern "C" fn(u32, i32, *const c_void);
 
-/// The pointer of a command that sets an array: an offset while a buffer is bound.
+/// The pointer of a command that sets a vertex array: an offset while a buffer is bound, else an
+/// address. `pointer` and `stride` are parameter indices.
 pub fn array_pointer<T>(
     call: &mut Call<'_, '_>,
     pointer: usize,
@@ -58,14 +59,15 @@ pub fn array_pointer<T>(
         return Ok(address as usize as *const T);
     }
     if !(0..=STRIDE_MAX).contains(&call.i32(stride)) {
-        // Whether that is what the driver has then is its affair, and looked at before draws.
+        // The driver may refuse this stride. `set_client_arrays` asks it before each draw.
         call.parts.wide_arrays.insert(call.scopes.context);
         return Ok(call.parts.memory.void().cast());
     }
     Ok(call.parts.memory.home(address).cast())
 }
 
-/// Sets the client arrays of the draw that is about to be played, where some have to be.
+/// Sets the client arrays of the next draw anew, in a context that was given a stride that is too
+/// large.
 pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
     if !call.parts.wide_arrays.contains(&call.scopes.context) {
         return Ok(());
@@ -91,13 +93,14 @@ pub fn set_client_arrays(call: &mut Call<'_, '_>) -> Outcome {
     set
 }
 
-/// Where an array is now. One that the trace has no place of is in the void.
+/// Address of an array in the player's memory; an array without an address in the trace is in the
+/// void.
 fn place(memory: &Memory, address: Option<u64>) -> *const c_void {
     address.map_or_else(|| memory.void(), |address| memory.translate(address)).cast()
 }
 
-/// Vertices that are further apart than replay takes are all the first one: no program has them so,
-/// but with arrays that it does not draw.
+/// Stride that the driver gets: one above 4095 bytes becomes 0, tightly packed. A draw that reads
+/// such an array is wrong, but real programs have them only for arrays that they do not draw.
 fn bounded(stride: i32) -> i32 {
     if (0..=STRIDE_MAX).contains(&stride) { stride } else { 0 }
 }
@@ -106,7 +109,7 @@ fn bind_array_buffer(driver: &Driver, from: u32, to: u32) -> Outcome {
     if from != to {
         // SAFETY: the type of glBindBuffer.
         let bind = unsafe { driver.get::<BindBuffer>(BIND_BUFFER) }?;
-        // SAFETY: a target of every version that has buffers; `to` is none or was bound before.
+        // SAFETY: a target of every version that has buffers; `to` is 0 or was bound before.
         unsafe { bind(GL_ARRAY_BUFFER, to) };
     }
     Ok(())
@@ -127,9 +130,9 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcom
     // SAFETY: the type of glVertexAttribPointer.
     let set = unsafe { driver.get::<AttribPointer>(ATTRIB_POINTER) }?;
     let number = |slot: u32, name: u32| {
-        // The current value, which is not asked for, would be four.
+        // Room for four values, in case the driver writes those of GL_CURRENT_VERTEX_ATTRIB.
         let mut values = [0i32; 4];
-        // SAFETY: a slot that the driver has, a name that its version has.
+        // SAFETY: a slot below the driver's limit, and a name of its version.
         unsafe { get(slot, name, values.as_mut_ptr()) };
         values[0]
     };
@@ -137,7 +140,7 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcom
         places.iter().copied().filter(|(slot, _)| *slot < most.min(GENERIC_SLOTS))
     {
         let mut now = std::ptr::null_mut();
-        // SAFETY: as above; what it names is one pointer.
+        // SAFETY: as above; the query writes one pointer.
         unsafe { get_pointer(slot, GL_VERTEX_ATTRIB_ARRAY_POINTER, &raw mut now) };
         if now.is_null()
             || number(slot, GL_VERTEX_ATTRIB_ARRAY_ENABLED) == 0
@@ -152,8 +155,8 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcom
         if is_es3 && number(slot, GL_VERTEX_ATTRIB_ARRAY_INTEGER) != 0 {
             // SAFETY: the type of glVertexAttribIPointer.
             let set = unsafe { driver.get::<AttribIPointer>(ATTRIB_I_POINTER) }?;
-            // SAFETY: what the driver has for this slot already, but for the pointer, which leads
-            // into memory of the player's.
+            // SAFETY: the format that the driver has for this slot already; the pointer leads into
+            // memory of the player's.
             unsafe { set(slot, size, kind, stride, pointer) };
         } else {
             let normalized = number(slot, GL_VERTEX_ATTRIB_ARRAY_NORMALIZED) as u8;
@@ -164,11 +167,11 @@ fn set_generic(call: &mut Call<'_, '_>, places: &[(u32, Option<u64>)]) -> Outcom
     Ok(())
 }
 
-/// An array of ES 1: what the driver calls its numbers, and what sets it.
+/// A vertex array of ES 1: its queries and the function that sets it.
 struct Fixed {
     slot: u32,
     buffer: u32,
-    /// 0: it has one size.
+    /// Query of the number of components; 0: the array's function has no such parameter.
     size: u32,
     kind: u32,
     stride: u32,
@@ -293,12 +296,12 @@ fn set_one(call: &Call<'_, '_>, array: &Fixed, address: Option<u64>) -> Outcome 
         0 => {
             // SAFETY: the type of glNormalPointer and glPointSizePointerOES.
             let set = unsafe { parts.driver.get::<UnsizedPointer>(array.function) }?;
-            // SAFETY: what the driver has for this array already, but for the pointer, which leads
-            // into memory of the player's.
+            // SAFETY: the format that the driver has for this array already; the pointer leads into
+            // memory of the player's.
             unsafe { set(kind, stride, pointer) };
         }
         size => {
-            // SAFETY: the type of the others in the table.
+            // SAFETY: the type of all other functions in the table.
             let set = unsafe { parts.driver.get::<SizedPointer>(array.function) }?;
             // SAFETY: as above.
             unsafe { set(parts.integer(size) as i32, kind, stride, pointer) };

@@ -1,4 +1,4 @@
-//! Indices of blocks of uniforms, which a program asks for by name.
+//! Indices of uniform blocks, for which a program asks by name.
 
 use std::ffi::c_char;
 
@@ -8,6 +8,7 @@ use crate::skip::Outcome;
 use gapii_commands::constants::{GL_INVALID_INDEX, GL_UNIFORM_BLOCK};
 use gapii_commands::ids;
 
+/// Plays `glGetUniformBlockIndex`, and notes the driver's index of the block.
 pub fn glGetUniformBlockIndex(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let name = call.pointer(1)?;
@@ -19,6 +20,7 @@ pub fn glGetUniformBlockIndex(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glGetProgramResourceIndex`, and notes the driver's index of a uniform block.
 pub fn glGetProgramResourceIndex(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let interface = call.u32(1);
@@ -33,7 +35,7 @@ pub fn glGetProgramResourceIndex(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Notes which block it is that the trace has under another index.
+/// Notes the driver's index of the block that has another index in the trace.
 fn place(call: &mut Call<'_, '_>, real: u32) {
     let Some(recorded) = call.recorded_result().map(|bits| bits as u32) else { return };
     if recorded != GL_INVALID_INDEX && real != GL_INVALID_INDEX {

@@ -7,6 +7,7 @@ use crate::names::Kind;
 use crate::skip::{Outcome, Skip};
 use gapii_commands::ids;
 
+/// Plays `glEGLImageTargetTexture2DOES`.
 pub fn glEGLImageTargetTexture2DOES(call: &mut Call<'_, '_>) -> Outcome {
     let (target, image) = (call.u32(0), image(call, 1)?);
     let driver: unsafe extern "C" fn(u32, *mut c_void) =
@@ -16,6 +17,7 @@ pub fn glEGLImageTargetTexture2DOES(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glEGLImageTargetRenderbufferStorageOES`.
 pub fn glEGLImageTargetRenderbufferStorageOES(call: &mut Call<'_, '_>) -> Outcome {
     let (target, image) = (call.u32(0), image(call, 1)?);
     let driver: unsafe extern "C" fn(u32, *mut c_void) =
@@ -25,6 +27,7 @@ pub fn glEGLImageTargetRenderbufferStorageOES(call: &mut Call<'_, '_>) -> Outcom
     Ok(())
 }
 
+/// Plays `glEGLImageTargetTexStorageEXT`.
 pub fn glEGLImageTargetTexStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
     let (target, image) = (call.u32(0), image(call, 1)?);
     let attributes = call.pointer(2)?;
@@ -35,6 +38,7 @@ pub fn glEGLImageTargetTexStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glEGLImageTargetTextureStorageEXT`.
 pub fn glEGLImageTargetTextureStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
     let (texture, image) = (call.name(Kind::Texture, 0), image(call, 1)?);
     let attributes = call.pointer(2)?;
@@ -45,7 +49,8 @@ pub fn glEGLImageTargetTextureStorageEXT(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The image of an argument; drivers need not check what they are given.
+/// The driver's image for an argument. Drivers need not check the handle, so an unknown one skips
+/// the command.
 fn image(call: &mut Call<'_, '_>, index: usize) -> Result<*mut c_void, Skip> {
     let found = call.parts.egl.image(call.command.process, call.u64(index));
     let image = found.ok_or("its EGL image is not one that replay has made")?;

@@ -1,4 +1,4 @@
-//! Commands that say by an argument of which kind the object is that they name.
+//! Commands that name an object whose kind is another argument.
 
 use std::ffi::{c_char, c_void};
 
@@ -12,7 +12,7 @@ use gapii_commands::constants::{
     GL_TRANSFORM_FEEDBACK, GL_VERTEX_ARRAY, GL_VERTEX_ARRAY_OBJECT_EXT,
 };
 
-/// The kind of objects that a word of GL_KHR_debug or GL_EXT_debug_label stands for.
+/// The kind of object that an `identifier` of GL_KHR_debug or GL_EXT_debug_label stands for.
 fn kind(identifier: u32) -> Option<Kind> {
     Some(match identifier {
         GL_BUFFER | GL_BUFFER_OBJECT_EXT => Kind::Buffer,
@@ -30,15 +30,16 @@ fn kind(identifier: u32) -> Option<Kind> {
     })
 }
 
-/// The object of an argument, of a kind that another one says.
+/// The driver's name of an object whose kind is the argument `identifier`.
 fn named(call: &mut Call<'_, '_>, identifier: usize, name: usize) -> u32 {
     match kind(call.u32(identifier)) {
         Some(kind) => call.name(kind, name),
-        // The driver refuses the word.
+        // The driver rejects this identifier.
         None => call.u32(name),
     }
 }
 
+/// Plays `glObjectLabel` and `glObjectLabelKHR`.
 pub fn glObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
     let (identifier, name) = (call.u32(0), named(call, 0, 1));
     let length = call.i32(2);
@@ -50,10 +51,12 @@ pub fn glObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glLabelObjectEXT`.
 pub fn glLabelObjectEXT(call: &mut Call<'_, '_>) -> Outcome {
     glObjectLabel(call)
 }
 
+/// Plays `glGetObjectLabel` and `glGetObjectLabelKHR`.
 pub fn glGetObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
     let (identifier, name) = (call.u32(0), named(call, 0, 1));
     let size = call.i32(2);
@@ -66,11 +69,12 @@ pub fn glGetObjectLabel(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glGetObjectLabelEXT`.
 pub fn glGetObjectLabelEXT(call: &mut Call<'_, '_>) -> Outcome {
     glGetObjectLabel(call)
 }
 
-/// The pointer is a sync object.
+/// Plays `glObjectPtrLabel`. Its pointer is a sync object.
 pub fn glObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let length = call.i32(1);
@@ -82,6 +86,7 @@ pub fn glObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glGetObjectPtrLabel`. Its pointer is a sync object.
 pub fn glGetObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let size = call.i32(1);
@@ -94,7 +99,8 @@ pub fn glGetObjectPtrLabel(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Source and destination are textures, or renderbuffers, by their targets.
+/// Plays `glCopyImageSubData` and its extensions' forms. The targets say whether source and
+/// destination are textures or renderbuffers.
 pub fn glCopyImageSubData(call: &mut Call<'_, '_>) -> Outcome {
     let mut copied = |target: usize, name: usize| match call.u32(target) {
         GL_RENDERBUFFER => call.name(Kind::Renderbuffer, name),

@@ -1,7 +1,7 @@
-//! Mapped buffers: what the program wrote into mapped memory is written into the driver's mapping.
+//! Mapped buffers: copies what the program wrote to mapped memory into the driver's mapping.
 //!
-//! Where a mapping is now, whether it is still there, and how long it is, is what the driver says at
-//! that moment; the trace is not asked.
+//! The driver is asked each time whether a buffer is mapped, where and how long; the trace is not
+//! trusted with it.
 
 use std::ffi::c_void;
 
@@ -20,7 +20,7 @@ use crate::names::Scopes;
 use crate::objects::Mapping;
 use crate::parts::Parts;
 
-/// Also the name of its binding.
+/// Value of GL_BUFFER_ACCESS_OES.
 const GL_WRITE_ONLY: i32 = constants::GL_WRITE_ONLY as i32;
 const GL_MAP_WRITE_BIT: i32 = constants::GL_MAP_WRITE_BIT as i32;
 
@@ -30,13 +30,13 @@ const GET_BUFFER_PARAMETER: u16 = ids::GL_GET_BUFFER_PARAMETERIV;
 const GET_BUFFER_POINTER: u16 = ids::GL_GET_BUFFER_POINTERV;
 const GET_BUFFER_POINTER_OES: u16 = ids::GL_GET_BUFFER_POINTERV_OES;
 
-/// A mapping as the driver has it now.
+/// A mapping as the driver reports it now.
 struct Mapped {
     at: *mut u8,
     len: usize,
 }
 
-/// The driver has mapped the buffer that is bound to `target`.
+/// Notes that the driver has mapped the buffer bound to `target`, at the recorded address.
 pub fn mapped(call: &mut Call<'_, '_>, target: u32, at: *mut c_void) {
     let Some(address) = call.recorded_result().filter(|address| *address != 0 && !at.is_null())
     else {
@@ -48,7 +48,7 @@ pub fn mapped(call: &mut Call<'_, '_>, target: u32, at: *mut c_void) {
     call.parts.mappings.insert(Mapping { process, group, buffer, address });
 }
 
-/// The name under which the driver tells what is bound to a target.
+/// The query that returns the buffer bound to `target`.
 fn binding_of(target: u32) -> Option<u32> {
     Some(match target {
         GL_ARRAY_BUFFER => GL_ARRAY_BUFFER_BINDING,
@@ -67,7 +67,7 @@ fn binding_of(target: u32) -> Option<u32> {
     })
 }
 
-/// Copies what a command observed of mapped memory to where the driver has it mapped now.
+/// Copies what a command observed of mapped memory into the driver's present mapping of the buffer.
 pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
     if parts.mappings.is_empty() {
         return;
@@ -82,8 +82,8 @@ pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
         let left = usize::try_from(offset).ok().and_then(|offset| mapped.len.checked_sub(offset));
         let Some(left) = left else { continue };
         let len = bytes.len().min(left);
-        // SAFETY: the driver has just said that the buffer is mapped here for writing, with `len`
-        // bytes or more behind `offset`; no other thread of the replay runs meanwhile.
+        // SAFETY: the driver has just reported that the buffer is mapped here for writing, with at
+        // least `len` bytes from `offset` on; no other thread of the replay runs meanwhile.
         unsafe {
             std::ptr::copy_nonoverlapping(
                 bytes.as_ptr(),
@@ -97,7 +97,8 @@ pub(crate) fn update(parts: &mut Parts, scopes: Scopes, command: &Command<'_>) {
 type GetParameter = unsafe extern "C" fn(u32, u32, *mut i32);
 type GetPointer = unsafe extern "C" fn(u32, u32, *mut *mut c_void);
 
-/// Where the driver has a buffer mapped for writing, in the context that is current.
+/// The driver's mapping of a buffer, queried in the current context; `None` unless it is mapped for
+/// writing.
 fn ask(parts: &mut Parts, scopes: Scopes, buffer: u32) -> Option<Mapped> {
     let facts = parts.facts(scopes);
     let is_es3 = facts.version >= (3, 0);
@@ -118,10 +119,10 @@ fn ask(parts: &mut Parts, scopes: Scopes, buffer: u32) -> Option<Mapped> {
         false => (GL_ARRAY_BUFFER, GL_ARRAY_BUFFER_BINDING),
     };
     let before = parts.integer(binding);
-    // SAFETY: a target of this version, and a buffer that there is.
+    // SAFETY: a target of this version, and an existing buffer.
     unsafe { bind(target, buffer) };
     let mapped = ask_target(driver, is_es3, target);
-    // SAFETY: what was bound before.
+    // SAFETY: the buffer that was bound before.
     unsafe { bind(target, before) };
     mapped
 }
@@ -134,8 +135,8 @@ fn ask_target(driver: &Driver, is_es3: bool, target: u32) -> Option<Mapped> {
     let get_pointer = unsafe { driver.own::<GetPointer>(get_pointer) }.ok()?;
     let number = |name: u32| {
         let mut value = 0;
-        // SAFETY: a buffer is bound to the target, the name is one of this version, and what it
-        // names is one number.
+        // SAFETY: a buffer is bound to the target, the name is one of this version, and the query
+        // writes one number.
         unsafe { get(target, name, &raw mut value) };
         value
     };
@@ -146,7 +147,7 @@ fn ask_target(driver: &Driver, is_es3: bool, target: u32) -> Option<Mapped> {
         false => (number(GL_BUFFER_SIZE), number(GL_BUFFER_ACCESS) == GL_WRITE_ONLY),
     };
     let mut at = std::ptr::null_mut();
-    // SAFETY: as above; what it names is one pointer.
+    // SAFETY: as above; the query writes one pointer.
     unsafe { get_pointer(target, GL_BUFFER_MAP_POINTER, &raw mut at) };
     let is_there = !at.is_null() && is_writable;
     Some(Mapped { at: at.cast(), len: usize::try_from(len).ok()? }).filter(|_| is_there)

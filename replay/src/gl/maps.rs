@@ -1,4 +1,4 @@
-//! Buffers mapped into memory.
+//! Commands that map buffers into memory.
 
 use std::ffi::c_void;
 
@@ -6,6 +6,7 @@ use super::mappings::mapped;
 use crate::call::Call;
 use crate::skip::Outcome;
 
+/// Plays `glMapBufferRange` and `glMapBufferRangeEXT`.
 pub fn glMapBufferRange(call: &mut Call<'_, '_>) -> Outcome {
     let (target, offset) = (call.u32(0), call.isize(1));
     let (length, access) = (call.isize(2), call.u32(3));
@@ -17,6 +18,7 @@ pub fn glMapBufferRange(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glMapBufferOES`.
 pub fn glMapBufferOES(call: &mut Call<'_, '_>) -> Outcome {
     let (target, access) = (call.u32(0), call.u32(1));
     let driver: unsafe extern "C" fn(u32, u32) -> *mut c_void =
@@ -27,6 +29,7 @@ pub fn glMapBufferOES(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glFlushMappedBufferRange` and `glFlushMappedBufferRangeEXT`.
 pub fn glFlushMappedBufferRange(call: &mut Call<'_, '_>) -> Outcome {
     let (target, offset, length) = (call.u32(0), call.isize(1), call.isize(2));
     let driver: unsafe extern "C" fn(u32, isize, isize) =
@@ -36,6 +39,7 @@ pub fn glFlushMappedBufferRange(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glUnmapBuffer` and `glUnmapBufferOES`.
 pub fn glUnmapBuffer(call: &mut Call<'_, '_>) -> Outcome {
     let target = call.u32(0);
     let driver: unsafe extern "C" fn(u32) -> u8 = unsafe { call.driver(call.own_function()?) }?;

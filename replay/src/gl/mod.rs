@@ -1,9 +1,9 @@
-//! Commands of OpenGL ES: how arguments become a driver's, and the commands that take more than that.
+//! Commands of OpenGL ES: conversion of arguments, and commands that need more than that.
 //!
-//! What is plain is generated; see `generated::table` for who plays which.
+//! Players of plain commands are generated. `generated::table` maps each command to its player.
 
-// A driver's function has the signature that the registry gives its name, and gets pointers into
-// memory of the player alone.
+// The registry gives each of the driver's functions its signature, and the pointers that they get
+// lead only into memory of the player.
 #![allow(
     clippy::multiple_unsafe_ops_per_block,
     clippy::too_many_arguments,

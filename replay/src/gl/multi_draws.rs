@@ -1,4 +1,4 @@
-//! Draws of several lists of indices at once.
+//! Draws with several lists of indices.
 
 use std::ffi::c_void;
 
@@ -8,9 +8,10 @@ use crate::skip::{Outcome, Skip};
 use gapii_commands::constants::GL_ELEMENT_ARRAY_BUFFER_BINDING;
 use gapii_commands::ids;
 
-/// Draws that one command may have.
+/// Largest number of draws in one command.
 const DRAWS_MAX: i32 = 1 << 16;
 
+/// Plays `glMultiDrawElementsEXT`.
 pub fn glMultiDrawElementsEXT(call: &mut Call<'_, '_>) -> Outcome {
     let (mode, ty, draws) = (call.u32(0), call.u32(2), call.i32(4));
     let indices = lists(call, draws)?;
@@ -23,6 +24,7 @@ pub fn glMultiDrawElementsEXT(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glMultiDrawElementsBaseVertexEXT`.
 pub fn glMultiDrawElementsBaseVertexEXT(call: &mut Call<'_, '_>) -> Outcome {
     let (mode, ty, draws) = (call.u32(0), call.u32(2), call.i32(4));
     let indices = lists(call, draws)?;
@@ -36,7 +38,8 @@ pub fn glMultiDrawElementsBaseVertexEXT(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The lists of indices: where each is now, or its offset in the bound buffer.
+/// Array of pointers to the lists of indices in the player's memory, or of offsets while an index
+/// buffer is bound.
 fn lists(call: &mut Call<'_, '_>, draws: i32) -> Result<*const *const c_void, Skip> {
     if draws <= 0 || call.bits(3) == 0 {
         return call.pointer(3);

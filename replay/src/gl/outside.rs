@@ -3,7 +3,7 @@
 use crate::call::Call;
 use crate::skip::{Outcome, Skip};
 
-/// Plays a command that needs what only the program's own process had.
+/// Skips a command that needs something that existed only in the program's process.
 pub fn outside(_call: &mut Call<'_, '_>) -> Outcome {
-    Err(Skip::from("it needs something outside of the program that a trace can't have"))
+    Err(Skip::from("it needs something outside the program that a trace can't hold"))
 }

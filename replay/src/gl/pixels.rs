@@ -1,4 +1,5 @@
-//! Pixels, up and down: how far the driver reads or writes is by its own pixel parameters.
+//! Uploads and read-backs of pixels. The driver's own pixel parameters determine how much memory
+//! they touch.
 
 use std::ffi::c_void;
 
@@ -12,13 +13,13 @@ use gapii_commands::constants::{
 };
 use gapii_commands::{constants, ids};
 
-/// How pixels lie in memory, as the driver has it.
+/// Layout of pixels in memory, from the driver's pixel parameters.
 #[derive(Clone, Copy, Default, Debug)]
 struct Layout {
     alignment: u32,
-    /// Pixels from one row to the next; 0: as many as there are in a row.
+    /// Pixels from one row to the next; 0: as many as a row has.
     row_length: u32,
-    /// Rows from one image to the next; 0: as many as there are in an image.
+    /// Rows from one image to the next; 0: as many as an image has.
     image_height: u32,
     skip_pixels: u32,
     skip_rows: u32,
@@ -51,7 +52,7 @@ impl Layout {
         }
     }
 
-    /// Bytes from the pointer to behind the last pixel, or more.
+    /// Upper bound of the bytes from the pointer to the end of the last pixel.
     fn bytes(&self, [width, height, depth]: [i32; 3], pixel: u64) -> i64 {
         let positive = |number: i32| u64::try_from(number).unwrap_or(0);
         let or = |number: u32, default: i32| match number {
@@ -71,7 +72,7 @@ impl Layout {
     }
 }
 
-/// Bytes of a pixel of that type, or more.
+/// Upper bound of the bytes of one pixel of type `ty`.
 fn pixel_bytes(ty: u32) -> u64 {
     match ty {
         constants::GL_BYTE | constants::GL_UNSIGNED_BYTE => 4,
@@ -93,7 +94,8 @@ fn pixel_bytes(ty: u32) -> u64 {
     }
 }
 
-/// Pixels of a new image. Of an image that can't be, the driver says so without any.
+/// Pixels for a command that defines an image. If their size exceeds what replay provides and none
+/// were observed, the driver gets null and rejects the size itself.
 fn define(
     call: &mut Call<'_, '_>,
     index: usize,
@@ -107,7 +109,7 @@ fn define(
     }
 }
 
-/// Pixels that a command uploads.
+/// Pixels for a command that uploads them.
 fn upload(
     call: &mut Call<'_, '_>,
     index: usize,
@@ -121,6 +123,7 @@ fn upload(
     call.input_or_offset(index, GL_PIXEL_UNPACK_BUFFER_BINDING, need)
 }
 
+/// Plays `glTexImage2D`.
 pub fn glTexImage2D(call: &mut Call<'_, '_>) -> Outcome {
     let (target, level, internal) = (call.u32(0), call.i32(1), call.i32(2));
     let (width, height, border) = (call.i32(3), call.i32(4), call.i32(5));
@@ -133,6 +136,7 @@ pub fn glTexImage2D(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glTexImage3D`.
 pub fn glTexImage3D(call: &mut Call<'_, '_>) -> Outcome {
     let (target, level, internal) = (call.u32(0), call.i32(1), call.i32(2));
     let (width, height, depth, border) = (call.i32(3), call.i32(4), call.i32(5), call.i32(6));
@@ -145,10 +149,12 @@ pub fn glTexImage3D(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glTexImage3DOES`.
 pub fn glTexImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
     glTexImage3D(call)
 }
 
+/// Plays `glTexSubImage2D`.
 pub fn glTexSubImage2D(call: &mut Call<'_, '_>) -> Outcome {
     let (target, level, x, y) = (call.u32(0), call.i32(1), call.i32(2), call.i32(3));
     let (width, height) = (call.i32(4), call.i32(5));
@@ -161,6 +167,7 @@ pub fn glTexSubImage2D(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glTexSubImage3D`.
 pub fn glTexSubImage3D(call: &mut Call<'_, '_>) -> Outcome {
     let (target, level) = (call.u32(0), call.i32(1));
     let (x, y, z) = (call.i32(2), call.i32(3), call.i32(4));
@@ -175,10 +182,12 @@ pub fn glTexSubImage3D(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glTexSubImage3DOES`.
 pub fn glTexSubImage3DOES(call: &mut Call<'_, '_>) -> Outcome {
     glTexSubImage3D(call)
 }
 
+/// Plays `glReadPixels`.
 pub fn glReadPixels(call: &mut Call<'_, '_>) -> Outcome {
     let (x, y, width, height) = (call.i32(0), call.i32(1), call.i32(2), call.i32(3));
     let (format, ty) = (call.u32(4), call.u32(5));
@@ -190,6 +199,7 @@ pub fn glReadPixels(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
+/// Plays `glReadnPixels` and its extensions' forms.
 pub fn glReadnPixels(call: &mut Call<'_, '_>) -> Outcome {
     let (x, y, width, height) = (call.i32(0), call.i32(1), call.i32(2), call.i32(3));
     let (format, ty, size) = (call.u32(4), call.u32(5), call.i32(6));
@@ -201,7 +211,7 @@ pub fn glReadnPixels(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Room for pixels that the driver gives.
+/// Room for pixels that the driver writes.
 fn download(
     call: &mut Call<'_, '_>,
     index: usize,

@@ -1,7 +1,7 @@
-//! Where programs have their uniforms and blocks: numbers of the driver's own, which a program asks
-//! for by name and this driver may give otherwise.
+//! Locations of uniforms and indices of blocks. A program asks for them by name, and this driver
+//! may assign others than the recorded driver.
 //!
-//! Only numbers that differ are kept; all others are what they were.
+//! Only locations that differ are kept.
 
 use std::ffi::c_char;
 
@@ -11,11 +11,11 @@ use crate::skip::Outcome;
 use gapii_commands::constants::GL_UNIFORM;
 use gapii_commands::ids;
 
-/// Elements of an array that are looked up together with its first.
+/// Number of array elements that are looked up together with the first.
 const ARRAY_MAX: i32 = 4096;
 
 impl Call<'_, '_> {
-    /// Where the current program has a uniform.
+    /// The driver's location of a uniform of the current program.
     pub fn location(&mut self, index: usize) -> i32 {
         let recorded = self.i32(index);
         if self.parts.places.is_empty() {
@@ -25,24 +25,25 @@ impl Call<'_, '_> {
         self.parts.places.location(program, recorded)
     }
 
-    /// Where the program of an argument has a uniform.
+    /// The driver's location of a uniform of the program that an argument names.
     pub fn location_of(&mut self, program: usize, index: usize) -> i32 {
         let program = self.program_key(program);
         self.parts.places.location(program, self.i32(index))
     }
 
-    /// Which of the program's blocks of uniforms is meant.
+    /// The driver's index of a uniform block of the program that an argument names.
     pub fn uniform_block(&mut self, program: usize, index: usize) -> u32 {
         let program = self.program_key(program);
         self.parts.places.block(program, self.u32(index))
     }
 
-    /// A program of the trace, among those of all share groups.
+    /// Key of a program: its share group and its recorded name.
     pub(super) fn program_key(&self, index: usize) -> (u32, u32) {
         (self.scopes.group, self.u32(index))
     }
 
-    /// The recorded name of the program whose uniforms are set.
+    /// Recorded name of the program whose uniforms `glUniform…` sets: the current program, or the
+    /// active program of the bound pipeline.
     fn active_program(&self) -> u32 {
         let thread = self.parts.follower.thread(self.command.thread);
         let context = thread.and_then(|thread| thread.context.as_deref());
@@ -56,7 +57,8 @@ impl Call<'_, '_> {
         program.unwrap_or(0) as u32
     }
 
-    /// Notes where a uniform is that the trace has at `recorded`; those of an array follow it.
+    /// Notes the driver's location of a uniform. If it differs from the recorded one, also looks up
+    /// the array elements that follow.
     fn place_uniform(&mut self, name: &[u8], real: i32) {
         let Some(recorded) = self.recorded_result().map(|bits| bits as i32) else { return };
         if recorded < 0 || real < 0 {
@@ -79,7 +81,7 @@ impl Call<'_, '_> {
         }
     }
 
-    /// What the driver says of a name that ends with zero.
+    /// The driver's location of a uniform. `name` is NUL-terminated.
     fn uniform_at(&self, program: u32, name: &[u8]) -> Result<i32, crate::skip::Skip> {
         type Get = unsafe extern "C" fn(u32, *const c_char) -> i32;
         let get: Get = unsafe { self.own_driver(ids::GL_GET_UNIFORM_LOCATION) }?;
@@ -87,7 +89,7 @@ impl Call<'_, '_> {
     }
 }
 
-/// Asks, and notes where the driver has what the trace has elsewhere.
+/// Plays `glGetUniformLocation`, and notes the driver's location.
 pub fn glGetUniformLocation(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let name = call.pointer(1)?;
@@ -100,7 +102,7 @@ pub fn glGetUniformLocation(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The same of an interface of a program, uniforms among others.
+/// Plays `glGetProgramResourceLocation`, and notes the driver's location of a uniform.
 pub fn glGetProgramResourceLocation(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let interface = call.u32(1);

@@ -1,11 +1,12 @@
-//! How a plain command is played, in one line: its arguments as the driver is to have them, the call,
-//! and what the driver returned.
+//! Macro for players of plain commands, one line each: the arguments in the driver's form, the
+//! call, and the result.
 
 /// Defines functions that play commands of OpenGL ES.
 ///
-/// A line has the command, its id, and each parameter with type and value, in the driver's order. `before`
-/// runs after the arguments are ready and before the driver is called, `after` when the driver has
-/// returned. `-> result: T = bits` names the driver's result, and its bits as a record has them.
+/// A line has the command, its id, and each parameter with type and value, in the driver's order.
+/// `before` runs when the arguments are ready and the driver has not been called, `after` when the
+/// driver has returned. `-> result: T = bits` names the driver's result, and its bits as in a
+/// record.
 macro_rules! play {
     ($call:ident; $(
         $name:ident = $id:ident($($param:ident: $ty:ty = $value:expr),*)

@@ -1,4 +1,4 @@
-//! Programs: linked so that attributes are where the trace has them, or loaded from binaries.
+//! Programs: linking with the recorded attribute locations, and loading from binaries.
 
 use std::ffi::{CString, c_char, c_void};
 
@@ -8,6 +8,8 @@ use crate::skip::{Outcome, Skip};
 use gapii_commands::constants::{GL_LINK_STATUS, GL_MAX_VERTEX_ATTRIBS};
 use gapii_commands::ids;
 
+/// Plays `glLinkProgram`. Links once more if this driver placed attributes at other locations than
+/// the trace has.
 pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let key = call.program_key(0);
@@ -22,7 +24,8 @@ pub fn glLinkProgram(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// Has attributes be where the trace has them from the next link on; false where they are.
+/// Binds attributes to the recorded locations, effective from the next link. False if they are
+/// there already.
 fn put_attributes(call: &mut Call<'_, '_>, program: u32) -> Result<bool, Skip> {
     let Some(link) = call.command.seq else { return Ok(false) };
     let recorded = call.parts.survey.attributes(link).to_vec();
@@ -51,7 +54,8 @@ fn put_attributes(call: &mut Call<'_, '_>, program: u32) -> Result<bool, Skip> {
     Ok(true)
 }
 
-/// A driver takes only binaries that it has made itself.
+/// Plays `glProgramBinary` and `glProgramBinaryOES`. Skips it if this driver rejects the binary:
+/// drivers accept only their own.
 pub fn glProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
     let program = call.name(Kind::Program, 0);
     let format = call.u32(1);
@@ -69,8 +73,8 @@ pub fn glProgramBinary(call: &mut Call<'_, '_>) -> Outcome {
         && !is_linked(call, program)?
     {
         return Err(Skip::from(
-            "this driver does not take the program's binary, which another driver has made; draws \
-             with the program are nothing",
+            "this driver rejects the program's binary, which another driver made; draws \
+             with the program draw nothing",
         ));
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Waits: for as long as the trace says, but never for ever.
+//! Waits for sync objects of OpenGL ES: as long as the trace says, at most 10 s.
 
 use std::ffi::c_void;
 
@@ -6,9 +6,10 @@ use crate::call::Call;
 use crate::names::Kind;
 use crate::skip::Outcome;
 
-/// In nanoseconds.
+/// Longest wait, in nanoseconds.
 const WAIT_MAX: u64 = 10_000_000_000;
 
+/// Plays `glClientWaitSync` and `glClientWaitSyncAPPLE`, for at most 10 s.
 pub fn glClientWaitSync(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let (flags, timeout) = (call.u32(1), call.u64(2).min(WAIT_MAX));
@@ -19,7 +20,7 @@ pub fn glClientWaitSync(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// The driver waits, with a limit of its own.
+/// Plays `glWaitSync` and `glWaitSyncAPPLE`. The driver waits, with a limit of its own.
 pub fn glWaitSync(call: &mut Call<'_, '_>) -> Outcome {
     let sync = call.handle(Kind::Sync, 0);
     let (flags, timeout) = (call.u32(1), call.u64(2));

@@ -1,4 +1,4 @@
-//! What a command has left in the framebuffer that is bound for drawing, as files.
+//! Files with the content of the draw framebuffer, and resources, after one command.
 
 use std::io::Write;
 
@@ -11,20 +11,25 @@ use super::picture::write_png;
 use super::resources;
 use crate::call::Call;
 
-/// What is asked for of one command. Nothing is played after it.
+/// What to write after one command. Nothing is played after it.
 pub struct At {
+    /// `seq` of the command.
     pub seq: u64,
-    /// Pictures of the framebuffer's colours.
+    /// Write pictures of the colour attachments.
     pub colors: bool,
+    /// Write the depth attachment.
     pub depth: bool,
+    /// Write the stencil attachment.
     pub stencil: bool,
-    /// Everything that the context shares.
+    /// Write every resource of the context's share group.
     pub resources: bool,
+    /// Folder for the files.
     pub folder: Folder,
 }
 
 impl At {
-    /// Writes it; fails where a file can't be written.
+    /// Writes the files. The error names a file that can't be written; what can't be shown is only
+    /// noted in the report.
     pub fn take(&self, call: &mut Call<'_, '_>) -> Result<(), String> {
         if self.colors {
             self.take_colors(call)?;

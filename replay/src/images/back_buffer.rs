@@ -1,4 +1,4 @@
-//! The back buffer of the surface that is drawn to.
+//! Read-back of the surface that is current for drawing.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{GL_RGBA, GL_UNSIGNED_BYTE};
@@ -14,21 +14,22 @@ const EGL_WIDTH: i32 = constants::EGL_WIDTH as i32;
 const EGL_DRAW: i32 = constants::EGL_DRAW as i32;
 const EGL_READ: i32 = constants::EGL_READ as i32;
 
-/// Most bytes of a picture.
+/// Largest size of a picture, in bytes.
 pub const PICTURE_BYTES_MAX: u64 = 1 << 30;
 
-/// Reads it; the state of the context is as before, and no GL error comes of it.
+/// Reads the back buffer. Restores the context's state, and causes no GL error.
 pub fn read(driver: &Driver) -> Result<Picture, Skip> {
     let gl = Gl::current(driver)?;
     let [width, height] = draw_size(&gl)?;
     let aside = Aside::put(&gl)
-        .ok_or_else(|| Skip::from("something that bends a read-back can't be put aside"))?;
+        .ok_or_else(|| Skip::from("state that affects a read-back can't be reset"))?;
     let picture = read_pixels(&gl, width, height);
     drop(aside);
     picture
 }
 
-/// Width and height of the surface that is current for drawing, and must be for reading.
+/// Width and height of the surface that is current for drawing. Fails if another surface is current
+/// for reading.
 pub fn draw_size(gl: &Gl<'_>) -> Result<[u32; 2], Skip> {
     // SAFETY: takes no pointer.
     let display = unsafe { gl.egl_current_display() }?;
@@ -55,17 +56,20 @@ pub fn draw_size(gl: &Gl<'_>) -> Result<[u32; 2], Skip> {
     Ok(size)
 }
 
-/// Reads the lower left of the framebuffer that is bound for reading, while nothing bends it.
+/// Reads the lower left `width` by `height` pixels of the framebuffer bound for reading. The caller
+/// holds an `Aside`.
 pub fn read_pixels(gl: &Gl<'_>, width: u32, height: u32) -> Result<Picture, Skip> {
     let mut rgba = room(width, height, 4)?;
     let [columns, rows] = [width, height].map(|number| number as i32);
     let out = rgba.as_mut_ptr();
-    // SAFETY: four bytes for each pixel, which are all that the driver writes: `Aside` sees to it.
+    // SAFETY: room for four bytes per pixel. The driver writes no more, since `Aside` has reset the
+    // pixel parameters.
     unsafe { gl.read_pixels(0, 0, columns, rows, GL_RGBA, GL_UNSIGNED_BYTE, out) }?;
     Ok(Picture { width, height, rgba })
 }
 
-/// Zeros for a picture of that size.
+/// Zeroed room for a picture of this size. Fails if it has no pixels or exceeds
+/// `PICTURE_BYTES_MAX`.
 pub fn room(width: u32, height: u32, pixel_bytes: u64) -> Result<Vec<u8>, Skip> {
     let bytes = u64::from(width) * u64::from(height);
     let bytes = bytes.checked_mul(pixel_bytes).filter(|bytes| *bytes <= PICTURE_BYTES_MAX);

@@ -1,6 +1,7 @@
-//! Depth and stencil of the framebuffer that is bound for drawing.
+//! Depth and stencil of the framebuffer bound for drawing.
 //!
-//! No version of OpenGL ES reads them back: they are copied to a texture, which a shader can read.
+//! OpenGL ES has no function that reads depth or stencil back. They are copied to a texture, which
+//! a shader reads.
 
 use gapii_commands::constants::{
     GL_DEPTH_ATTACHMENT, GL_DEPTH_BUFFER_BIT, GL_DEPTH_COMPONENT16, GL_DEPTH_COMPONENT24,
@@ -18,7 +19,7 @@ use super::picture::Picture;
 use crate::driver::Driver;
 use crate::skip::Skip;
 
-/// Formats that a framebuffer may have it in, and where each is attached.
+/// Formats that the depth or stencil buffer may have, with the attachment for each.
 const FORMATS: [(u32, u32); 6] = [
     (GL_DEPTH24_STENCIL8, GL_DEPTH_STENCIL_ATTACHMENT),
     (GL_DEPTH_COMPONENT24, GL_DEPTH_ATTACHMENT),
@@ -28,7 +29,7 @@ const FORMATS: [(u32, u32); 6] = [
     (GL_STENCIL_INDEX8, GL_STENCIL_ATTACHMENT),
 ];
 
-/// A copy in a texture.
+/// A copy of depth or stencil in a texture.
 pub struct Copy {
     texture: u32,
     size: [u32; 2],
@@ -36,10 +37,11 @@ pub struct Copy {
 }
 
 impl Copy {
-    /// Copies what the framebuffer has; nothing of the context's state is put back.
+    /// Copies depth or stencil of the framebuffer bound for drawing. Does not restore the context's
+    /// state.
     pub fn of_bound(gl: &Gl<'_>, values: Values) -> Result<Self, Skip> {
         if gl.version() < (3, 1) {
-            return Err(Skip::from("only contexts of ES 3.1 and later can copy it"));
+            return Err(Skip::from("only contexts of ES 3.1 and later can copy depth and stencil"));
         }
         gl.clear_errors();
         let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
@@ -52,7 +54,7 @@ impl Copy {
             0 => draw_size(gl)?,
             _ => match attached(gl, GL_READ_FRAMEBUFFER, at)? {
                 Some(attached) => [attached.width, attached.height],
-                None => return Err(Skip::from("nothing is attached for it")),
+                None => return Err(Skip::from("the framebuffer has no such attachment")),
             },
         };
         gl.enable(GL_SCISSOR_TEST, false);
@@ -61,15 +63,16 @@ impl Copy {
                 return Ok(Self { texture, size, values });
             }
         }
-        Err(Skip::from("the driver copies it in no format"))
+        Err(Skip::from("the driver can't copy it in any format"))
     }
 
-    /// Reads it: 16 bits of depth, or 8 of stencil, rows from the top down.
+    /// Reads the copy: 16 bits per sample of depth, 8 of stencil, rows from the top down.
     pub fn read(&self, fetch: &Fetch<'_>) -> Result<Vec<u8>, Skip> {
         let picture = fetch.depth_or_stencil(self.texture, self.size, self.values)?;
         Ok(samples(&picture, self.values))
     }
 
+    /// Width and height in pixels.
     pub fn size(&self) -> [u32; 2] {
         self.size
     }
@@ -85,7 +88,7 @@ fn samples(picture: &Picture, values: Values) -> Vec<u8> {
         .collect()
 }
 
-/// A texture of that format with a copy; `None`: the framebuffer has another.
+/// A texture of `format` with the copy; `None` if the framebuffer's format is another.
 fn copied(
     gl: &Gl<'_>,
     size: [u32; 2],
@@ -111,10 +114,11 @@ fn copied(
     Ok((!gl.clear_errors()).then_some(texture))
 }
 
-/// Size and samples, or why there are none.
+/// Size and samples, or why they can't be had.
 type Taken = Result<([u32; 2], Vec<u8>), Skip>;
 
-/// What of the framebuffer is asked for: `depth` and `stencil` by name, with their samples.
+/// Depth and stencil of the framebuffer bound for drawing, as `wanted` names them. Each has its
+/// samples, or the reason why not.
 pub fn take(driver: &Driver, wanted: &[(&'static str, Values)]) -> Vec<(&'static str, Taken)> {
     let copies: Vec<_> = wanted
         .iter()

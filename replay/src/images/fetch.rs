@@ -1,6 +1,6 @@
-//! A context of the player's own that shares objects with the program's, to read them with.
+//! A context of the player's own that shares objects with the program's context and reads them.
 //!
-//! For the end of a replay: it stays current, so nothing can be played after it.
+//! For the end of a replay only: the context stays current, so nothing can be played after it.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -35,38 +35,44 @@ const GL_DEPTH_COMPONENT: i32 = constants::GL_DEPTH_COMPONENT as i32;
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 const GL_NEAREST_MIPMAP_NEAREST: i32 = constants::GL_NEAREST_MIPMAP_NEAREST as i32;
 
-/// Most levels of a texture that are looked at, most layers of a level, and images in all.
+/// Largest number of levels of a texture that are read.
 const LEVELS_MAX: i32 = 16;
+/// Largest number of layers of a level, and of images of one texture.
 const IMAGES_MAX: usize = 4096;
-/// Longest text of a shader, in bytes.
+/// Longest source of a shader, in bytes.
 const SOURCE_BYTES_MAX: i32 = 16 << 20;
 
-/// The context, current.
+/// The context. It is current.
 pub struct Fetch<'d> {
     gl: Gl<'d>,
     programs: RefCell<BTreeMap<(u32, Values), u32>>,
 }
 
-/// An image of a texture.
+/// One image of a texture: a level, layer or face.
 pub struct Image {
-    /// Which it is, for a file's name: empty for the only one.
+    /// Level, layer and face, for the file's name; empty for the only image.
     pub suffix: String,
+    /// The picture, or why it can't be had.
     pub picture: Result<Picture, Skip>,
 }
 
-/// What a texture's texels are, and so how a shader gets them.
+/// Type of a texture's texels, which decides how a shader reads them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Values {
+    /// Normalized or floating-point values.
     Floats,
+    /// Signed integers.
     Ints,
+    /// Unsigned integers.
     Uints,
-    /// The upper eight of 16 bits come as red, the lower as green.
+    /// Depth. The picture has the upper eight of 16 bits in red, the lower eight in green.
     Depth,
+    /// Stencil, in red.
     Stencil,
 }
 
 impl<'d> Fetch<'d> {
-    /// Makes the context and makes it current, in place of the one that is.
+    /// Creates the context and makes it current instead of the program's.
     pub fn begin(driver: &'d Driver) -> Result<Self, Skip> {
         let old = Gl::current(driver)?;
         // SAFETY: takes no pointer.
@@ -81,14 +87,15 @@ impl<'d> Fetch<'d> {
         unsafe { old.egl_query_context(display, shared, EGL_CONFIG_ID, id) }?;
         let (mut config, mut count) = (ptr::null_mut(), 0);
         let room = (&raw mut config, &raw mut count);
-        // SAFETY: a list that ends, and room for one configuration and for their number.
+        // SAFETY: a terminated list, and room for one configuration and for their number.
         unsafe { old.egl_choose_config(display, wanted.as_ptr(), room.0, 1, room.1) }?;
         // SAFETY: takes no pointer.
         unsafe { old.finish() }?;
         let wanted = [EGL_CONTEXT_CLIENT_VERSION, 3, EGL_NONE];
-        // SAFETY: a list that ends.
+        // SAFETY: a terminated list.
         let context = unsafe { old.egl_create_context(display, config, shared, wanted.as_ptr()) }?;
-        let refused = || Skip::from("the driver makes no context of ES 3 that shares with its own");
+        let refused =
+            || Skip::from("the driver makes no context of ES 3 that shares with the program's");
         if context.is_null() {
             return Err(refused());
         }
@@ -103,7 +110,7 @@ impl<'d> Fetch<'d> {
         }
     }
 
-    /// All images of a texture; none of a name that has no texture yet.
+    /// All images of a texture; empty if the name has no texture yet.
     pub fn texture(&self, texture: u32) -> Result<Vec<Image>, Skip> {
         // SAFETY: takes no pointer.
         if unsafe { self.gl.is_texture(texture) }? == 0 {
@@ -113,7 +120,7 @@ impl<'d> Fetch<'d> {
         let first = match target {
             GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X,
             GL_TEXTURE_2D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_3D => target,
-            _ => return Err(Skip::from("it is of a kind that no pictures are made of")),
+            _ => return Err(Skip::from("replay makes no pictures of textures of its kind")),
         };
         let mut images = Vec::new();
         for level in 0..LEVELS_MAX {
@@ -143,7 +150,7 @@ impl<'d> Fetch<'d> {
         Ok(images)
     }
 
-    /// Depth or stencil of a texture of one level.
+    /// Depth or stencil of a two-dimensional texture, level 0.
     pub fn depth_or_stencil(
         &self,
         texture: u32,
@@ -155,7 +162,7 @@ impl<'d> Fetch<'d> {
         self.draw(GL_TEXTURE_2D, 0, 0, size, values)
     }
 
-    /// The bytes of a buffer; none of a name that has no buffer yet, or an empty one.
+    /// Content of a buffer; `None` if the name has no buffer yet or the buffer is empty.
     pub fn buffer(&self, buffer: u32) -> Result<Option<Vec<u8>>, Skip> {
         if !self.gl.is_buffer(buffer) {
             return Ok(None);
@@ -173,14 +180,15 @@ impl<'d> Fetch<'d> {
         if self.gl.clear_errors() || at.is_null() {
             return Err(Skip::from("the driver does not map it, as it may be mapped already"));
         }
-        // SAFETY: the driver has just mapped so many bytes for reading.
+        // SAFETY: the driver has just mapped `size` bytes for reading.
         let bytes = unsafe { std::slice::from_raw_parts(at.cast::<u8>(), size as usize) }.to_vec();
-        // SAFETY: takes no pointer; nobody looks at the mapping any more.
+        // SAFETY: takes no pointer; the mapping is not used after this.
         unsafe { self.gl.unmap_buffer(GL_ARRAY_BUFFER) }?;
         Ok(Some(bytes))
     }
 
-    /// The text of a shader, and what its file is called behind the dot.
+    /// Extension for the file of a shader, and the shader's source; `None` if the name is not a
+    /// shader or the source is empty.
     pub fn shader(&self, shader: u32) -> Option<(&'static str, Vec<u8>)> {
         // SAFETY: takes no pointer.
         if unsafe { self.gl.is_shader(shader) }.ok()? == 0 {
@@ -205,7 +213,7 @@ impl<'d> Fetch<'d> {
         let mut source = vec![0u8; size as usize];
         let mut length = 0;
         let out = source.as_mut_ptr().cast::<c_char>();
-        // SAFETY: room for as many bytes as are said, and for a number.
+        // SAFETY: room for `size` bytes, and for one number.
         unsafe { self.gl.get_shader_source(shader, size, &raw mut length, out) }.ok()?;
         source.truncate(usize::try_from(length).unwrap_or(0));
         (!source.is_empty()).then_some((extension, source))
@@ -228,7 +236,7 @@ impl<'d> Fetch<'d> {
         })
     }
 
-    /// A face of a cube map, attached to a framebuffer.
+    /// Reads a face of a cube map through a framebuffer.
     fn face(
         &self,
         texture: u32,
@@ -249,12 +257,12 @@ impl<'d> Fetch<'d> {
         };
         let attached = framebuffer::Attached { width, height, component, internal_format: 0 };
         let picture = framebuffer::read(&self.gl, attached);
-        // SAFETY: room for one name, which is there.
+        // SAFETY: one name of an existing framebuffer.
         unsafe { self.gl.delete_framebuffers(1, &raw const framebuffer) }?;
         picture
     }
 
-    /// Draws a layer of the texture that is bound, and reads that.
+    /// Draws a layer of the bound texture and reads the result.
     fn draw(
         &self,
         target: u32,
@@ -269,9 +277,9 @@ impl<'d> Fetch<'d> {
         let framebuffer = self.framebuffer()?;
         let renderbuffer = self.renderbuffer(size)?;
         let drawn = self.draw_with(program, target, level, layer, size, values);
-        // SAFETY: one name, which is there.
+        // SAFETY: one name of an existing framebuffer.
         unsafe { self.gl.delete_framebuffers(1, &raw const framebuffer) }?;
-        // SAFETY: one name, which is there.
+        // SAFETY: one name of an existing renderbuffer.
         unsafe { self.gl.delete_renderbuffers(1, &raw const renderbuffer) }?;
         drawn
     }
@@ -290,7 +298,7 @@ impl<'d> Fetch<'d> {
             let mode = if values == Values::Depth { GL_DEPTH_COMPONENT } else { GL_STENCIL_INDEX };
             // SAFETY: takes no pointer.
             unsafe { gl.texture_parameter(target, GL_DEPTH_STENCIL_TEXTURE_MODE, mode) }?;
-            // Of depth alone there is no mode.
+            // A format without stencil has no such mode, which is an error.
             gl.clear_errors();
         }
         self.sample_nearest(level)?;
@@ -301,23 +309,23 @@ impl<'d> Fetch<'d> {
         }
         // SAFETY: takes no pointer.
         unsafe { gl.viewport(0, 0, width as i32, height as i32) }?;
-        // SAFETY: no array is enabled, so that no memory is read.
+        // SAFETY: no vertex array is enabled, so the draw reads no memory.
         unsafe { gl.draw_arrays(GL_TRIANGLES, 0, 3) }?;
         let picture = read_pixels(gl, width, height)?;
         match gl.clear_errors() {
-            true => Err(Skip::from("the driver does not draw it")),
+            true => Err(Skip::from("the driver can't draw it")),
             false => Ok(picture),
         }
     }
 
     fn uniform(&self, program: u32, name: &CStr, value: i32) -> Result<(), Skip> {
-        // SAFETY: a text that ends with zero.
+        // SAFETY: a NUL-terminated string.
         let location = unsafe { self.gl.uniform_location(program, name.as_ptr()) }?;
         // SAFETY: takes no pointer.
         unsafe { self.gl.uniform(location, value) }
     }
 
-    /// A sampler that takes texels as they are, whatever the texture's own parameters.
+    /// Binds a sampler that returns texels unfiltered, whatever the texture's own parameters are.
     fn sample_nearest(&self, level: i32) -> Result<(), Skip> {
         let mut sampler = 0;
         // SAFETY: room for one name.
@@ -368,7 +376,7 @@ impl<'d> Fetch<'d> {
             // SAFETY: takes no pointer.
             let shader = unsafe { gl.create_shader(kind) }?;
             let (text, length) = (source.as_ptr().cast::<c_char>(), source.len() as i32);
-            // SAFETY: one text of that length.
+            // SAFETY: one string of the given length.
             unsafe { gl.shader_source(shader, 1, &raw const text, &raw const length) }?;
             // SAFETY: takes no pointer.
             unsafe { gl.compile_shader(shader) }?;
@@ -381,14 +389,14 @@ impl<'d> Fetch<'d> {
         // SAFETY: room for one number.
         unsafe { gl.get_program(program, GL_LINK_STATUS, &raw mut is_linked) }?;
         if is_linked == 0 {
-            return Err(Skip::from("the driver does not compile what would draw it"));
+            return Err(Skip::from("the driver does not compile the shader that would draw it"));
         }
         self.programs.borrow_mut().insert((target, values), program);
         Ok(program)
     }
 }
 
-/// One triangle over all of the viewport.
+/// One triangle that covers the viewport.
 const VERTEX: &str = "#version 300 es
 void main() {
     vec2 at = vec2(gl_VertexID & 1, gl_VertexID >> 1) * 4.0 - 1.0;
@@ -413,7 +421,7 @@ fn fragment(target: u32, values: Values) -> String {
         Values::Stencil => "vec4(float(texel.r), 0.0, 0.0, 255.0) / 255.0",
         Values::Depth => "vec4(float(bits >> 8u), float(bits & 255u), 0.0, 255.0) / 255.0",
     };
-    // Sixteen bits of the first component, where it is between 0 and 1.
+    // The first component, clamped to 0..1, in 16 bits.
     let bits = match values {
         Values::Depth => "uint bits = uint(clamp(texel.r, 0.0, 1.0) * 65535.0 + 0.5);",
         _ => "",

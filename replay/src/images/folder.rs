@@ -1,6 +1,6 @@
-//! A folder that files are written to by threads of their own, so that playing goes on meanwhile.
+//! A folder to which worker threads write files, while playing continues.
 //!
-//! Under its final name a file is whole: it is written under another and renamed.
+//! A file gets its final name when it is complete: it is written under another name and renamed.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -9,13 +9,13 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, JoinHandle};
 
-/// Most threads that encode.
+/// Largest number of worker threads.
 const WORKERS_MAX: usize = 8;
 
-/// Writes what a file is to hold.
+/// Writes the content of a file.
 type Content = Box<dyn FnOnce(&mut dyn Write) -> io::Result<()> + Send>;
 
-/// Files on their way to a folder.
+/// A folder with the files that are being written to it.
 pub struct Folder {
     jobs: Option<SyncSender<(String, Content)>>,
     workers: Vec<JoinHandle<()>>,
@@ -25,23 +25,23 @@ pub struct Folder {
 #[derive(Default)]
 struct State {
     written: u64,
-    /// The first thing that went wrong.
+    /// The first failure.
     failure: Option<String>,
 }
 
 impl Folder {
-    /// Opens a folder, and makes it if there is none. Files that are there already stay, but for
-    /// those of the same names.
+    /// Opens a folder, and creates it if it does not exist. Existing files stay, except those of
+    /// the same names. The error names the folder.
     pub fn open(path: &Path) -> Result<Self, String> {
         fs::create_dir_all(path).map_err(|error| match error.kind() {
             io::ErrorKind::AlreadyExists | io::ErrorKind::NotADirectory => {
-                format!("{} is no folder; choose another place", path.display())
+                format!("{} is not a folder; choose another path", path.display())
             }
-            _ => format!("can't make the folder {}: {error}", path.display()),
+            _ => format!("can't create the folder {}: {error}", path.display()),
         })?;
         let count = thread::available_parallelism().map_or(1, usize::from).clamp(1, WORKERS_MAX);
         let state = Arc::<Mutex<State>>::default();
-        // As many files wait as are written: what is held is bounded by that.
+        // The queue is as long as there are workers, which bounds the memory of waiting files.
         let (jobs, jobs_in) = sync_channel(count);
         let jobs_in = Arc::new(Mutex::new(jobs_in));
         let mut workers = Vec::new();
@@ -56,8 +56,8 @@ impl Folder {
         Ok(Self { jobs: Some(jobs), workers, state })
     }
 
-    /// Has a file written; waits while as many are under way as there are threads. Fails with what
-    /// went wrong with an earlier one.
+    /// Queues a file for writing. Waits while the queue is full. The error is the failure of an
+    /// earlier file.
     pub fn write(
         &self,
         name: String,
@@ -67,12 +67,12 @@ impl Folder {
             return Err(failure);
         }
         let jobs = self.jobs.as_ref();
-        // Without a worker nobody writes; `finish` says so.
+        // Sending fails only if all workers have ended; `finish` reports why.
         let sent = jobs.is_some_and(|jobs| jobs.send((name, Box::new(content))).is_ok());
         if sent { Ok(()) } else { Err("the threads that write files have ended".to_owned()) }
     }
 
-    /// Waits until all files are written; says how many.
+    /// Waits until all files are written, and returns their number. The error is the first failure.
     pub fn finish(mut self) -> Result<u64, String> {
         self.end();
         let mut state = lock(&self.state);
@@ -119,7 +119,7 @@ fn work(folder: &Path, jobs: &Mutex<Receiver<(String, Content)>>, state: &Mutex<
     }
 }
 
-/// Writes a file under another name, and gives it its own when it is whole.
+/// Writes a file under a temporary name, and renames it when it is complete.
 fn write_whole(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -134,7 +134,7 @@ fn write_whole(
         fs::rename(&part, path)
     });
     if written.is_err() {
-        // What is left of it helps nobody.
+        // Removes the incomplete file. A failure to do so is ignored: the first error matters more.
         let _ = fs::remove_file(&part);
     }
     written

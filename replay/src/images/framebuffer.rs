@@ -1,6 +1,6 @@
-//! The framebuffer that is bound for drawing: what its attachments hold.
+//! Content of the attachments of the framebuffer bound for drawing.
 //!
-//! For the end of a replay: bindings are not put back, and errors are cleared.
+//! For the end of a replay only: bindings are not restored, and errors are cleared.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -25,30 +25,34 @@ use crate::skip::Skip;
 const GL_NONE: i32 = constants::GL_NONE as i32;
 const GL_TEXTURE: i32 = constants::GL_TEXTURE as i32;
 
-/// Most colour attachments that are looked at.
+/// Largest number of colour attachments that are read.
 const ATTACHMENTS_MAX: u32 = 32;
 
-/// Size and kind of what is attached.
+/// Size and format of an attachment.
 #[derive(Clone, Copy, Debug)]
 pub struct Attached {
+    /// In pixels.
     pub width: u32,
+    /// In pixels.
     pub height: u32,
-    /// GL_FLOAT, GL_INT, GL_UNSIGNED_INT; anything else is read as bytes.
+    /// `GL_FLOAT`, `GL_INT` or `GL_UNSIGNED_INT`; any other component type is read as bytes.
     pub component: i32,
+    /// GL_RGBA8 and so on.
     pub internal_format: i32,
 }
 
-/// A picture, or why there is none.
+/// A picture, or why it can't be had.
 type Taken = Result<Picture, Skip>;
 
-/// The colour attachments by their numbers, or why one can't be had.
+/// Pictures of the colour attachments by number, or of the surface if no framebuffer object is
+/// bound. Each may have failed on its own.
 pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
     gl.clear_errors();
     let bound = gl.integer(GL_FRAMEBUFFER_BINDING);
     let is_es3 = gl.version() >= (3, 0);
     let samples = gl.integer(GL_SAMPLES);
     let _aside = Aside::put(gl)
-        .ok_or_else(|| Skip::from("something that bends a read-back can't be put aside"))?;
+        .ok_or_else(|| Skip::from("state that affects a read-back can't be reset"))?;
     if bound == 0 {
         let [width, height] = draw_size(gl)?;
         return Ok(vec![(0, read_pixels(gl, width, height))]);
@@ -72,7 +76,8 @@ pub fn colors(gl: &Gl<'_>) -> Result<Vec<(u32, Taken)>, Skip> {
     Ok(pictures)
 }
 
-/// What is attached to the framebuffer bound to `target`; binds it as a texture or renderbuffer.
+/// Size and format of an attachment of the framebuffer bound to `target`; `None` if there is none.
+/// Leaves the attached texture or renderbuffer bound.
 pub fn attached(gl: &Gl<'_>, target: u32, attachment: u32) -> Result<Option<Attached>, Skip> {
     let ask = |name: u32| -> Result<i32, Skip> {
         let mut value = 0;
@@ -108,7 +113,7 @@ pub fn attached(gl: &Gl<'_>, target: u32, attachment: u32) -> Result<Option<Atta
     Ok(Some(Attached { width, height, component, internal_format: numbers[2] }))
 }
 
-/// Width, height and internal format of a level of the texture that is bound.
+/// Width, height and internal format of a level of the bound texture.
 pub fn level_numbers(gl: &Gl<'_>, image: u32, level: i32) -> Result<[i32; 3], Skip> {
     let mut numbers = [0; 3];
     let names = [GL_TEXTURE_WIDTH, GL_TEXTURE_HEIGHT, GL_TEXTURE_INTERNAL_FORMAT];
@@ -119,7 +124,8 @@ pub fn level_numbers(gl: &Gl<'_>, image: u32, level: i32) -> Result<[i32; 3], Sk
     Ok(numbers)
 }
 
-/// Reads the buffer that is set for reading.
+/// Reads the buffer that is selected for reading. Values are shown from 0 to 1, integers from 0 to
+/// 255.
 pub fn read(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
     let Attached { width, height, component, .. } = attached;
     let (format, kind) = match component as u32 {
@@ -132,7 +138,7 @@ pub fn read(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
     };
     let mut words = room(width, height, 16)?;
     let out = words.as_mut_ptr();
-    // SAFETY: sixteen bytes for each pixel, as four components of four bytes take.
+    // SAFETY: 16 bytes for each pixel: four components of four bytes.
     unsafe { gl.read_pixels(0, 0, width as i32, height as i32, format, kind, out) }?;
     if gl.clear_errors() {
         return Err(unread());
@@ -146,7 +152,7 @@ pub fn read(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
     Ok(Picture { width, height, rgba: components.iter().map(byte).collect() })
 }
 
-/// Reads a multisampled buffer by way of one that is not.
+/// Reads a multisampled attachment through a renderbuffer without samples.
 fn resolved(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
     let (width, height) = (attached.width as i32, attached.height as i32);
     let drawn_to = gl.integer(GL_FRAMEBUFFER_BINDING);
@@ -168,7 +174,7 @@ fn resolved(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
     unsafe { gl.blit(0, 0, width, height, 0, 0, width, height, GL_COLOR_BUFFER_BIT, GL_NEAREST) }?;
     gl.bind_framebuffer(GL_DRAW_FRAMEBUFFER, drawn_to);
     if gl.clear_errors() {
-        return Err(Skip::from("the driver does not resolve its samples"));
+        return Err(Skip::from("the driver can't resolve its samples"));
     }
     gl.bind_framebuffer(GL_READ_FRAMEBUFFER, framebuffer);
     gl.read_buffer(GL_COLOR_ATTACHMENT0);
@@ -176,5 +182,5 @@ fn resolved(gl: &Gl<'_>, attached: Attached) -> Result<Picture, Skip> {
 }
 
 fn unread() -> Skip {
-    Skip::from("the driver does not read it back")
+    Skip::from("the driver can't read it back")
 }

@@ -1,4 +1,4 @@
-//! The driver's functions that pictures are taken with, in the context that is current.
+//! Driver functions with which pictures are taken, for the current context.
 
 use std::ffi::{CStr, c_char, c_void};
 
@@ -28,14 +28,14 @@ const TEXTURE_TARGETS: [u32; 9] = [
 
 type Handle = *mut c_void;
 
-/// A context of OpenGL ES of the driver's, current on this thread.
+/// A context of OpenGL ES that is current on this thread.
 pub struct Gl<'d> {
     driver: &'d Driver,
     version: (u8, u8),
     extensions: String,
 }
 
-/// Declares methods that call a function of the driver.
+/// Declares methods that each call one function of the driver.
 macro_rules! functions {
     ($($(#[$doc:meta])* $name:ident($($param:ident: $ty:ty),*) $(-> $result:ty)? = $id:ident;)*) => {$(
         $(#[$doc])*
@@ -58,7 +58,7 @@ macro_rules! functions {
 }
 
 impl<'d> Gl<'d> {
-    /// Fails where there is none.
+    /// The current context. Fails if none is current.
     pub fn current(driver: &'d Driver) -> Result<Self, Skip> {
         let mut gl = Self { driver, version: (0, 0), extensions: String::new() };
         let version = gl.text(GL_VERSION)?;
@@ -132,14 +132,15 @@ impl<'d> Gl<'d> {
         get_shader_source(shader: u32, size: i32, length: *mut i32, source: *mut c_char) = GL_GET_SHADER_SOURCE;
     }
 
-    /// Takes errors away that are pending; whether there were any.
+    /// Clears pending GL errors; returns whether any was pending.
     pub fn clear_errors(&self) -> bool {
-        // As many as there may be flags; a context that is lost always has another.
+        // Eight, since a driver may have several error flags. A lost context always has another
+        // error.
         // SAFETY: takes no pointer.
         (0..8).take_while(|_| unsafe { self.get_error() }.is_ok_and(|error| error != 0)).count() > 0
     }
 
-    /// Binds a texture to the target that it is of, and says which that is.
+    /// Binds a texture to the target with which it was created, and returns that target.
     pub fn bind_texture_as_it_is(&self, texture: u32) -> Result<u32, Skip> {
         self.clear_errors();
         for target in TEXTURE_TARGETS {
@@ -152,18 +153,19 @@ impl<'d> Gl<'d> {
         Err(Skip::from("the driver binds the texture to no target"))
     }
 
+    /// `glGetString`.
     fn text(&self, name: u32) -> Result<String, Skip> {
         // SAFETY: takes no pointer.
         let text = unsafe { self.get_string(name) }?;
         if text.is_null() {
             return Err(Skip::from("no context of OpenGL ES is current on its thread"));
         }
-        // SAFETY: not null, and ends with zero.
+        // SAFETY: not null, and NUL-terminated.
         Ok(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 }
 
-/// What has no function has the value that is the default.
+/// A function that the driver lacks returns the default value.
 impl read_back::Driver for Gl<'_> {
     fn version(&self) -> (u8, u8) {
         self.version
@@ -174,9 +176,9 @@ impl read_back::Driver for Gl<'_> {
     }
 
     fn integer(&self, name: u32) -> u32 {
-        // Some driver may take the name to be of more numbers than one.
+        // Room for several numbers, in case the driver takes the name for a longer query.
         let mut values = [0i32; 16];
-        // SAFETY: room for more numbers than anything that is asked for has.
+        // SAFETY: room for more numbers than any query has that is made here.
         let asked = unsafe { self.get_integer(name, values.as_mut_ptr()) };
         asked.map_or(0, |()| values[0] as u32)
     }
@@ -231,7 +233,7 @@ impl read_back::Driver for Gl<'_> {
     }
 }
 
-/// Major and minor number of `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
+/// Major and minor version from `GL_VERSION`: `OpenGL ES 3.2 …` or `OpenGL ES-CM 1.1 …`.
 fn version_of(text: &str) -> Option<(u8, u8)> {
     let numbers = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
     let (major, minor) = numbers.split_once('.')?;

@@ -1,7 +1,7 @@
-//! Pictures of what is played: of frames as they are shown, and of what a command has left behind.
+//! Pictures: of frames as they are shown, and of framebuffer and resources after one command.
 //!
-//! Takes them with the driver, between its commands, and leaves no trace there. Encoding and writing
-//! goes on beside the playing.
+//! The driver's state is the same before and after a picture of a frame. Other threads encode and
+//! write the files while playing continues.
 
 mod at;
 mod back_buffer;

@@ -1,31 +1,34 @@
-//! Pictures: what a framebuffer held, and its PNG.
+//! Pictures, and their PNG form.
 
 use std::io::{self, BufRead, Seek, Write};
 
-/// A frame: its process in the trace, and its number there.
+/// A frame: the index of its process in the trace, and its number within the process.
 pub type FrameOf = (u32, u64);
 
-/// Rows of RGBA from the bottom up, a byte for each, as drivers give them.
+/// Pixels in RGBA, one byte per channel, rows from the bottom up, as drivers return them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Picture {
+    /// In pixels.
     pub width: u32,
+    /// In pixels.
     pub height: u32,
+    /// Four bytes per pixel.
     pub rgba: Vec<u8>,
 }
 
 impl Picture {
-    /// The picture without its alpha.
+    /// The picture with alpha set to 255.
     pub fn opaque(mut self) -> Self {
         self.rgba.chunks_exact_mut(4).for_each(|pixel| pixel[3] = u8::MAX);
         self
     }
 
-    /// Rows from the top down.
+    /// Rows from the top down, four bytes per pixel.
     pub fn rows(&self) -> impl Iterator<Item = &[u8]> {
         self.rgba.chunks_exact((4 * self.width as usize).max(1)).rev()
     }
 
-    /// Writes it as PNG: RGB where all of it is opaque, else RGBA.
+    /// Writes the picture as PNG: RGB if every pixel is opaque, else RGBA.
     pub fn write_png(&self, out: impl Write) -> io::Result<()> {
         let is_opaque = self.rgba.chunks_exact(4).all(|pixel| pixel[3] == u8::MAX);
         let mut bytes = Vec::with_capacity(self.rgba.len());
@@ -40,19 +43,19 @@ impl Picture {
     }
 }
 
-/// How two pictures of one size differ.
+/// Difference of two pictures of the same size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, serde::Serialize)]
 pub struct PixelDifference {
-    /// Pixels that are not the same.
+    /// Number of pixels that differ.
     pub pixels: u64,
-    /// Of so many.
+    /// Number of pixels of a picture.
     pub of: u64,
-    /// The largest difference of a channel, 255 at most.
+    /// Largest difference of a channel, 0 to 255.
     pub largest: u8,
 }
 
 impl Picture {
-    /// Reads what [`Picture::write_png`] has written.
+    /// Reads a PNG that [`Picture::write_png`] wrote.
     pub fn read_png(input: impl BufRead + Seek) -> io::Result<Self> {
         let mut decoder = png::Decoder::new(input);
         decoder.set_transformations(png::Transformations::ALPHA);
@@ -65,7 +68,7 @@ impl Picture {
         Ok(Self { width: info.width, height: info.height, rgba })
     }
 
-    /// How this picture and another differ; `None` if their sizes do.
+    /// Difference of two pictures; `None` if their sizes differ.
     pub fn difference(&self, other: &Self) -> Option<PixelDifference> {
         if (self.width, self.height) != (other.width, other.height) {
             return None;
@@ -81,7 +84,7 @@ impl Picture {
     }
 }
 
-/// Writes samples, rows from the top down, as PNG.
+/// Writes samples as PNG, rows from the top down.
 pub fn write_png(
     out: impl Write,
     width: u32,

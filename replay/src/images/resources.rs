@@ -1,7 +1,7 @@
-//! What a share group holds, as files: textures as PNG, buffers as they are, shaders as text.
+//! Files with what a share group holds: textures as PNG, buffers as bytes, shaders as source.
 //!
-//! For the end of a replay, with a context of its own that shares the objects: what the program has
-//! set bends nothing. Reads what the driver has by then, whoever wrote it.
+//! For the end of a replay only. Reads through a context of its own that shares the objects, so the
+//! program's state does not affect the result. The content is the driver's at that moment.
 
 use std::io::Write;
 
@@ -11,10 +11,10 @@ use super::picture::Picture;
 use crate::call::Call;
 use crate::names::Kind;
 
-/// Most files of one dump.
+/// Largest number of files of one kind.
 const FILES_MAX: usize = 1 << 16;
 
-/// Writes everything that the call's context shares; the notes say what could not be had.
+/// Writes every object that the call's context shares. Notes in the report what can't be read.
 pub fn write(call: &mut Call<'_, '_>, folder: &Folder) -> Result<(), String> {
     let names = |kind| call.parts.names.all(call.scopes, kind);
     let (textures, buffers, shaders) =
@@ -41,6 +41,7 @@ pub fn write(call: &mut Call<'_, '_>, folder: &Folder) -> Result<(), String> {
     written
 }
 
+/// Recorded name and driver's name of an object.
 type Named = (u64, u64);
 
 fn write_textures(
@@ -88,7 +89,7 @@ fn write_buffers(
 
 fn write_shaders(fetch: &Fetch<'_>, folder: &Folder, shaders: &[Named]) -> Result<(), String> {
     for (recorded, real) in shaders.iter().take(FILES_MAX) {
-        // Programs have their names among those of shaders.
+        // The API has one set of names for programs and shaders.
         if let Some((extension, source)) = fetch.shader(*real as u32) {
             let name = format!("shader-{recorded}.{extension}");
             folder.write(name, move |out| out.write_all(&source))?;

@@ -1,21 +1,21 @@
-//! A contact sheet: small pictures of frames, side by side, each with its number, and with that of
-//! its process where there are several.
+//! A contact sheet: small pictures of frames side by side, each with its number, and with the
+//! number of its process if the trace has several.
 
 use super::FrameOf;
 use super::picture::Picture;
 
-/// Pixels between pictures, and around them.
+/// Pixels between pictures and around them.
 const GAP: u32 = 8;
-/// Height of the line under a picture that has its number.
+/// Height in pixels of the line with the number, below a picture.
 const LINE: u32 = 2 * DIGIT_HEIGHT + 4;
 const DIGIT_WIDTH: u32 = 5;
 const DIGIT_HEIGHT: u32 = 7;
 const PAPER: [u8; 4] = [24, 24, 28, 255];
 const INK: [u8; 4] = [220, 220, 225, 255];
 
-/// Rows of a P from the top, five bits each.
+/// Bitmap of the letter P: rows from the top, five bits each.
 const P: [u8; 7] = [0x1E, 0x11, 0x11, 0x1E, 0x10, 0x10, 0x10];
-/// The same of the digits.
+/// Bitmaps of the digits, likewise.
 const DIGITS: [[u8; 7]; 10] = [
     [0x0E, 0x11, 0x13, 0x15, 0x19, 0x11, 0x0E],
     [0x04, 0x0C, 0x04, 0x04, 0x04, 0x04, 0x0E],
@@ -29,36 +29,39 @@ const DIGITS: [[u8; 7]; 10] = [
     [0x0E, 0x11, 0x11, 0x0F, 0x01, 0x02, 0x0C],
 ];
 
-/// Pictures of frames, made small.
+/// Small pictures of frames.
 #[derive(Clone, Debug)]
 pub struct Sheet {
-    /// Width of a small picture, and its most height.
+    /// Width of a small picture, and its largest height, in pixels.
     tile: [u32; 2],
     columns: u32,
     tiles: Vec<(FrameOf, Picture)>,
 }
 
 impl Sheet {
-    /// A sheet of `columns` pictures side by side, each `width` wide.
+    /// An empty sheet with `columns` pictures per row (1 to 64), each `width` pixels wide (16 to
+    /// 1024).
     pub fn new(columns: u32, width: u32) -> Self {
         let width = width.clamp(16, 1024);
         Self { tile: [width, width], columns: columns.clamp(1, 64), tiles: Vec::new() }
     }
 
+    /// Whether no frame was added.
     pub fn is_empty(&self) -> bool {
         self.tiles.is_empty()
     }
 
+    /// Number of frames.
     pub fn len(&self) -> usize {
         self.tiles.len()
     }
 
-    /// Adds a frame.
+    /// Adds a frame's picture, scaled down.
     pub fn add(&mut self, frame: FrameOf, picture: &Picture) {
         self.tiles.push((frame, scaled(picture, self.tile)));
     }
 
-    /// The whole sheet, process by process.
+    /// The whole sheet as one picture, ordered by process and frame.
     pub fn picture(&self) -> Picture {
         let columns = self.columns.min(self.tiles.len() as u32).max(1);
         let rows = (self.tiles.len() as u32).div_ceil(columns).max(1);
@@ -84,7 +87,7 @@ impl Sheet {
     }
 }
 
-/// The picture in a size that fits, each pixel the mean of those it stands for, without alpha.
+/// The picture scaled down to fit. Each pixel is the mean of those it covers; alpha is 255.
 fn scaled(picture: &Picture, [width_max, height_max]: [u32; 2]) -> Picture {
     let (width, height) = (picture.width.max(1), picture.height.max(1));
     let fits =
@@ -157,7 +160,7 @@ impl Canvas {
         }
     }
 
-    /// Writes digits and Ps, each of their dots two by two pixels; leaves room for anything else.
+    /// Draws digits and Ps, two by two pixels per dot; other characters are blank.
     fn text(&mut self, left: u32, top: u32, text: &str) {
         for (place, letter) in text.bytes().enumerate() {
             let rows = match letter {
@@ -183,7 +186,8 @@ impl Canvas {
     }
 }
 
-/// Which of `count` frames a sheet of `most` shows: the first, the last, and evenly between.
+/// Frames of `frames` that a sheet of `most` pictures shows: the first, the last, and evenly spread
+/// between.
 pub fn spread(frames: std::ops::Range<u64>, most: u64) -> Vec<u64> {
     let count = frames.end.saturating_sub(frames.start);
     let shown = count.min(most);

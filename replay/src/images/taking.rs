@@ -1,4 +1,4 @@
-//! When pictures are taken: before a swap, and after a command.
+//! The moments at which pictures are taken: before a swap, and after a command.
 
 use gapii_trace::BlobName;
 
@@ -9,16 +9,16 @@ use crate::call::Call;
 use crate::skip::Skip;
 use crate::verify::{FramePixels, Verifier};
 
-/// What the surface shows that is current for drawing. The state of its context is as before.
+/// Picture of the surface that is current for drawing. Restores the context's state.
 pub fn back_buffer(call: &mut Call<'_, '_>) -> Result<Picture, Skip> {
     back_buffer::read(&call.parts.driver)
 }
 
-/// The back buffer is whole: the driver's swap comes next. The surface is the one that is current
-/// for drawing.
+/// Called just before the driver's swap: takes the frame's picture if it is wanted or has to be
+/// verified. The surface that swaps is the one that is current for drawing.
 pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call<'_, '_>) {
     let (process, frame) = (call.command.process, call.command.frame);
-    // A swap that failed when it was recorded ended no frame.
+    // A swap that failed in the recording ended no frame.
     if call.recorded_result() == Some(0) {
         return;
     }
@@ -47,7 +47,7 @@ pub fn before_swap(images: &mut Images, verifier: &mut Verifier, call: &mut Call
     }
 }
 
-/// A command has been played.
+/// Called after each played command: takes pictures if they are wanted after this command.
 pub fn after(images: &mut Images, call: &mut Call<'_, '_>) {
     if images.at.as_ref().is_none_or(|at| call.command.seq != Some(at.seq)) {
         return;

@@ -1,4 +1,4 @@
-//! What is to be made pictures of, and what came of it.
+//! Pictures to take, and where they go.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -8,20 +8,21 @@ use super::folder::Folder;
 use super::picture::{FrameOf, Picture};
 use super::sheet::Sheet;
 
-/// What is to be made pictures of, and what came of it.
+/// Pictures to take, and where they go.
 #[derive(Default)]
 pub struct Images {
     frames: Option<Frames>,
-    /// Until it is taken.
+    /// Pictures to take after a command; `None` once they are taken.
     pub(super) at: Option<At>,
-    /// Files that were written for it.
+    /// Number of files written for `at`.
     pub(super) files: u64,
-    /// What went wrong with writing; nothing more is played then.
+    /// Failure to write a file; it ends the replay.
     pub(super) failure: Option<String>,
+    /// The taker wants no further pictures.
     is_enough: bool,
 }
 
-/// Frames that are shown.
+/// Frames to take pictures of.
 struct Frames {
     wanted: Wanted,
     is_opaque: bool,
@@ -29,7 +30,7 @@ struct Frames {
 }
 
 enum Wanted {
-    /// Of each process.
+    /// These frames of each process.
     Range(Range<u64>),
     These(BTreeSet<FrameOf>),
 }
@@ -40,35 +41,35 @@ enum Target {
     Taker(Taker),
 }
 
-/// Takes pictures as they come; false: it has enough, and nothing more is played.
+/// Receives pictures as they are taken. Returns false if it wants no more, which ends the replay.
 pub type Taker = Box<dyn FnMut(FrameOf, Picture) -> bool + Send>;
 
-/// What came of the pictures.
+/// Result of taking pictures.
 #[derive(Clone, Debug, Default, serde::Serialize)]
 pub struct Taken {
-    /// Files that were written.
+    /// Number of files written.
     pub files: u64,
-    /// Small pictures of frames, where a sheet was asked for.
+    /// Small pictures of the frames, if a sheet was asked for.
     #[serde(skip)]
     pub sheet: Option<Sheet>,
-    /// The command that was to be looked at, if it was not played.
+    /// `seq` of the command after which pictures were wanted, if it was not played.
     #[serde(skip)]
     pub missed: Option<u64>,
 }
 
 impl Images {
-    /// One PNG in `folder` for each frame that is wanted, named by its ordinal; opaque ones are
-    /// without alpha, as a window shows them.
+    /// Writes a PNG into `folder` for each frame in `wanted`, of each process. Opaque pictures have
+    /// no alpha, as a window shows them.
     pub fn of_frames(folder: Folder, wanted: Range<u64>, is_opaque: bool) -> Self {
         Self::of(Wanted::Range(wanted), is_opaque, Target::Folder(folder))
     }
 
-    /// A contact sheet of these frames.
+    /// Makes a contact sheet of these frames.
     pub fn of_sheet(sheet: Sheet, frames: impl IntoIterator<Item = FrameOf>) -> Self {
         Self::of(Wanted::These(frames.into_iter().collect()), true, Target::Sheet(sheet))
     }
 
-    /// Every frame, for somebody who takes it, without alpha.
+    /// Passes every frame to `taker`, without alpha.
     pub fn for_taker(taker: Taker) -> Self {
         Self::of(Wanted::Range(0..u64::MAX), true, Target::Taker(taker))
     }
@@ -77,17 +78,17 @@ impl Images {
         Self { frames: Some(Frames { wanted, is_opaque, to }), ..Self::default() }
     }
 
-    /// What one command has left behind, and nothing played after it.
+    /// Takes pictures after one command. Nothing is played after it.
     pub fn of_command(at: At) -> Self {
         Self { at: Some(at), ..Self::default() }
     }
 
-    /// Whether there is no use in playing on.
+    /// Whether the replay may end, because of a failure or because no further picture is wanted.
     pub fn is_over(&self) -> bool {
         self.failure.is_some() || self.is_enough
     }
 
-    /// Waits until all is written.
+    /// Waits until all files are written. The error names a file that can't be written.
     pub fn finish(self) -> Result<Taken, String> {
         let mut taken =
             Taken { files: self.files, missed: self.at.map(|at| at.seq), ..Taken::default() };
@@ -125,7 +126,8 @@ impl Images {
     }
 }
 
-/// What a frame's picture is called: the first frame, number 0 of the trace, is picture 1.
+/// File name of a frame's picture, without extension. Pictures are numbered from 1: frame 0 is
+/// picture 1.
 pub fn name_of(process: u32, frame: u64) -> String {
     let ordinal = frame.saturating_add(1);
     match process {

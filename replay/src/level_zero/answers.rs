@@ -1,4 +1,4 @@
-//! What the driver has written where the recording was told something.
+//! Outputs of the driver, compared with those of the recording.
 
 use gapii_trace::description::{Kind as Meaning, Observed};
 use gapii_trace::{Bytes, Command};
@@ -7,7 +7,7 @@ use crate::call::Call;
 use crate::names::{Kind, Scopes};
 use crate::objects::shapes::{WORD_BYTES, is_unwritten, leaves, number};
 
-/// What was written where the recording had `address`, then and now.
+/// The bytes that the recorded command wrote at `address`, and those that the driver wrote here.
 fn written<'a, 'c>(call: &'a Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, &'a [u8])> {
     let command: &'c Command<'c> = call.command;
     let slots = command.args().filter(|arg| arg.param.observed == Observed::Out);
@@ -20,19 +20,21 @@ fn written<'a, 'c>(call: &'a Call<'_, 'c>, address: u64) -> Option<(Bytes<'c>, &
     Some((there, here))
 }
 
-/// The first address that was written where the recording had `address`: the recording's, and this one's.
+/// The first address written at `address`: the recorded one, and the driver's. `None` if either is
+/// null.
 pub fn pointers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
     numbers(call, address).filter(|(recorded, real)| *recorded != 0 && *real != 0)
 }
 
-/// The same of numbers.
+/// The first number written at `address`: the recorded one, and the driver's. `None` if the driver
+/// wrote nothing.
 pub fn numbers(call: &Call<'_, '_>, address: u64) -> Option<(u64, u64)> {
     let (there, here) = written(call, address)?;
     let (there, here) = (there.first_chunk::<WORD_BYTES>()?, here.first_chunk::<WORD_BYTES>()?);
     (!is_unwritten(here)).then(|| (number(there), number(here)))
 }
 
-/// Objects that the command gave out are those of the recording.
+/// Notes the handles that the command returned as those of the recorded objects.
 pub fn learn_handles(call: &mut Call<'_, '_>, scopes: Scopes) {
     let mut pairs = Vec::new();
     for piece in &call.parts.level_zero.pieces {

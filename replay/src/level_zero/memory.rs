@@ -1,13 +1,15 @@
-//! Memory that a program allocated, and its own, by the recording's addresses.
+//! Memory of Level Zero programs, by the recording's addresses: allocations, and the program's own
+//! memory.
 //!
-//! An allocation of the recording is one of the driver's here. The program's own memory that lists copy
-//! from or to is in the window of [`crate::memory`], held for as long as the replay lasts: a list may be
-//! executed again at any time.
+//! An allocation of the recording is an allocation of the driver here. The program's own memory
+//! that lists copy from or to lies in the window of [`crate::memory`] and is held until the replay
+//! ends, because a list may be executed again at any time.
 //!
-//! A trace has the memory that the host sees whole, at each submit and once something was waited for. At
-//! a submit a command before it may be on its way, and what it writes may be there or not; so what is put
-//! into an allocation are the bytes that have changed since the trace told of it last, and first what is on its
-//! way is waited for: what it has written by then is what it had written in the recording, or would.
+//! A trace has all memory that the host sees at each submit, and after each wait. At a submit an
+//! earlier command may still be running, so the recorded bytes may or may not include what it
+//! writes. Replay therefore writes only the bytes that have changed since the trace last held them,
+//! and first waits for running commands: what they have written by then is what they wrote in the
+//! recording, or would have written.
 
 use std::sync::Arc;
 
@@ -22,11 +24,12 @@ use crate::objects::allocations::{Allocation, Allocations};
 use crate::objects::rows::{Extent, Rows};
 use crate::skip::{Outcome, Skip};
 
-/// What the command reads of memory is where it will look for it.
+/// Puts the memory that the command reads where the command looks for it.
 pub fn update(call: &mut Call<'_, '_>) -> Outcome {
     let command = call.command;
     let param = |index: u8| command.function.and_then(|it| it.params.get(usize::from(index)));
-    // A range of no parameter is memory; others may be structures, or arrays of arguments.
+    // A range without parameter is memory; a range of a parameter may be a structure or an array of
+    // arguments.
     let is_memory =
         |index: Option<u8>| index.is_none_or(|index| param(index).is_some_and(extents::is_memory));
     for range in command.ranges_read().filter(|range| is_memory(range.param)) {
@@ -36,12 +39,13 @@ pub fn update(call: &mut Call<'_, '_>) -> Outcome {
     Ok(())
 }
 
-/// What the command has waited for is in memory, and so is what the program wrote meanwhile.
+/// Notes the memory that the command's wait made visible, including what the program wrote
+/// meanwhile.
 pub fn completed(call: &mut Call<'_, '_>) {
     let command = call.command;
     for range in command.ranges_written().filter(|range| range.param.is_none()) {
         let Some(bytes) = command.bytes_of(range.observation) else { continue };
-        // Where there is no room for it nothing was compared, either.
+        // A range without room here was not compared either.
         if let Ok(Some((allocation, offset))) = place(call, range.address, bytes.len()) {
             allocation.update(offset, shared(bytes));
         }
@@ -59,8 +63,9 @@ fn put(call: &mut Call<'_, '_>, address: u64, bytes: Bytes<'_>) -> Outcome {
     Ok(())
 }
 
-/// Memory of the recording that the host sees: of an allocation, or the program's own, which from now on
-/// is held. None of an allocation that only devices see, of which the trace has nothing.
+/// Memory of the recording that the host sees: part of an allocation, or the program's own memory,
+/// which is held from now on. `None` for an allocation that only devices see; a trace does not hold
+/// its content.
 fn place<'a>(
     call: &'a mut Call<'_, '_>,
     address: u64,
@@ -87,7 +92,7 @@ fn shared(bytes: Bytes<'_>) -> Arc<Vec<u8>> {
     }
 }
 
-/// Where a `void *` of the recording leads here.
+/// Address here for a `void *` of the recording.
 pub fn address(
     allocations: &Allocations,
     memory: &mut Memory,
@@ -112,7 +117,7 @@ pub fn address(
     }
 }
 
-/// What kind of memory a function gives out.
+/// Whether the host sees the memory that a function returns; `None` for functions that return none.
 fn gives(command: CommandId) -> Option<bool> {
     match command {
         CommandId::ZE_MEM_ALLOC_HOST | CommandId::ZE_MEM_ALLOC_SHARED => Some(true),
@@ -123,7 +128,7 @@ fn gives(command: CommandId) -> Option<bool> {
     }
 }
 
-/// What the command frees, if it does.
+/// Address that the command frees, if it frees memory.
 fn freed(call: &Call<'_, '_>) -> Option<u64> {
     let frees = matches!(
         call.command.known(),
@@ -133,7 +138,7 @@ fn freed(call: &Call<'_, '_>) -> Option<u64> {
     args.find(|arg| arg.param.name == "ptr").map(|arg| arg.value.bits())
 }
 
-/// Refuses to free a part of an allocation: nobody would know what became of the rest.
+/// Refuses to free a part of an allocation: the state of the rest would be unknown.
 pub fn may_free(call: &mut Call<'_, '_>) -> Outcome {
     let Some(address) = freed(call) else { return Ok(()) };
     let allocations = call.parts.level_zero.allocations(call.command.process);
@@ -143,7 +148,7 @@ pub fn may_free(call: &mut Call<'_, '_>) -> Outcome {
     }
 }
 
-/// Takes note of memory that the command has allocated or freed.
+/// Notes memory that the command has allocated or freed.
 pub fn learn(call: &mut Call<'_, '_>) {
     let command = call.command;
     if let Some(gone) = freed(call) {
@@ -165,7 +170,7 @@ pub fn learn(call: &mut Call<'_, '_>) {
     call.parts.level_zero.allocations(command.process).insert(recorded, allocation);
 }
 
-/// What is here for memory of the recording, allocated or the program's own.
+/// Bytes here for memory of the recording, allocated or the program's own.
 pub fn memory<'a>(call: &'a Call<'_, '_>, address: u64, len: usize) -> Option<&'a [u8]> {
     let parts = &*call.parts;
     let allocations = parts.level_zero.processes.get(&call.command.process);
@@ -173,7 +178,7 @@ pub fn memory<'a>(call: &'a Call<'_, '_>, address: u64, len: usize) -> Option<&'
     allocated.or_else(|| parts.memory.held(address, len))
 }
 
-/// Which bytes of memory that a list has written are its own, if not all of them.
+/// The bytes that a list's copy wrote at `address`, if it did not write all bytes of its extent.
 pub fn rows(call: &Call<'_, '_>, address: u64) -> Option<Rows> {
     call.parts.level_zero.rows.get(&(call.command.process, address)).copied()
 }

@@ -1,14 +1,15 @@
-//! Commands of Level Zero, all of them played by one player that goes by their descriptions.
+//! Commands of Level Zero. One player plays all of them from their descriptions.
 //!
-//! Every function takes integers and addresses, so a call is a row of words. What makes a word of the
-//! recording one of this process is its type: an object is looked up by what the trace called it, what is
-//! behind a pointer is built anew from what was observed there (`pieces`), and other addresses are of
-//! allocations, which are the driver's own here, or of the program's memory (`memory`). What the host
-//! wrote into memory that it shares with devices is put there before each command that tells of it.
+//! Every function takes integers and addresses, so a call is a row of words. The type of a word
+//! says how it is converted: a handle is looked up by its recorded value; memory behind a pointer
+//! is built anew from what was observed there (`pieces`); any other address belongs to an
+//! allocation, which is the driver's own here, or to the program's memory (`memory`). What the host
+//! wrote into memory that it shares with devices is put there before each command whose record has
+//! it.
 //!
-//! Descriptions are this build's and not the trace's: a pointer that a trace calls a number would get to the
-//! driver. Sizes of copies are held against the memory that there is (`extents`); other numbers get to the
-//! driver as they are, which does not check them either.
+//! The descriptions are this build's, not the trace's: otherwise a trace could declare a pointer as
+//! a number, and the driver would get it. Sizes of copies are compared with the memory that exists
+//! (`extents`). Other numbers reach the driver unchecked, as they do in the program.
 
 mod answers;
 mod extents;

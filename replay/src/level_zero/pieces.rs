@@ -1,8 +1,8 @@
-//! What the arguments of a command point at, built anew in memory of this process.
+//! Builds the memory that a command's arguments point at.
 //!
-//! A record has the memory in pieces, each with the address that leads to it: structures, their chains, what
-//! their fields point at, arrays. A piece that is read gets the recorded bytes, in which handles and
-//! addresses are replaced; one that is written has room for what the driver has to say.
+//! A record has this memory in pieces, each with the address that leads to it: structures, their
+//! chains, memory that their fields point at, arrays. A piece that is read gets the recorded bytes
+//! with handles and addresses replaced; a piece that is written is room for the driver's output.
 
 use gapii_trace::description::{Description, Field, Function, Kind as Meaning};
 use gapii_trace::description::{Observed, Param, Repr, Type};
@@ -18,12 +18,13 @@ use crate::names::{Kind, Scopes};
 use crate::objects::shapes::{Piece, Shape, WORD_BYTES, number, size_of, struct_of};
 use crate::skip::Skip;
 
-/// How far pointers are followed: a chain may be a circle.
+/// How many pointers are followed in a row; a chain may be a circle.
 const DEPTH_MAX: u32 = 64;
-/// Room of what the driver writes where the recording had less.
+/// Room that must be left for an output, in bytes: the driver may write more than it wrote in the
+/// recording.
 const ROOM_BYTES: u64 = 16 << 20;
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Meaning::Number };
-/// Makes the arguments of a command.
+/// Builds the arguments of one command.
 pub struct Builder<'b, 'p, 'c> {
     call: &'b mut Call<'p, 'c>,
     function: &'static Function,
@@ -31,21 +32,23 @@ pub struct Builder<'b, 'p, 'c> {
     depth: u32,
 }
 
-/// How the recording has what is at an address.
+/// Memory at an address, as the recording has it.
 struct Recorded<'c> {
     read: Option<Bytes<'c>>,
-    /// Bytes that were written.
+    /// Number of bytes that were written.
     written: u64,
-    /// It is for the driver to write, and for nobody to read.
+    /// Whether the memory is only written, not read.
     is_output: bool,
 }
 
 impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
+    /// A builder for the arguments of `call`, whose function is `function`.
     pub fn new(call: &'b mut Call<'p, 'c>, function: &'static Function) -> Self {
         let scopes = scopes(call);
         Self { call, function, scopes, depth: 0 }
     }
 
+    /// Builds all arguments.
     pub fn words(mut self) -> Result<Words, Skip> {
         let mut words = [0; WORDS_MAX];
         for (index, (word, param)) in words.iter_mut().zip(&self.function.params).enumerate() {
@@ -55,7 +58,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(words)
     }
 
-    /// Arrays that are read have as much as the count before them says.
+    /// Checks that each input array holds as many elements as the count before it says.
     fn check_counts(&self, words: &Words) -> Result<(), Skip> {
         let mut count = None;
         for (index, param) in self.function.params.iter().enumerate() {
@@ -68,7 +71,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             let need = count.unwrap_or(0).saturating_mul(size_of(element) as u64);
             let piece = self.call.parts.level_zero.piece(self.call.bits(index));
             if need > piece.map_or(0, |piece| piece.len as u64) {
-                return Err(Skip::from("it counts more than the trace has"));
+                return Err(Skip::from("its count exceeds what the trace has"));
             }
         }
         Ok(())
@@ -87,7 +90,8 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             let allocations = parts.level_zero.processes.entry(process).or_default();
             let is_own = allocations.find(bits).is_none();
             let real = memory::address(allocations, &mut parts.memory, bits, extent)?;
-            // What is between the rows of an allocation is the program's, too, and as it was there.
+            // The copy leaves bytes between rows as they are; only in the program's own memory are
+            // they unknown.
             if param.name == "dstptr" && is_own {
                 parts.level_zero.note_rows(process, bits, extent);
             }
@@ -101,7 +105,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         self.memory(bits, param.ty.kind, param.element, &param.name, recorded)
     }
 
-    /// What the driver calls an object.
+    /// The driver's handle of an object.
     fn handle(&self, recorded: u64) -> Result<u64, Skip> {
         let found = self.call.parts.names.find(self.scopes, Kind::LevelZero, recorded);
         found.ok_or_else(|| Skip::from("it names an object that was not made in this replay"))
@@ -130,7 +134,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(Recorded { read: bytes, written, is_output })
     }
 
-    /// Memory like that at an address, which a parameter or a field leads to.
+    /// Builds memory like that at `address`, to which a parameter or field points.
     fn memory(
         &mut self,
         address: u64,
@@ -143,7 +147,8 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             return Ok(0);
         }
         let Recorded { read, written, is_output } = recorded;
-        // Of what a field leads to the recording has the size; of an argument a driver may write more.
+        // The recording has the exact size of memory behind a field. Behind an argument, a driver
+        // may write more.
         let has_room = self.depth == 0 && (written > 0 || is_output) || read.is_none();
         let known = read.as_ref().map_or(0, |read| read.len() as u64).max(written);
         let Some(shape) = shape_of(kind, element, read.as_deref()) else {
@@ -180,7 +185,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         let Some(need) = usize::try_from(need).ok().filter(|need| *need <= most) else {
             return Err(Skip::from("it uses more memory than replay takes"));
         };
-        // A driver may look into what nobody has told of: it finds nulls.
+        // The driver may read room that the trace says nothing about; it finds zeros.
         let is_marked = is_output && matches!(shape, Shape::Values(_));
         bytes.resize(need, if is_marked { UNWRITTEN } else { 0 });
         let at = match has_room {
@@ -192,18 +197,18 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(at as u64)
     }
 
-    /// Memory that begins with `bytes`, with room behind them.
+    /// Room for an output that begins with `bytes`.
     fn room(&mut self, bytes: &[u8]) -> Result<usize, Skip> {
         if self.call.parts.outputs.left() < ROOM_BYTES {
             return Err(Skip::from("it writes more memory than replay takes"));
         }
         let at = self.call.parts.outputs.piece(bytes.len() as u64, 0)?;
-        // SAFETY: a piece of at least so many bytes.
+        // SAFETY: the piece has at least `bytes.len()` bytes.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
         Ok(at as usize)
     }
 
-    /// A count that says how much room there is says no more than there is here.
+    /// Limits a count that says how much room an output has to the room that it has here.
     fn limit(&self, bytes: &mut [u8], shape: Shape) {
         let Shape::Values(Type { repr: Some(repr @ (Repr::U32 | Repr::U64)), .. }) = shape else {
             return;
@@ -229,7 +234,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
             Shape::Structs(layout) => layout.size as usize,
         };
         if !bytes.len().is_multiple_of(unit.max(1)) {
-            return Err(Skip::from("the trace has a part of what it reads"));
+            return Err(Skip::from("the trace has only a part of what it reads"));
         }
         match shape {
             Shape::Values(ty) if ty.repr == Some(Repr::Pointer) => {
@@ -269,7 +274,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(())
     }
 
-    /// A handle or an address in memory.
+    /// Replaces a handle or an address in memory.
     fn value(
         &mut self,
         word: &mut [u8],
@@ -290,7 +295,7 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         Ok(())
     }
 
-    /// Where an address leads of which only the memory there tells what it is.
+    /// Address here for a pointer whose meaning only the memory behind it tells.
     fn anywhere(&mut self, address: u64) -> Result<u64, Skip> {
         let process = self.call.command.process;
         let allocation = self.call.parts.level_zero.allocations(process).find(address);
@@ -305,8 +310,8 @@ impl<'b, 'p, 'c> Builder<'b, 'p, 'c> {
         }
     }
 
-    /// Words that are addresses of allocations, or handles, in an argument of which only the kernel knows
-    /// the type.
+    /// Replaces addresses of allocations and handles in a kernel argument, whose type only the
+    /// kernel knows.
     fn kernel_argument(&mut self, bytes: &mut [u8]) {
         let process = self.call.command.process;
         for word in bytes.chunks_exact_mut(WORD_BYTES) {

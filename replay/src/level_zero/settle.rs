@@ -1,4 +1,4 @@
-//! Waiting for what devices are doing.
+//! Waiting for commands that devices are executing.
 
 use std::time::Duration;
 
@@ -7,10 +7,12 @@ use crate::names::Scopes;
 use crate::objects::level_zero::Executor;
 use gapii_commands::ids;
 
-/// The same from then on, and of what may be waiting for a command that is still to be played.
+/// Longest wait for one queue or list before its memory is changed, and longest of every wait of
+/// the trace after one of them timed out.
 pub const SETTLE_MAX: Duration = Duration::from_millis(100);
 
-/// Waits for what devices are doing, if not for long: it may wait for the host itself.
+/// Waits until devices are idle, up to [`SETTLE_MAX`] per queue or list: a device may itself wait
+/// for the host.
 pub fn settle(call: &mut Call<'_, '_>) {
     if !std::mem::take(&mut call.parts.level_zero.is_busy) {
         return;
@@ -24,15 +26,15 @@ pub fn settle(call: &mut Call<'_, '_>) {
             Executor::Queue => QUEUE,
             Executor::List => LIST,
         };
-        // SAFETY: the type of both.
+        // SAFETY: the type of both functions.
         if let Ok(synchronize) = unsafe { call.own_driver::<Synchronize>(function) } {
-            // SAFETY: a handle that the driver gave out, and not taken back.
+            // SAFETY: a handle that the driver gave out and that has not been destroyed.
             unsafe { synchronize(*handle, wait_ns) };
         }
     }
 }
 
-/// Of all objects of the command's process.
+/// Scopes of Level Zero's handles: one set per process.
 pub fn scopes(call: &mut Call<'_, '_>) -> Scopes {
     call.parts.names.scopes(call.command.process, 0)
 }

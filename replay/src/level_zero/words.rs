@@ -1,24 +1,25 @@
-//! Functions as the calling convention has them: a row of words.
+//! Calls of functions as the calling convention passes arguments: a row of words.
 //!
-//! Integers and addresses take a register or eight bytes of the stack each, on x86-64 and on 64-bit Arm,
-//! and what there is besides is the caller's. So a function may be given more words than it takes, and wider
-//! ones.
+//! On x86-64 and 64-bit Arm an integer or an address takes a register or eight bytes of the stack,
+//! and the caller removes what is on the stack. So a function may be called with more words, and
+//! with wider ones, than it takes.
 
-/// Most parameters of a function.
+/// Largest number of parameters of a function.
 pub const WORDS_MAX: usize = 12;
 
-/// Arguments; those behind the last one are zeros.
+/// Arguments; words after the last one are zero.
 pub type Words = [u64; WORDS_MAX];
 
+/// A function that takes up to [`WORDS_MAX`] words.
 pub type Function =
     unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u64;
 
-/// Calls a function; bits of the result that its type does not have are anything.
+/// Calls a function. Bits of the result beyond its type are undefined.
 ///
 /// # Safety
 ///
-/// All parameters of the function are integers or addresses of up to eight bytes, no more of them than
-/// there are words, and the words are arguments that it may be called with.
+/// All parameters of the function are integers or addresses of at most eight bytes, it has at most
+/// [`WORDS_MAX`] of them, and it may be called with these arguments.
 pub unsafe fn call(function: Function, words: &Words) -> u64 {
     let [a, b, c, d, e, f, g, h, i, j, k, l] = *words;
     // SAFETY: the caller's duty.

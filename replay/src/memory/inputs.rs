@@ -1,4 +1,4 @@
-//! Memory that the driver reads: what commands of the trace read, and nothing besides.
+//! Memory that the driver reads. It holds what commands of the trace read, and nothing else.
 //!
 //! ```text
 //! +-----------------+--------------------------+-------------------+-----------------+-------+
@@ -7,15 +7,16 @@
 //! +-----------------+--------------------------+-------------------+-----------------+-------+
 //! ```
 //!
-//! What a command read is in the window at its address in the program, less the upper bits. So an
-//! address is always in the same place, distances stay, and a vertex array may be set long before a
-//! draw reads it. Of the window only pieces can be written, which are made so when they are needed; where
-//! nothing was observed it is zeros, or what an earlier command read there. Two addresses
-//! that are one place are no command's: it is skipped. In the arena are pieces of the player's own.
+//! Memory that a command read is in the window, at its address in the program without the upper
+//! bits. So an address is always at the same place, distances are kept, and a vertex array can be
+//! set long before a draw reads it. Parts of the window become writable when they are needed. Where
+//! nothing was observed the window holds zeros, or what an earlier command read there. A command
+//! that reads at two addresses which fold to one place is skipped. The arena holds arrays and
+//! strings that the player builds.
 //!
-//! A pointer to what was not observed leads into the void. So does reading on behind the window or
-//! before it: the void is so large that no index of 32 bits gets past it, at the strides that `arrays`
-//! admits. None of it takes memory.
+//! A pointer to memory that was not observed leads into the void, and so does reading past either
+//! end of the window. The void is so large that no 32-bit index passes its end at the strides that
+//! `arrays` admits. It occupies no memory.
 
 use std::collections::{HashMap, HashSet};
 
@@ -24,49 +25,51 @@ use gapii_trace::Bytes;
 use super::region::Region;
 use crate::skip::Skip;
 
-/// Addresses that are no further apart belong to one cluster.
+/// Pieces at most this many bytes apart belong to one cluster.
 const NEAR: u64 = 16 << 20;
-/// Addresses that are apart by a multiple of this are one place. The program, its heap and its
-/// libraries are told apart by bits below.
+/// Size of the window. Addresses that differ by a multiple of it fold to one place. Bits below it
+/// tell the program, its heap and its libraries apart.
 const WINDOW_BYTES: usize = 8 << 40;
-/// Readable before the window, and behind it: an index, signed or not, times the largest stride, and
-/// as much again for a base vertex.
+/// Readable bytes before the window and behind the arena: a signed or unsigned 32-bit index times
+/// the largest stride, and as much again for a base vertex.
 const VOID_BEFORE: usize = 16 << 40;
 const VOID_BEHIND: usize = 32 << 40;
-/// All three where a process may not reserve so much.
+/// Size of the window and of both voids where a process may not reserve that much.
 const LEAST: usize = 4 << 30;
-/// How far before observed memory a pointer may be that belongs to it.
+/// Largest distance in bytes of a pointer before observed memory that it still belongs to.
 const REACH: u64 = 1 << 40;
-/// Of the window is made writable at a time.
+/// Unit in which the window is made writable.
 const GRANULE_BYTES: usize = 256 << 10;
-/// Granules that stay when a command is over.
+/// Number of writable granules that are kept between commands.
 const KEPT_GRANULES: usize = 1024;
-/// Bytes of the arena that do.
+/// Bytes of the arena that are kept between commands.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// What commands read.
+/// Memory that commands read.
 pub struct Memory {
     region: Region,
-    /// Of the window in the region.
+    /// Offset of the window in the region.
     start: usize,
     /// A power of two.
     window_bytes: usize,
-    /// Of what can be read of the region.
+    /// End of the readable part of the region.
     readable: usize,
     arena_bytes: usize,
-    /// Of the arena.
+    /// Bytes of the arena that are in use.
     used: usize,
+    /// Observed memory of the present command.
     clusters: Vec<Cluster>,
+    /// First address and end of each piece, while they are loaded.
     pieces: Vec<(u64, u64)>,
-    /// Parts of the window that can be written.
+    /// Granules of the window that can be written.
     writable: HashSet<usize>,
-    /// How many of them a command may have.
+    /// Number of granules that one command may use, and that may be held.
     most_granules: usize,
-    /// Those of them that stay, with the upper bits of the addresses that are in them.
+    /// Granules that are never released, with the upper bits of the program's addresses in them.
     held: HashMap<usize, u64>,
 }
 
-/// Observed memory that lay together: addresses of the program.
+/// Observed memory that lies together, in addresses of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Cluster {
     first: u64,
@@ -74,7 +77,8 @@ struct Cluster {
 }
 
 impl Memory {
-    /// An arena of so many bytes; a command may read as many of the window.
+    /// Memory with an arena of `arena_bytes`. A command may read the same number of bytes in the
+    /// window.
     pub fn new(arena_bytes: usize) -> std::io::Result<Self> {
         let new = |before, window_bytes, behind| {
             let region = Region::new(before, 0, window_bytes + arena_bytes + behind)?;
@@ -97,7 +101,7 @@ impl Memory {
         new(VOID_BEFORE, WINDOW_BYTES, VOID_BEHIND).or_else(|_| new(LEAST, LEAST, LEAST))
     }
 
-    /// Forgets what the command before read.
+    /// Forgets what the previous command read.
     pub(crate) fn reset(&mut self) {
         if self.used > KEPT_BYTES {
             self.region.release(self.arena(), self.used);
@@ -110,7 +114,7 @@ impl Memory {
                 }
                 let at = self.start + granule * GRANULE_BYTES;
                 self.region.release(at, GRANULE_BYTES);
-                // Where this fails it stays writable, which nobody minds.
+                // If this fails, the granule stays writable, which is harmless.
                 let _ = self.region.protect(at, GRANULE_BYTES, libc::PROT_READ);
             }
         }
@@ -118,12 +122,12 @@ impl Memory {
         self.clusters.clear();
     }
 
-    /// Puts observed memory where the driver may read it. Where pieces overlap the first ones count,
-    /// since a command's slots come before its ranges.
+    /// Copies observed memory to where the driver may read it. Where pieces overlap the first one
+    /// counts, since a command's slots come before its ranges.
     pub(crate) fn load(&mut self, pieces: &[(u64, Bytes<'_>)]) -> Result<(), Skip> {
         self.pieces.clear();
         for (address, bytes) in pieces {
-            // A text is recorded without the zero at its end.
+            // One byte more: a string is recorded without its NUL.
             let Some(end) = address.checked_add(bytes.len() as u64 + 1) else {
                 return Err(Skip::from("it reads memory at addresses that no program has"));
             };
@@ -139,7 +143,7 @@ impl Memory {
         }
         for (address, bytes) in pieces {
             let end = address + bytes.len() as u64;
-            // What is held has what the program had there.
+            // Held memory keeps the program's byte there.
             if !self.is_held(end) {
                 self.put(end, &[0]);
             }
@@ -150,12 +154,12 @@ impl Memory {
         Ok(())
     }
 
-    /// Has all of the pieces be places of their own that can be written.
+    /// Makes the window writable for all pieces. Skips the command if two pieces fold to one place.
     fn make_writable(&mut self) -> Result<(), Skip> {
         let mask = self.window_bytes - 1;
         let fold = |address: u64| (address as usize) & mask;
         self.pieces.sort_unstable_by_key(|(first, _)| fold(*first));
-        // Of the piece that reaches furthest: where it ends in the window, and its upper bits.
+        // End in the window and upper bits of the piece that reaches furthest.
         let mut last = (0, 0);
         let (mut bytes, mut granules, mut next_granule) = (0usize, 0, 0);
         for piece in 0..self.pieces.len() {
@@ -201,7 +205,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Memory of the program that commands read and write behind this one, too: its home.
+    /// Holds memory of the program that later commands read and write, too. Returns its place in
+    /// the window.
     pub(crate) fn hold(&mut self, address: u64, len: u64) -> Result<*mut u8, Skip> {
         let (at, above) = self.folded(address);
         let end = usize::try_from(len).ok().and_then(|len| at.checked_add(len));
@@ -224,7 +229,7 @@ impl Memory {
         Ok(self.home(address).cast_mut())
     }
 
-    /// Where an address of the program is in the window, and the upper bits that it loses there.
+    /// Place of an address in the window, and the upper bits that it loses there.
     fn folded(&self, address: u64) -> (usize, u64) {
         let at = (address as usize) & (self.window_bytes - 1);
         (at, address - at as u64)
@@ -234,27 +239,27 @@ impl Memory {
         self.held.contains_key(&(self.folded(address).0 / GRANULE_BYTES))
     }
 
-    /// What is held at an address of the program.
+    /// Bytes held at an address of the program; `None` if not all of them are held.
     pub(crate) fn held(&self, address: u64, len: usize) -> Option<&[u8]> {
         let (at, above) = self.folded(address);
         let mut granules = at / GRANULE_BYTES..at.checked_add(len)?.div_ceil(GRANULE_BYTES);
         if !granules.all(|granule| self.held.get(&granule) == Some(&above)) {
             return None;
         }
-        // SAFETY: within granules that stay readable; a device may write there until the program has
-        // waited for it, behind which nobody looks but for a mistake of the program's.
+        // SAFETY: within granules that stay readable; a device may write there until the program
+        // has waited for it, after which only a mistake of the program's lets it write.
         Some(unsafe { std::slice::from_raw_parts(self.home(address), len) })
     }
 
-    /// What `make_writable` has seen to lies in granules that can be written.
+    /// Copies bytes to a piece that `make_writable` has made writable.
     fn put(&mut self, address: u64, bytes: &[u8]) {
         let at = self.home(address).cast_mut();
-        // SAFETY: a part of a piece, which lies in writable granules of the window, which nobody has
-        // a reference into; `bytes` is memory of a record or a blob.
+        // SAFETY: a part of a piece, which lies in writable granules of the window into which no
+        // reference exists; `bytes` is memory of a record or a blob.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
     }
 
-    /// Where an address of the program is in the window, be there what was read or not.
+    /// Place in the window of an address of the program, whether or not memory was observed there.
     pub fn home(&self, address: u64) -> *const u8 {
         self.region.at(self.start + self.folded(address).0).cast_const()
     }
@@ -271,7 +276,8 @@ impl Memory {
         }
     }
 
-    /// Where an address of the program is now: null stays null, what was not observed is the void.
+    /// Address here for an address of the program. Null stays null; an address where nothing was
+    /// observed leads into the void.
     pub fn translate(&self, address: u64) -> *const u8 {
         match address {
             0 => std::ptr::null(),
@@ -286,13 +292,14 @@ impl Memory {
         self.clusters.iter().any(|cluster| (cluster.first..cluster.end).contains(&address))
     }
 
-    /// Bytes that can be read behind an address of the program, zeros included.
+    /// Number of bytes that can be read from an address of the program on, zeros included.
     pub fn readable_from(&self, address: u64) -> u64 {
         let from = self.offset(address).unwrap_or(self.arena() + self.arena_bytes);
         self.readable.saturating_sub(from) as u64
     }
 
-    /// Room in the arena for bytes of the player's own, aligned to 16, until the command is over.
+    /// Copies bytes of the player's own to the arena, aligned to 16 and followed by a zero. Valid
+    /// until the command is over.
     pub fn place(&mut self, bytes: &[u8]) -> Result<*const u8, Skip> {
         let start = self.used.next_multiple_of(16);
         let end = start.checked_add(bytes.len() + 1).filter(|end| *end <= self.arena_bytes);
@@ -301,19 +308,19 @@ impl Memory {
         };
         self.used = end;
         let at = self.region.at(self.arena() + start);
-        // SAFETY: checked to lie in the arena, which nobody has a reference into.
+        // SAFETY: checked to lie in the arena, into which no reference exists.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), at, bytes.len()) };
         // SAFETY: as above: `end` counts one byte more, and is within the arena.
         unsafe { at.wrapping_add(bytes.len()).write(0) };
         Ok(at)
     }
 
-    /// Zeros, for as far as one can read.
+    /// Address from which zeros can be read, as far as any index reaches.
     pub fn void(&self) -> *const u8 {
         self.region.at(self.arena() + self.arena_bytes)
     }
 
-    /// Of the arena in the region.
+    /// Offset of the arena in the region.
     fn arena(&self) -> usize {
         self.start + self.window_bytes
     }
@@ -325,7 +332,7 @@ mod tests {
 
     use super::*;
 
-    /// One at a time: a process may have no room for two.
+    /// One test at a time: a process may not have addresses for two.
     static TURN: Mutex<()> = Mutex::new(());
 
     fn memory() -> (MutexGuard<'static, ()>, Memory) {

@@ -1,4 +1,4 @@
-//! Memory that the driver reads and writes: all of it is the player's own.
+//! Memory that the driver reads and writes. All of it belongs to the player.
 
 mod inputs;
 mod outputs;

@@ -1,53 +1,54 @@
 //! Memory that the driver writes.
 //!
-//! Each output of a command has a piece of its own, the first bytes of which are
-//! [`UNWRITTEN`] before the driver runs. Behind the last one is nothing that can be written.
+//! Each output of a command has a piece of its own, whose first bytes are [`UNWRITTEN`] before the
+//! driver runs. No writable memory follows the last piece.
 
 use super::region::Region;
 use crate::skip::Skip;
 
-/// What memory for outputs is filled with before a command: what it still holds behind it nobody
-/// wrote.
+/// Byte with which outputs are filled before a command. Bytes that still have this value afterwards
+/// were not written.
 pub const UNWRITTEN: u8 = 0xA7;
-/// Bytes at the start of an output that are filled.
+/// Number of bytes at the start of an output that are filled.
 pub const FILLED_BYTES: usize = 1 << 20;
 
-/// Room of an output whose extent nobody gave.
+/// Room of an output whose extent is not known.
 const PIECE_BYTES: usize = 16 << 20;
-/// Outputs begin at multiples of this.
+/// Alignment of outputs.
 const ALIGNMENT: usize = 64;
+/// Bytes that are kept between commands.
 const KEPT_BYTES: usize = 64 << 20;
 
-/// Memory that the driver wrote for an output.
+/// Memory that the driver wrote for an output parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {
     /// Index of the parameter.
     pub param: usize,
-    /// Where the program had it.
+    /// The program's address of the output.
     pub address: u64,
-    /// Where the driver has written it: an address in `Outputs`.
+    /// The driver's address of the output, in `Outputs`.
     pub at: usize,
-    /// Bytes that are the piece's own.
+    /// Length of the output in bytes.
     pub len: u64,
 }
 
-/// What commands write.
+/// Memory that commands write.
 pub struct Outputs {
     region: Region,
     bytes: usize,
-    /// Of the pieces given out.
+    /// End of the pieces given out.
     used: usize,
     /// Bytes at the start that drivers may have written.
     touched: usize,
 }
 
 impl Outputs {
-    /// Room for so many bytes.
+    /// Room for `bytes` of outputs of one command.
     pub fn new(bytes: usize) -> std::io::Result<Self> {
         Ok(Self { region: Region::new(0, bytes, 0)?, bytes, used: 0, touched: 0 })
     }
 
-    /// Forgets what the command before wrote.
+    /// Forgets what the previous command wrote.
     pub(crate) fn reset(&mut self) {
         if self.touched > KEPT_BYTES {
             self.region.release(0, self.touched);
@@ -56,7 +57,7 @@ impl Outputs {
         self.used = 0;
     }
 
-    /// Room for an output of at least `need` bytes, of which the first `fill` are
+    /// Room for an output of at least `need` bytes (0: not known). Its first `fill` bytes are
     /// [`UNWRITTEN`].
     pub fn piece(&mut self, need: u64, fill: u64) -> Result<*mut u8, Skip> {
         let start = self.used;
@@ -77,12 +78,12 @@ impl Outputs {
         Ok(self.region.at(start))
     }
 
-    /// How much room there is for further pieces of this command.
+    /// Number of bytes left for further pieces of this command.
     pub fn left(&self) -> u64 {
         (self.bytes - self.used) as u64
     }
 
-    /// What is in a piece by now.
+    /// Present content of a piece, at most `len` bytes.
     pub fn bytes(&self, piece: usize, len: u64) -> &[u8] {
         let base = self.region.at(0).cast_const();
         let offset = piece.wrapping_sub(base as usize);
@@ -90,8 +91,8 @@ impl Outputs {
             return &[];
         }
         let len = usize::try_from(len).unwrap_or(usize::MAX).min(self.bytes - offset);
-        // SAFETY: within the writable part; drivers write to it during commands alone, which take
-        // `self` mutably to get at a piece.
+        // SAFETY: within the writable part; drivers write to it only during commands, which borrow
+        // `self` mutably to obtain a piece.
         unsafe { std::slice::from_raw_parts(base.wrapping_add(offset), len) }
     }
 }

@@ -1,22 +1,23 @@
-//! A reservation of addresses, of which parts can be read, parts written, and the end is a guard.
+//! A reservation of addresses with readable and writable parts. It ends with a guard that can't be
+//! accessed.
 
 use std::ffi::c_void;
 use std::ptr::NonNull;
 
 const GUARD_BYTES: usize = 1 << 20;
 
-/// A mapping that is given back when it is dropped.
+/// A mapping. Dropping it unmaps it.
 pub(crate) struct Region {
     base: NonNull<u8>,
     len: usize,
 }
 
-// SAFETY: a mapping belongs to the process; `Region` alone gives it back.
+// SAFETY: a mapping belongs to the process; only `Region` unmaps it.
 unsafe impl Send for Region {}
 
 impl Region {
-    /// `before` bytes that are zero and can be read, `writable` bytes, `behind` bytes like the first
-    /// ones, and a guard. None of it is held before it is used.
+    /// `before` readable bytes of zeros, `writable` bytes, `behind` readable bytes of zeros, and a
+    /// guard. Memory is allocated only as it is used.
     pub(crate) fn new(before: usize, writable: usize, behind: usize) -> std::io::Result<Self> {
         let len = before + writable + behind + GUARD_BYTES;
         let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -48,16 +49,16 @@ impl Region {
         self.base.as_ptr().wrapping_add(offset)
     }
 
-    /// Gives back what `len` bytes from `offset` on hold; they are zero then.
+    /// Releases the memory of `len` bytes from `offset` on; they read as zeros afterwards.
     pub(crate) fn release(&self, offset: usize, len: usize) {
-        // SAFETY: private memory of the mapping; nobody has a reference into it between commands.
+        // SAFETY: private memory of the mapping; no reference into it exists between commands.
         unsafe { libc::madvise(self.at(offset).cast::<c_void>(), len, libc::MADV_DONTNEED) };
     }
 }
 
 impl Drop for Region {
     fn drop(&mut self) {
-        // SAFETY: the mapping of `new`, once.
+        // SAFETY: the mapping of `new`, unmapped once.
         unsafe { libc::munmap(self.base.as_ptr().cast::<c_void>(), self.len) };
     }
 }

@@ -1,4 +1,4 @@
-//! Memory that a program allocated, or its own, by the recording's addresses.
+//! Allocations of Level Zero programs, and their own memory, by the recording's addresses.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,36 +10,38 @@ const STEP: usize = 4096;
 #[derive(Default)]
 pub struct Allocations(BTreeMap<u64, Allocation>);
 
-/// One allocation, and what the host of the recording saw in it.
+/// One allocation.
 pub struct Allocation {
+    /// Size in bytes.
     pub bytes: u64,
-    /// Where it is here.
+    /// Its address here.
     pub real: u64,
-    /// What the host of the recording saw in it last.
+    /// Content that the host of the recording last saw.
     pub seen: Option<Arc<Vec<u8>>>,
-    /// The host may look into it.
+    /// Whether the host may read it.
     pub is_visible: bool,
 }
 
 impl Allocations {
-    /// Where `address` is here, and how much of the allocation there is from it on.
+    /// Address here of `address`, and the number of bytes from there to the end of its allocation.
     pub fn find(&self, address: u64) -> Option<(u64, u64)> {
         let (base, offset) = self.place(address, 1)?;
         let allocation = &self.0[&base];
         Some((allocation.real + offset, allocation.bytes - offset))
     }
 
-    /// The allocation that has `bytes` from `address` on, by its own address, and where in it they are.
+    /// The allocation that holds `bytes` from `address` on: its recorded base address, and the
+    /// offset of `address` in it.
     pub fn place(&self, address: u64, bytes: u64) -> Option<(u64, u64)> {
         let (base, allocation) = self.0.range(..=address).next_back()?;
         let offset = address - base;
         (offset.checked_add(bytes)? <= allocation.bytes).then_some((*base, offset))
     }
 
-    /// An allocation was made at `base`. Older allocations that it overlaps have been freed.
+    /// Adds an allocation at `base`. Allocations that it overlaps are removed: they have been
+    /// freed, recorded or not.
     pub fn insert(&mut self, base: u64, allocation: Allocation) {
         let end = base.saturating_add(allocation.bytes);
-        // What was there before has been freed, be it recorded or not.
         let reaches_in = |(first, old): (&u64, &Allocation)| {
             (first.saturating_add(old.bytes) > base).then_some(*first)
         };
@@ -51,37 +53,38 @@ impl Allocations {
         self.0.insert(base, allocation);
     }
 
-    /// The allocation that begins at `base` was freed.
+    /// Removes the allocation that begins at `base`.
     pub fn remove(&mut self, base: u64) {
         self.0.remove(&base);
     }
 
-    /// The visible allocation that has `len` bytes from `address` on, and where in it they are.
+    /// The host-visible allocation that holds `len` bytes from `address` on, and the offset of
+    /// `address` in it.
     pub fn visible(&mut self, address: u64, len: usize) -> Option<(&mut Allocation, usize)> {
         let (base, offset) = self.place(address, len as u64)?;
         let found = self.0.get_mut(&base).filter(|allocation| allocation.is_visible)?;
         Some((found, offset as usize))
     }
 
-    /// `len` bytes at `address`, if the host may look at them.
+    /// Content here of `len` bytes at `address`, if the host may read them.
     pub fn bytes(&self, address: u64, len: usize) -> Option<&[u8]> {
         let (base, offset) = self.place(address, len as u64)?;
         let allocation = self.0.get(&base).filter(|allocation| allocation.is_visible)?;
         let at = (allocation.real + offset) as usize as *const u8;
-        // SAFETY: the driver has allocated it for host and device, and not freed it; what a device
-        // still writes there is a program's mistake, and a wrong byte at worst.
+        // SAFETY: the driver allocated it for host and device, and has not freed it; a device still
+        // writing there would be a mistake of the program's, and yields a wrong byte at worst.
         Some(unsafe { std::slice::from_raw_parts(at, len) })
     }
 }
 
 impl Allocation {
-    /// Whether the host has changed anything since it was seen last.
+    /// Whether the content at `offset` differs from what the host last saw.
     pub fn is_changed(&self, offset: usize, now: &[u8]) -> bool {
         let before = self.seen.as_ref().and_then(|seen| seen.get(offset..offset + now.len()));
         before != Some(now)
     }
 
-    /// Puts into it what the host has changed.
+    /// Writes the bytes that differ from what the host last saw.
     pub fn update(&mut self, offset: usize, now: Arc<Vec<u8>>) {
         if self.seen.as_ref().is_some_and(|seen| Arc::ptr_eq(seen, &now)) {
             return;

@@ -1,7 +1,8 @@
-//! Configurations: those of the trace, and which of the driver's own are like them.
+//! Configurations of the trace, and the driver's configurations that replace them.
 //!
-//! A handle means nothing to another driver, attributes do. Colour bits and samples must be the same,
-//! or pixels would not be; of depth and stencil there must be enough.
+//! A recorded handle means nothing to another driver, so configurations are compared by attributes.
+//! Colour bits and samples must be equal, or pixels would differ; depth and stencil bits must
+//! suffice.
 
 use std::collections::HashMap;
 
@@ -14,7 +15,7 @@ use crate::driver::{
 use crate::survey::{ConfigFacts, Survey};
 use gapii_commands::constants;
 
-/// Process and handle in the trace.
+/// Process index and handle in the trace.
 pub type Key = (u32, u64);
 
 const EGL_PBUFFER_BIT: i32 = constants::EGL_PBUFFER_BIT as i32;
@@ -29,38 +30,38 @@ const EGL_COLOR_COMPONENT_TYPE_FIXED_EXT: i32 =
 #[derive(Default)]
 pub struct Configs {
     chosen: HashMap<Key, Handle>,
-    /// For those that nothing is known of.
+    /// Configuration for those of which no attribute is known.
     any: Handle,
-    /// By process and handle: what the driver told where the program was told that.
+    /// The driver's configuration for each that the program received from a query.
     told: HashMap<Key, Handle>,
 }
 
-/// Most configurations that are kept of those told.
+/// Largest number of entries in `told`.
 const TOLD_MAX: usize = 1 << 14;
 
 impl Configs {
-    /// The driver told `real` where the program was told `handle`.
+    /// Notes that the driver returned `real` where the program received `handle`.
     pub fn told(&mut self, handle: Key, real: Handle) {
         if self.told.len() < TOLD_MAX {
             self.told.insert(handle, real);
         }
     }
 
-    /// For a configuration that is only asked about.
+    /// Configuration for a query about a configuration.
     pub fn asked_about(&self, handle: Key) -> Handle {
         self.told.get(&handle).copied().unwrap_or(self.any)
     }
 
-    /// For a configuration of the trace, by its number.
+    /// Configuration for a surface or context of the trace.
     pub fn find(&self, key: Key) -> Handle {
         self.chosen.get(&key).copied().unwrap_or(self.any)
     }
 }
 
-/// A number of each sort that a configuration has, in this order: red, green, blue, alpha, depth and
-/// stencil bits, samples. Of a trace, what it is known to have had.
+/// One value per attribute, in the order of [`SIZES`].
 type Sizes<T> = [T; 7];
 
+/// Red, green, blue, alpha, depth and stencil bits, and samples.
 const SIZES: Sizes<i32> = [
     EGL_RED_SIZE,
     EGL_GREEN_SIZE,
@@ -83,19 +84,20 @@ struct Offered {
     is_fixed: bool,
 }
 
-/// What a trace wants of a configuration.
+/// Requirements of the trace on a configuration.
 #[derive(Clone, Debug, Default)]
 struct Wanted {
-    /// Known to have been just this.
+    /// Values that the recorded configuration is known to have had.
     exact: Sizes<Option<i32>>,
-    /// Known to have been at least this.
+    /// Lower bounds of values, from `eglChooseConfig`.
     least: Sizes<i32>,
     surfaces: i32,
     renderable: i32,
     textures: (bool, bool),
 }
 
-/// Configurations for all of the trace that are used, or a sentence that says what there is not.
+/// Chooses a configuration of the driver for each that the trace uses. The error names the
+/// attributes for which the driver has none.
 pub fn choose(real: &Real, survey: &Survey, window: bool) -> Result<Configs, String> {
     let offered: Vec<Offered> =
         real.configs().into_iter().map(|handle| Offered::of(real, handle)).collect();
@@ -116,7 +118,7 @@ pub fn choose(real: &Real, survey: &Survey, window: bool) -> Result<Configs, Str
     Ok(configs)
 }
 
-/// The one that is most like it.
+/// The most similar configuration that fits.
 fn best<'a>(offered: &'a [Offered], wanted: &Wanted) -> Option<&'a Offered> {
     let fitting = offered.iter().filter(|config| config.fits(wanted));
     fitting.min_by_key(|config| config.distance(wanted))
@@ -140,7 +142,7 @@ impl Offered {
 
     fn fits(&self, wanted: &Wanted) -> bool {
         let has_sizes = (0..SIZES.len()).all(|at| match (at, wanted.exact[at]) {
-            // Depth and stencil may be more.
+            // Depth and stencil may have more bits.
             (4 | 5, Some(exact)) => self.sizes[at] >= exact,
             (_, Some(exact)) => self.sizes[at] == exact,
             (_, None) => self.sizes[at] >= wanted.least[at],
@@ -153,14 +155,14 @@ impl Offered {
             && (self.textures.1 || !wanted.textures.1)
     }
 
-    /// How unlike it is, the gravest first.
+    /// Dissimilarity, most important difference first.
     fn distance(&self, wanted: &Wanted) -> (bool, i32, i32, i32, Handle) {
         let apart = |at: usize| {
             let wanted = wanted.exact[at].unwrap_or(wanted.least[at]);
             self.sizes[at].saturating_sub(wanted).saturating_abs()
         };
         let total = |range: std::ops::Range<usize>| range.map(apart).sum::<i32>();
-        // The driver's own order is that of eglGetConfigs; handles keep it, and are all different.
+        // The handle decides last. Handles differ, and usually follow the order of eglGetConfigs.
         (self.is_slow, apart(6), total(0..4), total(4..6), self.handle)
     }
 }

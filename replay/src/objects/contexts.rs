@@ -1,4 +1,4 @@
-//! Contexts of the driver: made as the trace's are, and asked what they have.
+//! Contexts of the driver: created with the trace's attributes, and queried for what they provide.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use crate::driver::{EGL_HEIGHT, EGL_WIDTH, Handle, Offer, Real};
 use crate::skip::Skip;
 use crate::survey::{EGL_CONTEXT_MAJOR_VERSION, EGL_CONTEXT_MINOR_VERSION, Survey};
 
-/// Most sorts of contexts that are tried beforehand.
+/// Largest number of different contexts that are tried before the replay.
 const TRIED_MAX: usize = 256;
 
-/// The driver's configuration of a context, which may have none.
+/// The driver's configuration for a context; 0 if the recorded context had none and the driver
+/// allows that.
 pub fn real_config(real: &Real, configs: &Configs, key: (u32, u64)) -> Handle {
     match key.1 == 0 && real.has_extension("EGL_KHR_no_config_context") {
         true => 0,
@@ -19,7 +20,7 @@ pub fn real_config(real: &Real, configs: &Configs, key: (u32, u64)) -> Handle {
     }
 }
 
-/// Makes a context; the error names the version that was asked for and the error of EGL.
+/// Creates a context. The error names the requested version and the EGL error.
 pub fn make(
     real: &Real,
     config: Handle,
@@ -39,8 +40,8 @@ pub fn make(
     })
 }
 
-/// What contexts of the trace need and this driver has not, in sentences: contexts are made as they
-/// will be, and asked.
+/// Version and extensions that contexts of the trace need and this driver lacks, one sentence each.
+/// Creates a context of each kind, and queries it.
 pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Vec<String> {
     let mut tried = BTreeMap::new();
     let (mut unmade, mut lacks) = (Vec::new(), Lacks::default());
@@ -60,7 +61,8 @@ pub fn missing(real: &Real, survey: &Survey, configs: &Configs) -> Vec<String> {
     unmade
 }
 
-/// What a context with these attributes has, if the driver says so.
+/// Creates a context with these attributes for a moment, and returns its version and extensions;
+/// `None` if they can't be queried.
 fn try_context(
     real: &Real,
     config: Handle,

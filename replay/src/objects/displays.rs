@@ -1,12 +1,12 @@
-//! What the trace does with objects that the driver's display does not have.
+//! Kinds of EGL objects that the trace uses and the driver's display lacks.
 
 use std::collections::BTreeSet;
 
 use crate::driver::Real;
 use crate::survey::Survey;
 
-/// Objects of displays that not every display has: what is done with one that was made, and the
-/// extensions that have them where EGL is older than 1.5.
+/// Kinds of objects that not every display has: commands that show that the trace has one, and the
+/// extensions that provide the kind before EGL 1.5.
 const OPTIONAL: [(&str, &[&str], &[&str]); 2] = [
     (
         "EGL syncs",
@@ -16,13 +16,13 @@ const OPTIONAL: [(&str, &[&str], &[&str]); 2] = [
     ("EGL images", &["eglDestroyImage"], &["EGL_KHR_image_base", "EGL_KHR_image"]),
 ];
 
-/// What a display has.
+/// EGL version and extensions of a display.
 struct Offer<'a> {
     version: (i32, i32),
     has_extension: &'a dyn Fn(&str) -> bool,
 }
 
-/// What the trace does with objects that the display does not have, in sentences.
+/// Kinds of objects that the trace uses and the display lacks, one sentence each.
 pub fn missing(real: &Real, survey: &Survey) -> Vec<String> {
     let has_extension = |name: &str| real.has_extension(name);
     lacks(&survey.functions, &Offer { version: real.version(), has_extension: &has_extension })
@@ -63,7 +63,7 @@ mod tests {
         check(&["eglDestroyImageKHR"], (1, 4), "", &[images]);
         check(&["eglDestroyImageKHR"], (1, 4), "EGL_KHR_image_base", &[]);
         check(&["eglDestroyImageKHR"], (1, 5), "", &[]);
-        // It may have been in vain.
+        // Creation may have failed in the recording.
         check(&["eglCreateImageKHR", "eglCreateSync"], (1, 4), "", &[]);
     }
 }

@@ -1,5 +1,5 @@
-//! What there is of EGL in a replay: the objects of the trace, by process and handle, and what this
-//! machine has for them.
+//! EGL objects of a replay: those of the trace, by process and handle, with this machine's objects
+//! for them.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use crate::survey::Survey;
 
 pub use super::configs::Key;
 
-/// Most objects of one sort that are alive.
+/// Largest number of live objects of one kind.
 pub const OBJECTS_MAX: usize = 1 << 14;
-/// Most pixels of all surfaces together.
+/// Largest number of pixels of all surfaces together.
 pub const PIXELS_MAX: u64 = 1 << 27;
 
-/// What the player keeps of EGL.
+/// EGL objects of a replay.
 #[derive(Default)]
 pub struct Egl {
     pub(crate) real: Option<Real>,
@@ -28,19 +28,21 @@ pub struct Egl {
     pub(crate) syncs: HashMap<Key, Sync>,
     pub(crate) images: HashMap<Key, Image>,
     pub(crate) currents: BTreeMap<u32, Current>,
-    /// Pixels of all surfaces.
+    /// Number of pixels of all surfaces.
     pub(crate) pixels: u64,
-    /// Waits for syncs that came to nothing.
+    /// Number of waits for syncs that timed out.
     pub(crate) vain_waits: u32,
-    /// A surface for contexts without one, where the driver wants one.
+    /// Surface to make a context current with that has none, where the driver requires one; by
+    /// context.
     pub(crate) stand_in: HashMap<Handle, Handle>,
 }
 
 /// A display of the trace.
 #[derive(Default)]
 pub struct Display {
-    /// Each eglInitialize needs an eglTerminate of its own.
+    /// Whether each eglInitialize needs an eglTerminate of its own (`EGL_TRACK_REFERENCES_KHR`).
     pub is_counted: bool,
+    /// Number of eglInitialize calls without an eglTerminate.
     pub references: u64,
 }
 
@@ -48,58 +50,72 @@ pub struct Display {
 pub struct Context {
     /// Handle of its display in the trace.
     pub display: u64,
+    /// The driver's handle.
     pub real: Handle,
-    /// The driver's; 0 for none.
+    /// The driver's configuration; 0 for none.
     pub config: Handle,
-    /// The trace's was made to find no errors.
+    /// Whether the recorded context was created without error checking.
     pub finds_no_errors: bool,
 }
 
 /// A surface of the trace.
 pub struct Surface {
+    /// Handle of its display in the trace.
     pub display: u64,
+    /// The driver's handle.
     pub real: Handle,
+    /// The driver's configuration.
     pub config: Handle,
+    /// Width and height in pixels.
     pub size: (u32, u32),
-    /// Those that the driver was given; a size among them is replaced.
+    /// Attributes that the driver was given. A resize replaces the size among them.
     pub attributes: Vec<(i32, i32)>,
-    /// What the survey knows of it.
+    /// Index of the surface in the survey.
     pub facts: Option<usize>,
-    /// Successful swaps.
+    /// Number of successful swaps.
     pub swaps: u64,
+    /// The window, under `--window`.
     pub window: Option<Window>,
 }
 
 /// An EGL sync of the trace.
 pub struct Sync {
+    /// Handle of its display in the trace.
     pub display: u64,
+    /// The driver's handle.
     pub real: Handle,
 }
 
 /// An EGL image of the trace.
 pub struct Image {
+    /// Handle of its display in the trace.
     pub display: u64,
+    /// The driver's handle.
     pub real: Handle,
 }
 
-/// What is current on a thread.
+/// Context and surfaces that are current on a thread.
 #[derive(Clone, Copy)]
 pub struct Current {
+    /// Index of the process in the trace.
     pub process: u32,
-    /// Handles in the trace.
+    /// The context's handle in the trace.
     pub context: u64,
+    /// Handle of the draw surface in the trace.
     pub draw: u64,
-    /// The trace's context was made to find no errors.
+    /// Whether the recorded context was created without error checking.
     pub finds_no_errors: bool,
-    /// The driver's.
+    /// The driver's context.
     pub real_context: Handle,
+    /// The driver's draw surface.
     pub real_draw: Handle,
+    /// The driver's read surface.
     pub real_read: Handle,
 }
 
 impl Egl {
-    /// A display of this machine that can play the trace, or sentences that say what the driver
-    /// lacks.
+    /// Opens a display of this machine that can play the trace. The error is a list of sentences,
+    /// one per thing that the driver lacks.
     pub fn open(driver: &Arc<Driver>, survey: &Survey, window: bool) -> Result<Self, Vec<String>> {
         let mut lacks: Vec<String> = lacks::absent(survey, driver).into_iter().collect();
         let mut egl = Self::default();
@@ -122,30 +138,30 @@ impl Egl {
         Ok(egl)
     }
 
-    /// The context that is current on a played thread: its handle in the trace.
+    /// Handle in the trace of the context that is current on a played thread.
     pub fn current(&self, thread: u32) -> Option<u64> {
         self.currents.get(&thread).map(|current| current.context)
     }
 
-    /// Whether the context of a played thread was made to find no errors when it was recorded; here
-    /// every context finds them.
+    /// Whether the recorded context of a played thread was created without error checking. Here
+    /// every context checks errors.
     pub fn found_no_errors(&self, thread: u32) -> bool {
         self.currents.get(&thread).is_some_and(|current| current.finds_no_errors)
     }
 
-    /// The surface that a played thread draws to: its size.
+    /// Width and height in pixels of the surface to which a played thread draws.
     pub fn drawn_size(&self, thread: u32) -> Option<(u32, u32)> {
         let current = self.currents.get(&thread)?;
         let surface = self.surfaces.get(&(current.process, current.draw))?;
         Some(surface.size)
     }
 
-    /// The driver's image for one of the trace.
+    /// The driver's image for an image of the trace.
     pub fn image(&self, process: u32, image: u64) -> Option<Handle> {
         self.images.get(&(process, image)).map(|image| image.real)
     }
 
-    /// All that was made is destroyed. To be called when no thread plays any more.
+    /// Destroys all objects. Called when no thread plays any more.
     pub fn close(&mut self) {
         let Some(real) = self.real.take().map(|real| real.unheard()) else { return };
         for image in std::mem::take(&mut self.images).into_values() {

@@ -1,4 +1,4 @@
-//! What the trace needs and this driver lacks, in sentences.
+//! Functions, versions and extensions that the trace needs and this driver lacks, in sentences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,20 +8,20 @@ use crate::driver::{Driver, Offer};
 use crate::generated::requirements::REQUIREMENTS;
 use crate::survey::{Needs, Survey, requirement_of};
 
-/// What contexts lack, in sentences.
+/// What contexts lack, each with the commands that need it.
 #[derive(Default)]
 pub struct Lacks(BTreeMap<Lack, BTreeSet<&'static str>>);
 
-/// Something that is not there, for which there may be many commands.
+/// A version or extensions that a context lacks. Several commands may need them.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Lack {
     extensions: &'static [&'static str],
-    /// What it takes, and what there is.
+    /// The version that the commands need, and the version that the context has.
     version: Option<[(u16, u16); 2]>,
 }
 
 impl Lacks {
-    /// A context has commands that need something, and would be played by one that has `offer`.
+    /// Adds what a context with these `needs` lacks if it is replaced by a context with `offer`.
     pub fn compare(&mut self, needs: &Needs, offer: &Offer) {
         for (at, requirement) in REQUIREMENTS.iter().enumerate() {
             if needs.has(at) && !requirement.is_met(offer.version, &offer.extensions) {
@@ -34,7 +34,7 @@ impl Lacks {
         }
     }
 
-    /// One sentence for each thing that is lacking.
+    /// One sentence per missing version or extension.
     pub fn sentences(&self) -> impl Iterator<Item = String> {
         self.0.iter().map(|(lack, commands)| lack.sentence(commands))
     }
@@ -59,7 +59,8 @@ impl Lack {
     }
 }
 
-/// Functions that are called and that this driver has no address for, in a sentence.
+/// Sentence with the functions that the trace calls and the driver does not have; `None` if it has
+/// all.
 pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
     let is_needed = |known: CommandId| match requirement_of(known.name()) {
         None => known.api() == Api::Gles,
@@ -77,7 +78,7 @@ pub fn absent(survey: &Survey, driver: &Driver) -> Option<String> {
     Some(format!("the trace calls {}, which the driver does not have", enumerated(&absent)))
 }
 
-/// Names in a sentence, the first eight of them.
+/// The first eight names, joined for a sentence, and how many more there are.
 fn enumerated(names: &[&str]) -> String {
     let listed = names.get(..names.len().min(8)).unwrap_or_default();
     match (names.len() - listed.len(), listed) {

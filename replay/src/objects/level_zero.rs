@@ -1,4 +1,4 @@
-//! What is known of Level Zero's objects and memory.
+//! Objects and memory of Level Zero in a replay.
 
 use std::collections::BTreeMap;
 
@@ -6,28 +6,30 @@ use super::allocations::Allocations;
 use super::rows::{Extent, Rows};
 use super::shapes::Piece;
 
-/// Most regions whose rows are known.
+/// Largest number of memory regions whose rows are noted.
 const ROWS_MAX: usize = 1 << 16;
 
-/// What is known of Level Zero's objects and memory.
+/// Objects and memory of Level Zero in a replay.
 #[derive(Default)]
 pub struct LevelZero {
+    /// Allocations by process.
     pub(crate) processes: BTreeMap<u32, Allocations>,
-    /// What the trace has told of the programs' own memory, by process.
+    /// The programs' own memory as the trace last held it, by process.
     pub(crate) own_memory: BTreeMap<u32, Allocations>,
-    /// What executes something, by the driver's handles.
+    /// Queues and immediate lists, by the driver's handles.
     pub(crate) executors: BTreeMap<u64, Executor>,
-    /// They were given something since they were last waited for.
+    /// Whether an executor was given a command since the last wait.
     pub(crate) is_busy: bool,
-    /// Something was waited for that did not come, which may be so again: a command was skipped.
+    /// Whether a wait timed out, because a skipped command would have ended it; then later ones
+    /// may, too.
     pub(crate) has_waited_in_vain: bool,
-    /// Memory of which lists write only rows, by process and by the first one's address.
+    /// Memory in which lists write only rows, by process and address of the first row.
     pub(crate) rows: BTreeMap<(u32, u64), Rows>,
-    /// What the command at hand points at.
+    /// Memory that the present command's arguments lead to.
     pub(crate) pieces: Vec<Piece>,
 }
 
-/// A queue, or a list that has one of its own.
+/// An object that executes commands: a queue, or a list with a queue of its own.
 #[derive(Clone, Copy)]
 pub(crate) enum Executor {
     Queue,
@@ -35,7 +37,7 @@ pub(crate) enum Executor {
 }
 
 impl LevelZero {
-    /// Forgets what the command before pointed at.
+    /// Forgets the memory of the previous command.
     pub(crate) fn reset(&mut self) {
         self.pieces.clear();
     }
@@ -44,7 +46,7 @@ impl LevelZero {
         self.processes.entry(process).or_default()
     }
 
-    /// A list will write there.
+    /// Notes that a list will write these rows at `address`.
     pub(crate) fn note_rows(&mut self, process: u32, address: u64, extent: Extent) {
         match extent {
             Extent::Rows { first, rows, .. } if self.rows.len() < ROWS_MAX => {
@@ -56,12 +58,12 @@ impl LevelZero {
         }
     }
 
-    /// Whether one may be at work while another was waited for.
+    /// Whether an executor may be running while another one was waited for.
     pub(crate) fn has_several_executors(&self) -> bool {
         self.executors.len() > 1
     }
 
-    /// What the command at hand has where the recording had `address`.
+    /// Memory of the present command for the recorded `address`.
     pub(crate) fn piece(&self, address: u64) -> Option<&Piece> {
         self.pieces.iter().find(|piece| piece.address == address)
     }

@@ -1,36 +1,37 @@
-//! Buffers that the trace has mapped into memory.
+//! Mapped buffers of the trace.
 
-/// Most mappings that are known at a time.
+/// Largest number of mappings that are noted at a time.
 const MAPPINGS_MAX: usize = 1 << 12;
 
-/// The mappings that the trace made and that may still be there.
+/// Mappings that the trace made and that may still exist.
 #[derive(Default)]
 pub struct Mappings {
     all: Vec<Mapping>,
 }
 
-/// A buffer that was mapped.
+/// A mapped buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Mapping {
+    /// Index of the process in the trace.
     pub process: u32,
     /// Scope of the share group.
     pub group: u32,
     /// The driver's name of the buffer.
     pub buffer: u32,
-    /// Where the program had it.
+    /// Address of the mapping in the program.
     pub address: u64,
 }
 
 impl Mappings {
-    /// Whether the trace has mapped no buffer so far.
+    /// Whether no mapping is noted.
     pub fn is_empty(&self) -> bool {
         self.all.is_empty()
     }
 
-    /// A buffer was mapped.
+    /// Notes a mapping. Older mappings at the same address or of the same buffer are forgotten.
     pub fn insert(&mut self, mapping: Mapping) {
         let Mapping { process, group, buffer, address } = mapping;
-        // A program has one thing at an address, and a buffer is mapped once.
+        // An address belongs to one mapping, and a buffer is mapped once.
         self.all.retain(|other| {
             (other.process, other.address) != (process, address)
                 && (other.group, other.buffer) != (group, buffer)
@@ -40,7 +41,7 @@ impl Mappings {
         }
     }
 
-    /// The mapping that begins at or before `address`, the nearest one.
+    /// The mapping that begins nearest to `address`, at it or before it.
     pub fn find(&self, process: u32, group: u32, address: u64) -> Option<Mapping> {
         let known = self.all.iter().filter(|mapping| {
             (mapping.process, mapping.group) == (process, group) && mapping.address <= address

@@ -1,4 +1,4 @@
-//! What the player keeps of the objects of the trace, and what this machine has for them.
+//! Objects of the trace that the player keeps, with this machine's objects for them.
 
 pub(crate) mod allocations;
 mod configs;

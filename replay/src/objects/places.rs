@@ -1,11 +1,11 @@
-//! Where programs have their uniforms and blocks, as far as that differs from the recording.
+//! Locations of uniforms and indices of blocks that differ from the recorded ones.
 
 use std::collections::{BTreeMap, HashMap};
 
-/// Places in programs that differ from the recorded ones.
+/// Locations and indices that differ from the recorded ones, by program.
 #[derive(Default)]
 pub struct Places {
-    /// By share group and recorded name.
+    /// By share group and recorded name of the program.
     programs: HashMap<(u32, u32), Program>,
 }
 
@@ -16,24 +16,24 @@ struct Program {
 }
 
 impl Places {
-    /// Whether all are where the trace has them.
+    /// Whether no location or index differs.
     pub fn is_empty(&self) -> bool {
         self.programs.is_empty()
     }
 
-    /// Location of a uniform in the driver's program.
+    /// The driver's location of a uniform.
     pub fn location(&self, program: (u32, u32), recorded: i32) -> i32 {
         let found = self.programs.get(&program).and_then(|it| it.locations.get(&recorded));
         found.copied().unwrap_or(recorded)
     }
 
-    /// Index of a uniform block in the driver's program.
+    /// The driver's index of a uniform block.
     pub fn block(&self, program: (u32, u32), recorded: u32) -> u32 {
         let found = self.programs.get(&program).and_then(|it| it.blocks.get(&recorded));
         found.copied().unwrap_or(recorded)
     }
 
-    /// The driver has the uniform at `real`.
+    /// Notes the driver's location of a uniform.
     pub fn set_location(&mut self, program: (u32, u32), recorded: i32, real: i32) {
         if recorded == real && !self.programs.contains_key(&program) {
             return;
@@ -41,7 +41,7 @@ impl Places {
         self.programs.entry(program).or_default().locations.insert(recorded, real);
     }
 
-    /// The driver has the uniform block at `real`.
+    /// Notes the driver's index of a uniform block.
     pub fn set_block(&mut self, program: (u32, u32), recorded: u32, real: u32) {
         if recorded == real && !self.programs.contains_key(&program) {
             return;
@@ -49,7 +49,7 @@ impl Places {
         self.programs.entry(program).or_default().blocks.insert(recorded, real);
     }
 
-    /// The program is linked anew.
+    /// Forgets a program that is linked anew.
     pub fn forget(&mut self, program: (u32, u32)) {
         self.programs.remove(&program);
     }

@@ -1,22 +1,23 @@
-//! How much of the memory at an address a command touches.
+//! Extents: how much of the memory at an address a command touches.
 
-/// Of a region: x, y, z, width, height, depth.
+/// Number of fields of a region: x, y, z, width, height, depth.
 pub const REGION_WORDS: usize = 6;
 
-/// What a command does with memory at an address, now or when a list is executed.
+/// Extent of the memory at an address that a command uses, now or when its list is executed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
-    /// It means the allocation there, or nothing.
+    /// Only the address matters: it names an allocation, or nothing.
     Address,
-    /// Up to so many bytes are read or written.
+    /// At most this number of bytes is read or written.
     Bytes(u64),
-    /// Of as many bytes only these rows are.
+    /// Rows within the first `bytes` bytes; the first row begins at `first`.
     Rows { bytes: u64, first: u64, rows: Rows },
-    /// It reads or writes as much as an image has, or a count says that only devices see.
+    /// The extent is not in the command: an image's size, or a count that only devices see.
     Allocation,
 }
 
-/// Rows of bytes in memory that begins with one.
+/// Rows of bytes. The memory begins with the first row. All values are in bytes, except `height` in
+/// rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Rows {
     width: u64,
@@ -26,7 +27,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// The bytes of the rows alone.
+    /// The bytes of the rows, without those between them.
     pub fn of(&self, bytes: &[u8]) -> Vec<u8> {
         let size = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX).max(1);
         let slices = match self.slice_pitch {
@@ -38,14 +39,14 @@ impl Rows {
     }
 }
 
-/// From the start of the memory up to the last byte of the region, and where its rows begin.
+/// Extent of a region: memory up to its last byte, with its rows.
 pub fn region_rows(region: [u32; REGION_WORDS], (pitch, slice_pitch): (u64, u64)) -> Extent {
     let [x, y, z, width, height, depth] = region.map(u64::from);
     let place = |y: u64, z: u64| {
         let slices = z.saturating_mul(slice_pitch);
         x.saturating_add(y.saturating_mul(pitch)).saturating_add(slices)
     };
-    // Of a region of two dimensions the third is 0 or 1.
+    // A two-dimensional region has depth 0 or 1.
     let last = place(y + height.max(1) - 1, z + depth.max(1) - 1);
     let rows = Rows { width, height: height.max(1), pitch: pitch.max(width), slice_pitch };
     Extent::Rows { bytes: last.saturating_add(width), first: place(y, z), rows }

@@ -1,21 +1,23 @@
-//! Memory that arguments lead to, and what it consists of.
+//! Memory that arguments lead to, and its element types.
 
 use gapii_trace::description::{Description, Kind as Meaning, Layout, Repr, Type};
 
 use crate::memory::UNWRITTEN;
 
-/// Bytes of an address, and of an argument.
+/// Size of an address, and of an argument, in bytes.
 pub const WORD_BYTES: usize = 8;
 
-/// What a piece of memory consists of.
+/// Element type of a piece of memory.
 #[derive(Clone, Copy, Debug)]
 pub enum Shape {
+    /// Values of one type.
     Values(Type),
+    /// Structures.
     Structs(&'static Layout),
 }
 
 impl Shape {
-    /// Whether both have the same elements.
+    /// Whether both have the same element type.
     pub fn is(self, other: Self) -> bool {
         match (self, other) {
             (Self::Values(one), Self::Values(other)) => one == other,
@@ -25,39 +27,44 @@ impl Shape {
     }
 }
 
-/// Memory that an argument of the command at hand leads to.
+/// Memory that an argument of the present command leads to.
 #[derive(Debug)]
 pub struct Piece {
-    /// Where the program had it.
+    /// Its address in the program.
     pub address: u64,
-    /// Where it is here: mapped memory of `len` bytes until the next command is played.
+    /// Its address here. The memory is mapped until the next command is played.
     pub at: usize,
+    /// Length in bytes.
     pub len: usize,
-    /// The driver may write there, and behind it.
+    /// Whether the driver may write there, and past the end.
     pub has_room: bool,
+    /// Element type.
     pub shape: Shape,
 }
 
 impl Piece {
-    /// What is in it by now.
+    /// Its present content.
     pub fn bytes(&self) -> &[u8] {
         // SAFETY: a piece of the arena or of the outputs; the driver has returned, and pieces are
-        // forgotten before the next command gets their place.
+        // forgotten before the next command reuses their memory.
         unsafe { std::slice::from_raw_parts(self.at as *const u8, self.len) }
     }
 }
 
-/// A value, or the values of an array in a structure, in memory of the recording and in that of the replay.
+/// A value, or an array of values in a structure, in memory of the recording and of the replay.
 pub struct Leaf<'a> {
-    /// Its field, behind those that it is in.
+    /// Path of field names.
     pub name: &'a str,
+    /// Type of the value.
     pub ty: Type,
+    /// Bytes in the recording.
     pub there: &'a [u8],
+    /// Bytes in the replay.
     pub here: &'a [u8],
 }
 
-/// Visits the values of two pieces of memory that have one shape. Values of no structure are one leaf each
-/// if they are handles or addresses, and one leaf else.
+/// Visits the values of two pieces of memory of the same shape. An array outside of structures is
+/// one leaf per element if its elements are handles or addresses, otherwise one leaf.
 pub fn leaves(
     shape: Shape,
     name: &str,
@@ -94,7 +101,7 @@ pub fn leaves(
     }
 }
 
-/// The structure that values of a type are, in place.
+/// Layout of the structure that a value of this type is, if it is one.
 pub fn struct_of(ty: Type) -> Option<&'static Layout> {
     match (ty.repr, ty.kind) {
         (Some(Repr::Void), Meaning::Struct(index)) => Description::built_in().layout(index),
@@ -102,7 +109,7 @@ pub fn struct_of(ty: Type) -> Option<&'static Layout> {
     }
 }
 
-/// In bytes.
+/// Size of a value in bytes.
 pub fn size_of(ty: Type) -> usize {
     match struct_of(ty) {
         Some(layout) => layout.size as usize,
@@ -110,12 +117,12 @@ pub fn size_of(ty: Type) -> usize {
     }
 }
 
-/// Whether the driver has left a value as it was before.
+/// Whether the driver did not write the value.
 pub fn is_unwritten(value: &[u8]) -> bool {
     !value.is_empty() && value.iter().all(|byte| *byte == UNWRITTEN)
 }
 
-/// The address or handle that a word of 8 bytes holds; 0 of fewer bytes.
+/// The address or handle in a word of 8 bytes; 0 if it has fewer bytes.
 pub fn number(word: &[u8]) -> u64 {
     word.first_chunk().map_or(0, |word| u64::from_le_bytes(*word))
 }

@@ -1,4 +1,5 @@
-//! How functions of a trace are played: by their names, if they have the parameters that this build knows.
+//! Which player plays a function of a trace. Functions are found by name, and must have the
+//! parameters that this build knows.
 
 use gapii_commands::{Api, CommandId};
 use gapii_trace::description::{Description, Function, Type};
@@ -7,18 +8,22 @@ use super::options::ReplayError;
 use crate::call::{ARGS_MAX, Entry, Play};
 use crate::{egl, generated, level_zero};
 
-/// How a function of the trace is played, and where its arguments are.
+/// A function of the trace: its player, and the offsets of its arguments.
 pub(super) struct Known {
+    /// `None` if this build can't play it.
     pub play: Option<Play>,
     pub is_gl: bool,
     pub is_level_zero: bool,
-    /// A picture may be taken of what the surface shows before the command is played.
+    /// Whether the command shows a surface: a picture may be taken before it.
     pub is_swap: bool,
+    /// Bytes of the payload before observations.
     pub fixed_len: usize,
+    /// Type and offset of each argument in the payload.
     pub args: Box<[(Type, usize)]>,
 }
 
-/// What plays the functions of a trace, by their ids.
+/// Players of a trace's functions, by their ids in the trace. The error names a function with other
+/// parameters than this build knows.
 pub(super) fn functions(description: &Description) -> Result<Vec<Option<Known>>, ReplayError> {
     let mut table = Vec::new();
     for of_trace in description.functions() {
@@ -56,7 +61,7 @@ fn find(entries: &'static [Entry], name: &str) -> Option<&'static Entry> {
     entries.get(at)
 }
 
-/// Arguments are played as this build knows them: so they must be those.
+/// Checks that the trace's parameters and result are those that this build passes to the driver.
 fn check_signature(of_trace: &Function) -> Result<(), ReplayError> {
     let built_in = Description::built_in().functions();
     let ours = built_in.binary_search_by_key(&&*of_trace.name, |ours| &ours.name).ok();

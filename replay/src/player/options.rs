@@ -1,4 +1,4 @@
-//! What is to be played, and why it can't be.
+//! Options of a replay, and errors that prevent it.
 
 use std::io;
 use std::ops::Range;
@@ -7,34 +7,43 @@ use crate::images::Images;
 use crate::limits::Limits;
 use crate::verify::Verifier;
 
-/// What is to be played, and how.
+/// Options of a replay.
 #[derive(Default)]
 pub struct Options {
-    /// Frames of each process that are shown; playing begins with the first command in any case, and
-    /// each process ends behind them.
+    /// Frames of each process to show. Playing always begins with the first command; each process
+    /// ends after its last wanted frame.
     pub frames: Option<Range<u64>>,
-    /// Play up to this command.
+    /// `seq` of the last command to play.
     pub stop_after: Option<u64>,
-    /// Surfaces are real windows.
+    /// Whether windows of the trace become windows.
     pub window: bool,
+    /// Limits on memory, threads and so on.
     pub limits: Limits,
+    /// Pictures to take.
     pub images: Images,
+    /// Whether to compare the driver's answers.
     pub verify: Verifier,
 }
 
-/// Why a trace can't be played.
+/// Error that prevents a replay or ends it.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
+    /// The trace can't be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// A function has other parameters than this build knows.
     #[error("{name} of the trace has other parameters than this build knows: {why}")]
     Signature { name: String, why: String },
+    /// The system lacks a library.
     #[error("{0}")]
     Library(String),
+    /// The driver lacks something that the trace needs.
     #[error("{0}")]
     Missing(String),
+    /// A picture can't be written.
     #[error("{0}")]
     Images(String),
+    /// Addresses for the player's memory can't be reserved.
     #[error("can't reserve memory to play in: {0}")]
     Memory(io::Error),
 }

@@ -1,6 +1,6 @@
 //! Plays the commands of a trace, one after the other, in the order in which they took effect.
 //!
-//! All there is of a replay is one value, which the threads hand to each other: see `threads`.
+//! The state of a replay is one value that the threads pass to each other: see `threads`.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -20,7 +20,7 @@ use crate::threads::{Plays, Threads, Turn};
 use crate::verify::{self, Verifier};
 use crate::{egl, gl, images, level_zero};
 
-/// A replay, as it is handed from thread to thread.
+/// A replay. Threads pass it to each other.
 pub(crate) struct Player<'r, 'e, R> {
     commands: Commands<'r, R>,
     pub(super) parts: Parts,
@@ -28,30 +28,30 @@ pub(crate) struct Player<'r, 'e, R> {
     table: Vec<Option<Known>>,
     events: &'e mut dyn Events,
     frames: Option<Range<u64>>,
-    /// Processes that are past those frames.
+    /// Processes whose wanted frames have ended.
     ended: BTreeSet<u32>,
     stop_after: Option<u64>,
-    /// Commands of the trace; 0 where the trace does not say.
+    /// Number of commands in the trace; 0 if the trace does not say.
     total: u64,
     done: u64,
-    /// Frames that ended.
+    /// Number of frames that ended.
     pub(super) frames_ended: u64,
-    /// A stop was asked for.
+    /// Whether a stop was requested.
     pub(super) is_cancelled: bool,
-    /// The current command has not been played yet.
+    /// Whether the present command is still to be played.
     is_pending: bool,
     is_over: bool,
     pub(super) failure: Option<io::Error>,
 }
 
-/// Look at each command that was played; they change nothing that is played.
+/// Observers of each played command. They do not change the replay.
 pub(super) struct Observers {
     pub images: Images,
     pub verify: Verifier,
 }
 
 impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
-    /// A player of `commands` that has played none of them.
+    /// A player at the beginning of `commands`.
     pub(super) fn new(
         commands: Commands<'r, R>,
         table: Vec<Option<Known>>,
@@ -77,8 +77,8 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
         }
     }
 
-    /// Limits what is played: to these frames of each process, and to commands up to `stop_after`.
-    /// `total` is the number of commands that progress is reported against.
+    /// Limits the replay to these frames of each process, and to commands up to `stop_after`.
+    /// `total` is the number of commands for progress reports.
     pub(super) fn limited(
         mut self,
         frames: Option<Range<u64>>,
@@ -89,7 +89,7 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
         self
     }
 
-    /// Goes on to the next command that is wanted; false where playing ends.
+    /// Advances to the next wanted command; false at the end.
     fn advance(&mut self) -> bool {
         loop {
             if self.done.is_multiple_of(256) {
@@ -115,8 +115,7 @@ impl<'r, 'e, R: Read + Seek> Player<'r, 'e, R> {
         }
     }
 
-    /// Whether the command is of a frame that is played. Processes have frames of their own, and
-    /// nothing else in common.
+    /// Whether the command belongs to a frame that is played. Each process has its own frames.
     fn is_wanted(&mut self) -> bool {
         let Some(frames) = &self.frames else { return true };
         let command = self.commands.command();
@@ -180,7 +179,7 @@ impl<R: Read + Seek + Send> Plays for Player<'_, '_, R> {
     }
 }
 
-/// Whether a command is played at all.
+/// The command's player, or the reason why the command is skipped.
 fn playable<'k>(
     command: &Command<'_>,
     known: Option<&'k Known>,
@@ -232,7 +231,7 @@ fn try_play(
     args: [u64; ARGS_MAX],
 ) -> Outcome {
     if known.is_gl && command.context == 0 {
-        // Without a current context drivers do nothing.
+        // Without a current context a driver does nothing.
         return Ok(());
     }
     if known.is_gl && parts.egl.current(command.thread) != Some(command.context) {
@@ -261,7 +260,7 @@ fn try_play(
     Ok(())
 }
 
-/// A command was not played.
+/// Notes a command that was not played.
 fn skip(parts: &mut Parts, observers: &mut Observers, command: &Command<'_>, why: &Skip) {
     let most = parts.limits.listed_skips;
     parts.tally.skip(most, command.seq, command.name(), why.to_string());

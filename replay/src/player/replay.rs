@@ -1,4 +1,4 @@
-//! Plays a trace from its first command on.
+//! Entry point: plays a trace from its first command on.
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Seek};
@@ -22,7 +22,10 @@ use crate::survey::Survey;
 use crate::tally::Tally;
 use crate::threads::{self, Threads};
 
-/// Plays `reader`'s trace from its first command on.
+/// Plays the trace of `reader` from its first command on, with driver functions from `loader`.
+///
+/// Reads the whole trace once before it plays the first command. The error says what the driver or
+/// system lacks; skipped commands are not errors, but counted in the report.
 pub fn replay<R: Read + Seek + Send>(
     reader: &mut TraceReader<R>,
     loader: &dyn Loader,
@@ -85,7 +88,7 @@ pub fn replay<R: Read + Seek + Send>(
     })
 }
 
-/// The error that names everything the driver lacks, a line for each if it lacks several things.
+/// The error that names everything the driver lacks, one thing per line if there are several.
 fn missing(lacks: &[String]) -> ReplayError {
     ReplayError::Missing(match lacks {
         [only] => only.clone(),

@@ -1,4 +1,4 @@
-//! What replay must know of a trace before it plays the first command.
+//! Facts about a trace that replay needs before it plays the first command.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -9,60 +9,64 @@ use super::needs::Needs;
 use super::surfaces::SurfaceFacts;
 use crate::driver::DisplayBy;
 
-/// What replay must know of a trace beforehand.
+/// Facts about a trace that replay needs before it plays the first command.
 #[derive(Clone, Debug, Default)]
 pub struct Survey {
     /// Names of all functions that are called.
     pub functions: BTreeSet<String>,
     /// Processes that have commands.
     pub processes: BTreeSet<u32>,
-    /// Contexts in the order in which they were made.
+    /// Contexts in the order of their creation.
     pub contexts: Vec<ContextFacts>,
-    /// Surfaces in the order in which they were made.
+    /// Surfaces in the order of their creation.
     pub surfaces: Vec<SurfaceFacts>,
-    /// Configurations by process and by a number that is given to them here: a display that is
-    /// initialized again may give old handles to other ones.
+    /// Configurations by process and by a number that the survey assigns: after another
+    /// eglInitialize an old handle may mean another configuration.
     pub configs: BTreeMap<(u32, u64), ConfigFacts>,
-    /// How the trace asks for its first display.
+    /// The function by which the trace gets its first display.
     pub display: Option<DisplayBy>,
-    /// Number of the last eglInitialize.
+    /// `seq` of the last eglInitialize.
     pub last_initialize: Option<u64>,
-    /// By the command that made them.
+    /// Index in `contexts`, by the `seq` of the creating command.
     pub(super) context_at: HashMap<u64, usize>,
+    /// Index in `surfaces`, by the `seq` of the creating command.
     pub(super) surface_at: HashMap<u64, usize>,
-    /// By the glLinkProgram after which they were asked for.
+    /// Names and locations of attributes that the program queried after a link, by the `seq` of the
+    /// link.
     pub(super) attributes: HashMap<u64, Vec<(Vec<u8>, u32)>>,
-    /// Links that are known to have failed, by the command.
+    /// Links that are known to have failed, by `seq`.
     pub(super) failed_links: BTreeSet<u64>,
 }
 
 /// A context of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct ContextFacts {
-    /// As asked for, like its attributes.
+    /// Version that was asked for.
     pub version: (i64, i64),
+    /// Whether it is a context of desktop OpenGL.
     pub is_desktop: bool,
+    /// Index of the process in the trace.
     pub process: u32,
-    /// Number of its configuration; 0 without one.
+    /// Number of its configuration; 0 for none.
     pub config: u64,
-    /// What its driver said of it.
+    /// Limits that the recorded driver reported.
     pub limits: Option<ContextLimits>,
-    /// What the driver is told of those.
+    /// Attributes that the driver gets here.
     pub attributes: Vec<(i32, i32)>,
-    /// What its commands need that its driver had.
+    /// Versions and extensions that its commands need and its recorded driver had.
     pub needs: Needs,
 }
 
 /// A configuration of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct ConfigFacts {
-    /// What eglChooseConfig was asked for that gave it; the most of each.
+    /// Attributes of the eglChooseConfig calls that returned it; the largest value of each.
     pub asked: BTreeMap<i64, i64>,
-    /// What eglGetConfigAttrib said.
+    /// Attributes that eglGetConfigAttrib returned.
     pub told: BTreeMap<i64, i64>,
-    /// What a context of it drew to.
+    /// Default framebuffer of a context with this configuration.
     pub framebuffer: Option<DefaultFramebuffer>,
-    /// Contexts or surfaces were made of it.
+    /// Whether contexts or surfaces were created with it.
     pub is_used: bool,
     /// Highest major version of its contexts.
     pub major: i64,
@@ -83,28 +87,28 @@ impl Survey {
         apis
     }
 
-    /// Whether EGL is used at all.
+    /// Whether the trace uses EGL objects.
     pub fn uses_egl(&self) -> bool {
         !self.contexts.is_empty() || !self.surfaces.is_empty()
     }
 
-    /// The context that the command of this number made.
+    /// The context that the command with this `seq` created.
     pub fn context(&self, seq: u64) -> Option<&ContextFacts> {
         self.contexts.get(*self.context_at.get(&seq)?)
     }
 
-    /// The surface that the command of this number made, as an index.
+    /// Index of the surface that the command with this `seq` created.
     pub fn surface(&self, seq: u64) -> Option<usize> {
         self.surface_at.get(&seq).copied()
     }
 
-    /// Whether the glLinkProgram, or glProgramBinary, of this number is known to have failed.
+    /// Whether the glLinkProgram or glProgramBinary with this `seq` is known to have failed.
     pub fn failed_to_link(&self, link: u64) -> bool {
         self.failed_links.contains(&link)
     }
 
-    /// Attributes of the program that the glLinkProgram of this number linked, and where they were:
-    /// those that the program asked for.
+    /// Names and recorded locations of attributes that the program queried after the link with this
+    /// `seq`.
     pub fn attributes(&self, link: u64) -> &[(Vec<u8>, u32)] {
         self.attributes.get(&link).map_or(&[], Vec::as_slice)
     }

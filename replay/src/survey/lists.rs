@@ -1,14 +1,14 @@
-//! Lists of attributes, as commands of EGL have them.
+//! Attribute lists of EGL commands.
 
 use gapii_commands::constants;
 use std::collections::BTreeSet;
 
-/// Attributes of a list, with their values.
+/// Pairs of attribute and value.
 pub type Attributes = Vec<(i64, i64)>;
 
-/// Major version that is asked for.
+/// `EGL_CONTEXT_MAJOR_VERSION`: the requested major version.
 pub const EGL_CONTEXT_MAJOR_VERSION: i32 = constants::EGL_CONTEXT_MAJOR_VERSION as i32;
-/// Minor version that is asked for.
+/// `EGL_CONTEXT_MINOR_VERSION`: the requested minor version.
 pub const EGL_CONTEXT_MINOR_VERSION: i32 = constants::EGL_CONTEXT_MINOR_VERSION as i32;
 const EGL_CONTEXT_OPENGL_DEBUG: i32 = constants::EGL_CONTEXT_OPENGL_DEBUG as i32;
 const EGL_CONTEXT_OPENGL_ROBUST_ACCESS: i32 = constants::EGL_CONTEXT_OPENGL_ROBUST_ACCESS as i32;
@@ -18,12 +18,13 @@ const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY: i32 =
     constants::EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY as i32;
 const EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT: i32 =
     constants::EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY_EXT as i32;
-/// The context looks for no errors (`EGL_KHR_create_context_no_error`).
+/// `EGL_CONTEXT_OPENGL_NO_ERROR_KHR`: the context does not check for errors
+/// (`EGL_KHR_create_context_no_error`).
 pub const EGL_CONTEXT_OPENGL_NO_ERROR_KHR: i32 = constants::EGL_CONTEXT_OPENGL_NO_ERROR_KHR as i32;
 const EGL_CONTEXT_FLAGS_KHR: i32 = constants::EGL_CONTEXT_FLAGS_KHR as i32;
 
-/// Attributes that the driver is told. That errors need not be found is not among them: a trace's
-/// commands are not trusted to be right.
+/// Attributes of a context that the driver gets. `EGL_CONTEXT_OPENGL_NO_ERROR_KHR` is not among
+/// them: a trace's commands may be wrong, and the driver must check them.
 pub const OF_CONTEXTS: [i32; 8] = [
     EGL_CONTEXT_MAJOR_VERSION,
     EGL_CONTEXT_MINOR_VERSION,
@@ -35,7 +36,8 @@ pub const OF_CONTEXTS: [i32; 8] = [
     EGL_CONTEXT_FLAGS_KHR,
 ];
 
-/// Attributes and values of a list up to `EGL_NONE`, of elements of `width` bytes, 4 or 8.
+/// Attributes and values of a list up to `EGL_NONE`, at most 256. Words of the list have `width`
+/// bytes, 4 or 8.
 pub fn attributes(bytes: &[u8], width: usize) -> Vec<(i64, i64)> {
     const EGL_NONE: i64 = constants::EGL_NONE as i64;
     let number = |bytes: &[u8]| match width {
@@ -47,13 +49,13 @@ pub fn attributes(bytes: &[u8], width: usize) -> Vec<(i64, i64)> {
     pairs.take_while(|(attribute, _)| *attribute != EGL_NONE).take(256).collect()
 }
 
-/// Those of a list that are in `known`, for the driver.
+/// The attributes that are in `known`, with 32-bit values.
 pub fn only(attributes: &[(i64, i64)], known: &[i32]) -> Vec<(i32, i32)> {
     let narrow = |(name, value): &(i64, i64)| Some((*name as i32, i32::try_from(*value).ok()?));
     attributes.iter().filter_map(narrow).filter(|(name, _)| known.contains(name)).collect()
 }
 
-/// What the driver is told of the attributes of a context, each once.
+/// The attributes of a context that the driver gets, each once.
 pub fn of_context(of_trace: &[(i64, i64)]) -> Vec<(i32, i32)> {
     let mut known = only(of_trace, &OF_CONTEXTS);
     let mut names = BTreeSet::new();

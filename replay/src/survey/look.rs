@@ -1,10 +1,10 @@
-//! What there is to learn from a command, by its function.
+//! What the survey learns from a command, by its function.
 
 use gapii_commands::CommandId;
 
 use crate::driver::DisplayBy;
 
-/// What a command tells.
+/// What the survey learns from a command.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Look {
     Nothing,

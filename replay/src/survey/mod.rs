@@ -1,6 +1,7 @@
-//! A first reading of the trace: what replay must know before it plays the first command.
+//! The survey: a first reading of the trace, for facts that replay needs before it plays the first
+//! command.
 //!
-//! Calls no driver; what it keeps is bounded.
+//! Calls no driver. The memory for facts is bounded.
 
 mod facts;
 mod lists;

@@ -1,18 +1,18 @@
-//! What commands need that not every context has: a version of OpenGL ES, or an extension.
+//! Versions and extensions that commands need.
 //!
-//! Loaders hand out stubs for functions that no driver here has, so contexts are asked and not
-//! loaders. What the context of the recording had not either is not needed: it was called in vain.
+//! Loaders return an address for every function name, so contexts are queried instead. What the
+//! recorded context did not have either is not needed: the command did nothing there.
 
 use crate::generated::requirements::REQUIREMENTS;
 
-/// The requirement of a command, if it has one, as an index.
+/// Index of a command's requirement, if it has one.
 pub fn find(name: &str) -> Option<usize> {
     REQUIREMENTS.binary_search_by_key(&name, |requirement| requirement.name).ok()
 }
 
 type Bits = [u64; REQUIREMENTS.len().div_ceil(64)];
 
-/// What the commands of a context need of another that is to play them.
+/// Requirements of the commands of one context.
 #[derive(Clone, Debug, Default)]
 pub struct Needs {
     seen: Bits,
@@ -20,7 +20,8 @@ pub struct Needs {
 }
 
 impl Needs {
-    /// A command was called in a context of this version, with these extensions.
+    /// Notes that a command was called in a context of this version with these extensions,
+    /// separated by spaces.
     pub fn see(&mut self, requirement: usize, version: (u16, u16), extensions: &str) {
         let (word, bit) = (requirement / 64, 1 << (requirement % 64));
         let Some(requirement) = REQUIREMENTS.get(requirement) else { return };

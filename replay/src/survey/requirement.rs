@@ -1,22 +1,26 @@
-//! What a command needs that not every context has.
+//! Requirement of a command: the versions and extensions that provide it.
 
-/// A command, and what provides it: that version, or any of these extensions.
+/// A command, and what provides it: at least this version, or any of these extensions.
 #[derive(PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Requirement {
+    /// Name of the command.
     pub name: &'static str,
+    /// Lowest version that provides the command; `None` if no version does.
     pub version: Option<(u16, u16)>,
+    /// Names of the extensions.
     pub extensions: &'static [&'static str],
 }
 
 impl Requirement {
-    /// `extensions`: names with spaces between them.
+    /// Whether a context of this version provides the command. `extensions` are names separated by
+    /// spaces.
     pub(crate) fn is_met(&self, version: (u16, u16), extensions: &str) -> bool {
         self.version.is_some_and(|least| version >= least)
             || extensions.split(' ').any(|name| self.extensions.contains(&name))
     }
 }
 
-/// Defines a table of requirements, one line for each: the command, the version, and the extensions.
+/// Defines a table of requirements. Each line has the command, the version and the extensions.
 macro_rules! requirements {
     ($(#[$doc:meta])* $table:ident $len:literal; $($name:ident $version:tt $extensions:tt;)*) => {
         $(#[$doc])*
@@ -30,7 +34,7 @@ macro_rules! requirements {
     };
 }
 
-/// A version of a requirement; `-`: no version provides the command.
+/// The version of a requirement; `-` if no version provides the command.
 macro_rules! version {
     (-) => {
         None

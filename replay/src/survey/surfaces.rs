@@ -1,40 +1,43 @@
-//! Surfaces of the trace, and how large they are by what the trace tells.
+//! Surfaces of the trace and their sizes, as far as the trace tells.
 
-/// Most changes of a surface's size.
+/// Largest number of size changes of a surface.
 const SIZES_MAX: usize = 1 << 12;
 
 /// A surface of the trace.
 #[derive(Clone, Debug, Default)]
 pub struct SurfaceFacts {
-    /// Whether its size is the window system's affair.
+    /// Whether the window system determines the size.
     pub is_native: bool,
+    /// Index of the process in the trace.
     pub process: u32,
     /// Number of its configuration.
     pub config: u64,
-    /// Sizes, each from a number of swaps on, in order.
+    /// Sizes in pixels, each with the number of swaps after which it applies, in order.
     pub(super) sizes: Vec<(u64, (u32, u32))>,
-    /// What was set as viewport first, while nothing better is known.
+    /// End of the first viewport, used while no size is known.
     viewport: Option<(u32, u32)>,
+    /// Number of swaps so far.
     pub(super) swaps: u64,
-    /// A viewport was less than all of it.
+    /// Whether a viewport covered only a part of the surface.
     has_parts: bool,
 }
 
 impl SurfaceFacts {
-    /// A surface of a process, of which only its configuration is known.
+    /// A surface of which only the configuration is known.
     pub(super) fn new(is_native: bool, process: u32, config: u64) -> Self {
         Self { is_native, process, config, ..Self::default() }
     }
 
-    /// Its size after so many swaps, if the trace tells.
+    /// Width and height after this number of swaps, as far as the trace tells.
     pub fn size(&self, swaps: u64) -> Option<(u32, u32)> {
         let later = self.sizes.partition_point(|(from, _)| *from <= swaps);
         let known = self.sizes.get(later.saturating_sub(1)).map(|(_, size)| *size);
         known.or(self.viewport)
     }
 
-    /// Programs tell that their window has another size by setting that as viewport. One that also
-    /// sets parts of its window may have set a part: for that its surface is never made smaller.
+    /// Learns from a viewport. A program whose window got another size sets the new size as
+    /// viewport. If the program also sets parts of its window as viewport, a smaller viewport may
+    /// be such a part, so the surface is not made smaller.
     pub(super) fn see_viewport(&mut self, viewport: [i32; 4]) {
         let [x, y, width, height] = viewport.map(|number| u32::try_from(number).unwrap_or(0));
         let end = (x.saturating_add(width), y.saturating_add(height));
@@ -53,6 +56,7 @@ impl SurfaceFacts {
         }
     }
 
+    /// Notes the size from the present number of swaps on. Sizes without area are ignored.
     pub(super) fn learn(&mut self, size: (u32, u32)) {
         let is_known = !self.sizes.is_empty() && self.size(self.swaps) == Some(size);
         if size.0 == 0 || size.1 == 0 || is_known || self.sizes.len() >= SIZES_MAX {
@@ -86,7 +90,8 @@ mod tests {
         }
     }
 
-    /// What viewports after so many swaps make of a window of 300 by 200.
+    /// Checks the size that viewports after given numbers of swaps yield for a window of 300 by
+    /// 200.
     fn check_viewports(viewports: &[(u64, [i32; 4])], expected: (u32, u32)) {
         let mut facts = SurfaceFacts { is_native: true, ..SurfaceFacts::default() };
         facts.learn((300, 200));

@@ -1,7 +1,7 @@
-//! A first look at a trace: what replay must know before it plays the first command.
+//! The survey's reading of a trace: which functions are called, which contexts, configurations and
+//! surfaces the program had, and which locations its attributes had.
 //!
-//! Which functions are used, what contexts, configurations and surfaces the program had, and where
-//! its attributes were. Calls no driver; what it keeps is bounded.
+//! Calls no driver. The memory for facts is bounded.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Read, Seek};
@@ -16,11 +16,11 @@ use super::needs::{self, Needs};
 use super::surfaces::SurfaceFacts;
 use crate::events::Events;
 
-/// Most objects of each sort that are looked at.
+/// Largest number of objects of each kind that are noted.
 const OBJECTS_MAX: usize = 1 << 16;
-/// Most locations of attributes.
+/// Largest number of attribute locations that are noted.
 const LOCATIONS_MAX: usize = 1 << 20;
-/// Commands from one question whether to go on to the next.
+/// Number of commands between checks for cancellation.
 const CANCEL_STEP: u64 = 1 << 14;
 
 const EGL_WIDTH: i64 = constants::EGL_WIDTH as i64;
@@ -32,7 +32,7 @@ const GL_LINK_STATUS: u64 = constants::GL_LINK_STATUS as u64;
 const GL_PROGRAM_INPUT: u64 = constants::GL_PROGRAM_INPUT as u64;
 
 impl Survey {
-    /// Reads all of the trace; `None` if it was cancelled meanwhile.
+    /// Reads the whole trace. `None` if the replay was cancelled meanwhile.
     pub fn of<R: Read + Seek>(
         reader: &mut TraceReader<R>,
         events: &mut dyn Events,
@@ -55,41 +55,41 @@ impl Survey {
     }
 }
 
-/// What is known while the commands of a trace go by.
+/// State while the commands of a trace are read.
 #[derive(Default)]
 struct Surveyor {
     survey: Survey,
-    /// What to look for in commands, by function id.
+    /// What to learn from a command, by function id.
     looks: Vec<Option<Look>>,
-    /// By function id: the requirement, for those that not every context has.
+    /// Index of the requirement, by function id; `None` for functions that every context has.
     requirements: Vec<Option<usize>>,
-    /// The process of the last command.
+    /// Process of the last command.
     process: Option<u32>,
-    /// The context that was found last.
+    /// The context that was found last, and its index.
     last: Option<((u32, u64), usize)>,
     contexts: HashMap<(u32, u64), usize>,
     surfaces: HashMap<(u32, u64), usize>,
     currents: HashMap<u32, Current>,
-    /// Numbers of configurations by process and handle, as long as their display lasts.
+    /// Numbers of configurations by process and handle, until their display is terminated.
     config_numbers: HashMap<(u32, u64), u64>,
     bound_api: HashMap<u32, u64>,
-    /// The context whose limits were taken last.
+    /// The context whose limits were noted last.
     learned: Option<(u32, u64)>,
-    /// By process, share group and program: the number of the command that linked it last.
+    /// `seq` of the last link, by process, share group and program.
     links: HashMap<(u32, u64, u64), u64>,
     locations: usize,
-    /// Share groups by context: that of the first one.
+    /// Share groups by process and context: the `seq` that created the group's first context.
     groups: HashMap<(u32, u64), u64>,
     /// Contexts with a framebuffer object bound.
     off_screen: BTreeSet<(u32, u64)>,
 }
 
-/// What is current on a thread.
+/// Context and draw surface that are current on a thread.
 #[derive(Clone, Copy, Default)]
 struct Current {
     context: u64,
     draw: Option<usize>,
-    /// It became current for the first time.
+    /// Whether the context is current for the first time.
     is_first: bool,
 }
 
@@ -187,7 +187,8 @@ impl Surveyor {
         }
     }
 
-    /// A command that not every context has: replay needs it where it was there.
+    /// Notes that the command's context needs what provides the command, if its recorded driver had
+    /// it.
     fn need(&mut self, command: &Command<'_>, requirement: usize) {
         let key = (command.process, command.context);
         let at = match self.last.filter(|(last, _)| *last == key) {
@@ -203,8 +204,8 @@ impl Surveyor {
         }
     }
 
-    /// What the driver said of a context that has become current, and of its surface if that is the
-    /// first one.
+    /// Notes the limits of a context that has become current. If it is current for the first time,
+    /// also notes the size and configuration of its surface.
     fn learn_limits(&mut self, command: &Command<'_>) {
         let key = (command.process, command.context);
         self.learned = Some(key);
@@ -230,7 +231,7 @@ impl Surveyor {
         }
     }
 
-    /// The number of the configuration that has this handle now; 0 for none.
+    /// Number of the configuration that a handle means at present; 0 for none.
     fn config_number(&mut self, process: u32, handle: u64) -> u64 {
         let is_full = self.survey.configs.len() >= OBJECTS_MAX;
         match self.config_numbers.get(&(process, handle)) {
@@ -250,7 +251,7 @@ impl Surveyor {
         self.survey.configs.get_mut(&(process, number))
     }
 
-    /// Configurations end with their display.
+    /// eglTerminate ends the validity of configuration handles.
     fn terminate(&mut self, command: &Command<'_>) {
         if result_of(command) != Some(0) {
             self.config_numbers.retain(|(process, _), _| *process != command.process);
@@ -321,7 +322,7 @@ impl Surveyor {
         self.survey.context_at.insert(seq, at);
         self.contexts.insert((process, handle), at);
         let group = self.groups.get(&(process, share)).copied();
-        // Handles come again; a number that does not tells the groups apart.
+        // Handles are reused; a `seq` tells the groups apart.
         self.groups.insert((process, handle), group.unwrap_or(seq));
         self.off_screen.remove(&(process, handle));
         self.learned = None;
@@ -371,7 +372,7 @@ impl Surveyor {
         self.learned = None;
     }
 
-    /// The frame's size is told where it was observed.
+    /// Notes the frame's size, if the frame was observed, and counts the swap.
     fn swap(&mut self, command: &Command<'_>) {
         let Some(&surface) = self.surfaces.get(&(command.process, arg(command, 1))) else { return };
         let facts = &mut self.survey.surfaces[surface];
@@ -415,14 +416,14 @@ impl Surveyor {
         surface.see_viewport([number(0), number(1), number(2), number(3)]);
     }
 
-    /// A program, told apart from those of other share groups.
+    /// Key of the program: process, share group and recorded name.
     fn program(&self, command: &Command<'_>) -> (u32, u64, u64) {
         let process = command.process;
         let group = self.groups.get(&(process, command.context)).copied().unwrap_or(u64::MAX);
         (process, group, arg(command, 0))
     }
 
-    /// Where an attribute of a program is, whose name is the argument `name`.
+    /// Notes the location of a program's attribute, whose name is the argument at index `name`.
     fn attribute(&mut self, command: &Command<'_>, name: usize) {
         let location = result_of(command).and_then(|it| u32::try_from(it as i32).ok());
         let link = self.links.get(&self.program(command)).copied();
@@ -442,17 +443,17 @@ impl Surveyor {
     }
 }
 
-/// An argument's bits.
+/// Bits of an argument.
 fn arg(command: &Command<'_>, index: usize) -> u64 {
     command.args().nth(index).map_or(0, |arg| arg.value.bits())
 }
 
-/// What it returned.
+/// Bits of the result.
 fn result_of(command: &Command<'_>) -> Option<u64> {
     command.result().map(|(value, _)| value.bits())
 }
 
-/// What the trace observed at a parameter.
+/// Bytes that the trace observed at a parameter.
 fn observed(command: &Command<'_>, index: usize) -> Vec<u8> {
     let arg = command.args().nth(index);
     let bytes = arg.and_then(|arg| command.bytes_of(arg.observation));

@@ -1,4 +1,4 @@
-//! Answers that are compared by more than their bytes, and the words for those that differ.
+//! Answers that are compared by their meaning, and texts for answers that differ.
 
 use std::fmt::Write;
 
@@ -25,8 +25,8 @@ const ZE_RESULT_SUCCESS: u64 = constants::ZE_RESULT_SUCCESS as u64;
 const ZE_RESULT_NOT_READY: u64 = constants::ZE_RESULT_NOT_READY as u64;
 const WORDS_MAX: usize = 8;
 
-/// Whether `here` is what the recording calls `there`. Of objects that it does not know only the
-/// existence counts.
+/// Whether `here` is the replay's name of the object that the recording calls `there`. For an
+/// unknown object only counts whether both are 0 or neither.
 pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replayed) -> bool {
     let name = u32::try_from(there).ok().filter(|name| *name != 0);
     match name.and_then(|name| replayed.name(kind, name)) {
@@ -35,7 +35,7 @@ pub(super) fn same_name(kind: Kind, there: u64, here: u64, replayed: &dyn Replay
     }
 }
 
-/// Notes whether a query counts what the recording has, or began before it.
+/// Notes which queries began in the recording, and which a snapshot began.
 pub(super) fn note_query(command: &Command<'_>, found: &mut Differences) {
     let index = match command.known() {
         Some(CommandId::GL_BEGIN_QUERY | CommandId::GL_BEGIN_QUERY_EXT) => 1,
@@ -46,7 +46,7 @@ pub(super) fn note_query(command: &Command<'_>, found: &mut Differences) {
     found.query_begins(key_of(command), id, command.is_setup);
 }
 
-/// How the results of the query that `command` asks about compare, where they differ.
+/// Verdict on query results that differ.
 pub(super) fn query_result(
     command: &Command<'_>,
     context: Option<&Context>,
@@ -65,14 +65,14 @@ pub(super) fn query_result(
         ) => Verdict::Different,
         Some(GL_TIME_ELAPSED_EXT | GL_TIMESTAMP_EXT) => Verdict::Tolerated(Why::Time),
         Some(GL_ANY_SAMPLES_PASSED_CONSERVATIVE) => Verdict::Tolerated(Why::Counter),
-        // glQueryCounterEXT takes a time, and does not begin anything.
+        // glQueryCounterEXT records a time and begins no query, so the target is 0.
         Some(0) => Verdict::Tolerated(Why::Time),
         Some(_) => Verdict::Tolerated(Why::Counter),
         None => Verdict::Different,
     }
 }
 
-/// How the results of two waits compare, where they differ.
+/// Verdict on results of a wait that differ.
 pub(super) fn waited(there: u64, here: u64) -> Verdict {
     let failed = |result: u64| matches!(result, GL_WAIT_FAILED | EGL_FALSE);
     match failed(there) || failed(here) {
@@ -81,8 +81,7 @@ pub(super) fn waited(there: u64, here: u64) -> Verdict {
     }
 }
 
-/// How the results of two commands of Level Zero compare that say whether something is done, where they
-/// differ.
+/// Verdict on results that differ of a Level Zero command that asks whether something is done.
 pub(super) fn polled(there: u64, here: u64) -> Verdict {
     match (there, here) {
         (ZE_RESULT_NOT_READY, ZE_RESULT_SUCCESS) => Verdict::Tolerated(Why::Time),
@@ -90,7 +89,8 @@ pub(super) fn polled(there: u64, here: u64) -> Verdict {
     }
 }
 
-/// Whether the command says that it had failed in the recording; `None` of an API that has to be asked.
+/// Whether the command's own result says that it failed in the recording; `None` for EGL and OpenGL
+/// ES, where the program has to ask for errors.
 pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
     if Maker::of(command.name()) == Maker::Graphics {
         return None;
@@ -101,12 +101,12 @@ pub(super) fn had_failed(command: &Command<'_>) -> Option<bool> {
     Some(result.is_some_and(|(result, _)| result.bits() != ZE_RESULT_SUCCESS))
 }
 
-/// Whether a command waits for one command of all that may be under way.
+/// Whether a command waits for one of several commands that may be running.
 pub(super) fn waits_for_a_part(command: Option<CommandId>) -> bool {
     matches!(command, Some(CommandId::ZE_EVENT_HOST_SYNCHRONIZE | CommandId::ZE_EVENT_QUERY_STATUS))
 }
 
-/// Whether an answer of Level Zero says which driver it is.
+/// Whether an answer of Level Zero identifies the driver.
 pub(super) fn names_driver(command: Option<CommandId>, part: &str) -> bool {
     match command {
         Some(CommandId::ZE_DRIVER_GET_PROPERTIES) => part.ends_with(".driverVersion"),
@@ -117,6 +117,7 @@ pub(super) fn names_driver(command: Option<CommandId>, part: &str) -> bool {
     }
 }
 
+/// Whether the command reads pixels back.
 pub(super) fn reads_pixels(command: &Command<'_>) -> bool {
     matches!(
         command.known(),
@@ -129,7 +130,8 @@ pub(super) fn reads_pixels(command: &Command<'_>) -> bool {
     )
 }
 
-/// How a read-back has its pixels in memory.
+/// Layout of a read-back's pixels in memory; `None` if the command is no read-back or its format is
+/// unknown.
 pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<Pixels> {
     let context = replayed.context().filter(|_| reads_pixels(command))?;
     let argument = |index: usize| command.args().nth(index).map_or(0, |arg| arg.value.bits());
@@ -143,12 +145,12 @@ pub(super) fn pixels(command: &Command<'_>, replayed: &dyn Replayed) -> Option<P
     Some(Pixels { x, y, texel, row, stride, size })
 }
 
-/// Up to eight bytes, little endian.
+/// A little-endian number of up to eight bytes.
 pub(super) fn number(bytes: &[u8]) -> u64 {
     bytes.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-/// Both as words, from where they differ first.
+/// Both values as text, from the first difference on.
 pub(super) fn texts(element: Option<Type>, there: &[u8], here: &[u8]) -> (String, String) {
     let repr = element.and_then(|ty| ty.repr).filter(|repr| repr.size() > 0).unwrap_or(Repr::U8);
     let size = usize::from(repr.size());

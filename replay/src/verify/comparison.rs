@@ -1,4 +1,4 @@
-//! One command's answers, then and now.
+//! Comparison of one command's recorded answers with those of the replay.
 
 use gapii_commands::constants;
 use gapii_commands::{Api, CommandId};
@@ -20,7 +20,7 @@ const GL_VENDOR: u64 = constants::GL_VENDOR as u64;
 const GL_RENDERER: u64 = constants::GL_RENDERER as u64;
 const GL_VERSION: u64 = constants::GL_VERSION as u64;
 
-/// One command's answers, then and now.
+/// Comparison of one command's recorded answers with those of the replay.
 pub(super) struct Comparison<'a, 'c> {
     pub(super) found: &'a mut Differences,
     pub(super) command: &'a Command<'c>,
@@ -35,7 +35,7 @@ impl Comparison<'_, '_> {
         let is_gl = command.known().is_some_and(|known| known.api() == Api::Gles);
         let is_void = function.result.is_void();
         if !is_gl && !is_void && result.is_none() {
-            // It only asks, and was not played.
+            // A query of EGL, whose answer here is not comparable.
             return;
         }
         match (command.result(), result) {
@@ -101,7 +101,7 @@ impl Comparison<'_, '_> {
         self.answer(answer, rule, &there[..size], Some(&here[..size]));
     }
 
-    /// Memory that no slot has: pixels, what a mapping shows.
+    /// Compares a range: pixels of a read-back, content of a mapping, memory of Level Zero.
     fn range(&mut self, asked: Option<u64>, range: &Range<'_>) {
         let (command, replayed) = (self.command, self.replayed);
         let (Some(function), Some(recorded)) =
@@ -139,7 +139,7 @@ impl Comparison<'_, '_> {
         }
     }
 
-    /// Memory that the command has waited for.
+    /// Compares memory that the command has waited for.
     fn memory(&mut self, address: u64, there: &[u8], here: Option<&[u8]>) {
         let (command, replayed) = (self.command, self.replayed);
         let part = format!("memory at {address:#x}");
@@ -157,7 +157,7 @@ impl Comparison<'_, '_> {
         self.answer(answer, Rule::Exact, &there, here.as_deref());
     }
 
-    /// Memory of a shape, value by value.
+    /// Compares memory of a known shape, value by value.
     fn shaped(&mut self, part: &str, there: &[u8], (shape, here): (Shape, &[u8])) {
         let (function, known) = (self.command.name(), self.command.known());
         let Some(here) = here.get(..there.len()) else {
@@ -166,7 +166,7 @@ impl Comparison<'_, '_> {
         };
         leaves(shape, part, there, here, &mut |leaf| {
             if leaf.ty.kind == Meaning::Chain {
-                // What it leads to is compared by itself, if it is known.
+                // The structure behind this pointer is compared by itself, if it is known.
                 return;
             }
             let is_address = leaf.ty.repr == Some(Repr::Pointer);
@@ -238,7 +238,7 @@ impl Comparison<'_, '_> {
     }
 }
 
-/// An answer that is compared.
+/// The part of an answer that is compared.
 #[derive(Clone, Copy)]
 struct Answer<'a> {
     part: &'a str,
@@ -263,13 +263,13 @@ impl Answer<'_> {
     }
 }
 
-/// Whether an output is as it was before the command. Not all of a large one was filled.
+/// Whether the driver wrote nothing to an output. Only the first `FILLED_BYTES` bytes can tell.
 fn is_unwritten(output: &[u8]) -> bool {
     let filled = &output[..output.len().min(FILLED_BYTES)];
     !filled.is_empty() && filled.iter().all(|byte| *byte == UNWRITTEN)
 }
 
-/// The rule for an output. Elements that are handles are there or not, unless the table knows more.
+/// The rule for an output. Handles are compared by presence, unless the table says more.
 fn rule_of(function: &str, param: &Param, asked: Option<u64>) -> Rule {
     let is_handle = param.element.is_some_and(|element| element.kind == Meaning::Handle);
     match rule(function, &param.name, asked) {
@@ -278,7 +278,8 @@ fn rule_of(function: &str, param: &Param, asked: Option<u64>) -> Rule {
     }
 }
 
-/// The value that a command asks for: `pname` or, of commands that ask by index, `target`.
+/// Value of the command's argument `pname`, `target` or `name`, if it is an enum. Rules may depend
+/// on it.
 fn asked_value(command: &Command<'_>) -> Option<u64> {
     let named = |name: &str| command.args().find(|arg| arg.param.name == name);
     let asked = named("pname").or_else(|| named("target")).or_else(|| named("name"));

@@ -1,7 +1,7 @@
-//! What comparisons found: counts, and the first of the differences.
+//! Result of comparisons: counts, and the first differences.
 //!
-//! Some can't be judged when they are found: what a driver says of itself, before it is known which
-//! driver it is; and outputs that were not written, before the program asked for errors.
+//! Some differences can be judged only later: properties of a driver when it is known whether the
+//! driver is the recording's, and outputs that were not written when the program asks for errors.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,57 +10,62 @@ use serde::Serialize;
 
 use super::why::Why;
 
-/// Differences that are listed; all are counted.
+/// Largest number of differences that are listed; all are counted.
 const LISTED: usize = 100;
-/// Differences that may wait for their judgement; of more than these the most doubtful is assumed.
+/// Largest number of differences that wait for judgement. Beyond it, a driver's property is
+/// tolerated, and any other doubt counts as a difference.
 const WAITING: usize = 4096;
 
-/// What a verification came to.
+/// Result of a verification.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Verified {
-    /// Answers and frames that were compared: the sum of the three below.
+    /// Number of answers and frames that were compared: equal, tolerated and different ones.
     pub compared: u64,
+    /// Number of equal answers and frames.
     pub equal: u64,
-    /// Those that may be other than recorded, and are.
+    /// Number of answers that differ and may differ.
     pub tolerated: u64,
+    /// Number of answers and frames that differ and must not.
     pub different: u64,
-    /// Observed frames that are the same; they are among the equal ones.
+    /// Number of equal observed frames, which `equal` includes.
     pub frames: u64,
-    /// The tolerated ones by their reason.
+    /// Number of tolerated answers by reason.
     pub reasons: BTreeMap<&'static str, u64>,
-    /// The first of those that differ, in the order of the trace.
+    /// The first differences, in the order of the trace.
     pub differences: Vec<Difference>,
 }
 
-/// An answer that is not as it was.
+/// An answer that differs from the recording.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Difference {
-    /// The command's place in the trace.
+    /// `seq` of the command.
     pub seq: Option<u64>,
-    /// The function, or `frame`.
+    /// Name of the function, or `frame`.
     pub function: String,
-    /// The output's parameter, or `result`.
+    /// Name of the output parameter, or `result`.
     pub part: String,
+    /// Recorded value, as text.
     pub expected: String,
+    /// Value of the replay, as text.
     pub seen: String,
 }
 
-/// Which answer it is.
+/// Identifies an answer.
 pub(super) struct Place {
     seq: Option<u64>,
     function: String,
     part: String,
 }
 
-/// A difference that is none if the command had failed in the recording.
+/// A difference that is tolerated if the command failed in the recording.
 struct Doubt {
     difference: Difference,
     why: Why,
-    /// It is one if the program never asks.
+    /// Whether it is a difference if the program never asks for errors.
     is_grave: bool,
 }
 
-/// Of which API's driver.
+/// The kind of driver: of EGL and OpenGL ES, or of Level Zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Maker {
     Graphics,
@@ -73,15 +78,19 @@ impl Maker {
     }
 }
 
+/// Differences found so far.
 #[derive(Default)]
 pub(super) struct Differences {
     so_far: Verified,
-    /// Whether a driver is that of the recording, once what it says of itself was compared.
+    /// Whether a driver is that of the recording, as far as its answers tell.
     is_same_driver: BTreeMap<Maker, bool>,
+    /// Properties of drivers that differ.
     of_driver: Vec<(Maker, Difference)>,
+    /// Doubts that the next query for errors resolves, by process and context.
     doubts: BTreeMap<(u32, u64), Vec<Doubt>>,
-    /// Memory in which something may have been under way, by process and address.
+    /// Memory that a running command may have been changing, by process and address.
     unsettled: BTreeMap<(u32, u64), Difference>,
+    /// Number of entries in `of_driver` and `doubts`.
     waiting: usize,
     /// Queries that began before the recording: process, context, name.
     older_queries: BTreeSet<(u32, u64, u64)>,
@@ -103,7 +112,8 @@ impl Place {
 }
 
 impl Differences {
-    /// A query counts from here on; or, if the command is a set-up, counted before the recording.
+    /// Notes that a query begins; with `is_setup`, a snapshot began it, so it counted before the
+    /// recording.
     pub(super) fn query_begins(
         &mut self,
         (process, context): (u32, u64),
@@ -140,12 +150,12 @@ impl Differences {
         self.list(place.difference(expected, seen));
     }
 
-    /// The driver said the same of itself as in the recording, or not.
+    /// Notes whether the driver identifies itself as in the recording.
     pub(super) fn driver_said(&mut self, maker: Maker, is_same: bool) {
         *self.is_same_driver.entry(maker).or_insert(true) &= is_same;
     }
 
-    /// What a driver says of itself is other than recorded.
+    /// Notes a property of the driver that differs.
     pub(super) fn of_driver(&mut self, place: Place, expected: String, seen: String) {
         let maker = Maker::of(&place.function);
         if self.is_same_driver.get(&maker) == Some(&false) || self.waiting >= WAITING {
@@ -155,7 +165,7 @@ impl Differences {
         self.of_driver.push((maker, place.difference(expected, seen)));
     }
 
-    /// The driver wrote nothing where something was recorded.
+    /// Notes that the driver wrote nothing where the recording has output.
     pub(super) fn unwritten(
         &mut self,
         context: (u32, u64),
@@ -168,7 +178,7 @@ impl Differences {
         self.doubt(context, Doubt { difference, why, is_grave: is_pixels });
     }
 
-    /// A command was not played.
+    /// Notes a command that was not played.
     pub(super) fn skipped(&mut self, context: (u32, u64), place: Place, seen: String) {
         let difference = place.difference("played".to_owned(), seen);
         self.doubt(context, Doubt { difference, why: Why::NotPlayed, is_grave: true });
@@ -182,8 +192,8 @@ impl Differences {
         self.doubts.entry(context).or_default().push(doubt);
     }
 
-    /// Memory is other than recorded where something else may have been under way, then or now: so it is what
-    /// is there when it is looked at again that counts.
+    /// Notes memory that differs while a command may have been running, in the recording or here.
+    /// The content at the next comparison of this memory counts.
     pub(super) fn unsettled(
         &mut self,
         memory: (u32, u64),
@@ -198,15 +208,16 @@ impl Differences {
         }
     }
 
-    /// That memory is compared once more.
+    /// Tolerates an earlier difference of this memory, which is compared again.
     pub(super) fn is_looked_at_again(&mut self, memory: (u32, u64)) {
         if self.unsettled.remove(&memory).is_some() {
             self.tolerated(Why::Time);
         }
     }
 
-    /// The program asked its context for errors, and in the recording there was one or none. Whether
-    /// commands that were not played are among those that it may be of.
+    /// Judges the doubts of a context when the program asks for errors; `was_one` says whether the
+    /// recorded answer was an error. Returns whether commands that were not played are among the
+    /// doubts, so that the error may be theirs.
     pub(super) fn error_asked(&mut self, context: (u32, u64), was_one: bool) -> bool {
         let mut is_of_skipped = false;
         for Doubt { difference, why, .. } in self.doubts.remove(&context).unwrap_or_default() {
@@ -305,7 +316,7 @@ mod tests {
         };
         assert_eq!(asked(one, true), (0, 2, 0));
         assert_eq!(asked(one, false), (0, 0, 2));
-        // Nobody asked: pixels are doubted.
+        // The program never asked: only pixels count as a difference.
         assert_eq!(asked(two, true), (0, 1, 1));
     }
 

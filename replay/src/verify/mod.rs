@@ -1,7 +1,7 @@
-//! `--verify`: what the program was told while it was recorded, held against what the driver says
-//! now, and frames that were observed against those that are drawn.
+//! `--verify`: compares recorded answers with those of the driver here, and observed frames with
+//! the frames drawn here.
 //!
-//! Looks only: never calls a driver, never changes what is played.
+//! Only compares: never calls a driver, never changes what is played.
 
 mod answers;
 mod comparison;

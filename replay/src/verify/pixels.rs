@@ -2,19 +2,23 @@
 
 /// A rectangle of pixels in memory.
 pub(super) struct Pixels {
-    /// Of the first pixel.
+    /// Column of the first pixel.
     pub(super) x: i64,
+    /// Row of the first pixel.
     pub(super) y: i64,
+    /// Bytes per pixel.
     pub(super) texel: usize,
+    /// Bytes of a row's pixels.
     pub(super) row: usize,
+    /// Bytes from one row to the next.
     pub(super) stride: usize,
-    /// Of what is read from, where it is known.
+    /// Width and height of the surface that is read, if known.
     pub(super) size: Option<(i64, i64)>,
 }
 
 impl Pixels {
-    /// What the driver has to write of the first `len` bytes of memory that begins with a row: not
-    /// what is between rows, nor what would be outside of the framebuffer.
+    /// Pixels within the first `len` bytes of `bytes`, which begin with a row. Leaves out the bytes
+    /// between rows, and pixels outside the surface.
     pub(super) fn written(&self, bytes: &[u8], len: usize) -> Vec<u8> {
         let bytes = &bytes[..len.min(bytes.len())];
         let mut written = Vec::with_capacity(bytes.len());

@@ -1,4 +1,4 @@
-//! What became of a command that was just played.
+//! The outcome of a command that was just played.
 
 use std::ffi::{CStr, c_char};
 
@@ -33,7 +33,7 @@ impl Replayed for Played<'_, '_, '_> {
         self.0.parts.level_zero.has_several_executors()
     }
 
-    /// A mapping that the command at hand has made, or memory of Level Zero.
+    /// Content of a mapping that the present command made, or memory of Level Zero.
     fn mapped(&self, address: u64, len: usize) -> Option<&[u8]> {
         let call = self.0;
         let known = call.command.known();
@@ -53,8 +53,8 @@ impl Replayed for Played<'_, '_, '_> {
             return None;
         }
         let start = (mapped as usize as *const u8).wrapping_add(usize::try_from(offset).ok()?);
-        // SAFETY: the driver has just mapped as many bytes as the third argument says, to be read
-        // if it was recorded so, and they stay until a later command of this thread's turn.
+        // SAFETY: the driver has just mapped as many bytes as the third argument says, readable if
+        // the recording reads them, and only a later command of this thread's turn unmaps them.
         Some(unsafe { std::slice::from_raw_parts(start, len) })
     }
 
@@ -69,7 +69,7 @@ impl Replayed for Played<'_, '_, '_> {
             Some(CommandId::GL_GET_STRING | CommandId::GL_GET_STRINGI)
         );
         let text = self.0.result().filter(|text| is_text && *text != 0)?;
-        // SAFETY: what the driver returns for these two is a text of its own that ends with zero.
+        // SAFETY: the driver returns a NUL-terminated string of its own for these two functions.
         Some(unsafe { CStr::from_ptr(text as usize as *const c_char) }.to_bytes().to_vec())
     }
 

@@ -1,4 +1,4 @@
-//! Compares as a replay goes on.
+//! Verification during a replay.
 
 use gapii_commands::CommandId;
 use gapii_trace::Command;
@@ -13,22 +13,25 @@ use super::why::Why;
 use crate::call::Call;
 use crate::skip::Skip;
 
-/// Compares as a replay goes on. The default one does not.
+/// Compares the replay with the recording. The default value compares nothing.
 #[derive(Default)]
 pub struct Verifier {
     found: Option<Box<Differences>>,
 }
 
-/// The pixels of a frame: their size and the hash of their rows.
+/// Pixels of a frame: size, and hash of the rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FramePixels {
+    /// In pixels.
     pub width: u32,
+    /// In pixels.
     pub height: u32,
+    /// Name of the blob with the rows, from the bottom up.
     pub name: [u8; 16],
 }
 
 impl Verifier {
-    /// One that compares.
+    /// A verifier that compares.
     pub fn on() -> Self {
         Self { found: Some(Box::default()) }
     }
@@ -38,7 +41,7 @@ impl Verifier {
         self.found.is_some()
     }
 
-    /// Compares what `command` returned and wrote with what is recorded of it.
+    /// Compares results and outputs of `command` with the recorded ones.
     pub fn command(&mut self, command: &Command<'_>, result: Option<u64>, replayed: &dyn Replayed) {
         let Some(found) = &mut self.found else { return };
         answers::note_query(command, found);
@@ -47,7 +50,7 @@ impl Verifier {
         }
     }
 
-    /// A command that was not played: right if it had failed in the recording, too.
+    /// Notes a command that was not played, which is right if it failed in the recording.
     pub fn skipped(&mut self, command: &Command<'_>, why: &Skip) {
         let Some(found) =
             self.found.as_mut().filter(|_| command.seq.is_some() && !command.in_flight)
@@ -62,7 +65,7 @@ impl Verifier {
         }
     }
 
-    /// A frame that was observed: `expected` as the program had drawn it, and as it is drawn here.
+    /// Compares an observed frame: `expected` is the recorded one, `seen` the one drawn here.
     pub fn frame(&mut self, seq: Option<u64>, expected: FramePixels, seen: Option<FramePixels>) {
         let Some(found) = &mut self.found else { return };
         let place = Place::of_frame(seq);
@@ -73,13 +76,13 @@ impl Verifier {
         }
     }
 
-    /// What was found, once all is played; `None` of one that does not compare.
+    /// The result; `None` if this verifier compares nothing.
     pub fn finish(self) -> Option<Verified> {
         self.found.map(|found| found.finish())
     }
 }
 
-/// The driver has returned: results and outputs are there.
+/// Called after the driver has returned: compares results and outputs.
 pub(crate) fn after(verifier: &mut Verifier, call: &Call<'_, '_>) {
     let is_asked = call.command.known() == Some(CommandId::GL_GET_ERROR);
     if is_asked && call.parts.egl.found_no_errors(call.command.thread) {

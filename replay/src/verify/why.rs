@@ -1,26 +1,26 @@
-//! Why answers may differ.
+//! Reasons why answers may differ.
 
-/// Why something may be other than recorded.
+/// Reason why an answer may differ.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Why {
-    /// The driver is not the one of the recording, or nothing recorded says which that was.
+    /// The driver is not that of the recording, or the recording does not identify its driver.
     AnotherDriver,
-    /// It is a time, or tells whether something was ready in time.
+    /// The answer is a time, or tells whether something was ready in time.
     Time,
-    /// It is in a form that is the driver's own business.
+    /// The answer's form is specific to the driver.
     OwnForm,
-    /// It counts what drivers may count as they like.
+    /// The specification leaves the count to the driver.
     Counter,
-    /// A window is stored otherwise than the pbuffer that stands for it.
+    /// A window's pixel format may differ from that of the pbuffer that replaces it.
     WindowFormat,
-    /// The command failed, as it had in the recording, and what was recorded is what the program
-    /// had in that memory.
+    /// The command failed in the recording and here. The recorded bytes are what the program had in
+    /// that memory before.
     NothingWritten,
-    /// The command failed in the recording, and replay does not call the driver with such arguments.
+    /// The command failed in the recording, and replay does not pass such arguments to the driver.
     NotPlayed,
-    /// It was counted, at least in part, before the recording began.
+    /// At least a part was counted before the recording began.
     BeforeRecording,
-    /// Callbacks are code of the program, which is not there.
+    /// Callbacks are code of the program, which does not exist here.
     Callback,
 }
 
@@ -29,10 +29,10 @@ impl Why {
     pub fn sentence(self) -> &'static str {
         match self {
             Self::AnotherDriver => "the driver is not known to be that of the recording",
-            Self::Time => "a matter of time",
-            Self::OwnForm => "a form of the driver's own",
-            Self::Counter => "counted as drivers like",
-            Self::WindowFormat => "a window's format, and a pbuffer's",
+            Self::Time => "timing",
+            Self::OwnForm => "a driver-specific form",
+            Self::Counter => "a driver-specific count",
+            Self::WindowFormat => "a window replaced by a pbuffer",
             Self::NothingWritten => "nothing was written, the command failed",
             Self::NotPlayed => "not played, the command had failed",
             Self::BeforeRecording => "counted before the recording",

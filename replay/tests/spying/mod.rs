@@ -1,4 +1,4 @@
-//! What a driver is called with when commands are played.
+//! A driver that notes its calls, for tests of what the player passes to it.
 
 use std::io::Cursor;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,16 +16,16 @@ mod script;
 pub use fake_driver::FakeDriver;
 pub use script::Written;
 
-/// What the driver was called with; one test at a time.
+/// Calls of the driver. One test uses it at a time.
 static CALLS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 static TURN: Mutex<()> = Mutex::new(());
 
-/// Notes a call of the driver's.
+/// Notes a call of the driver.
 pub fn note(call: String) {
     CALLS.lock().unwrap_or_else(PoisonError::into_inner).push(call);
 }
 
-/// A driver that has these functions, for the name that is asked for, and else what the fake one has.
+/// Looks up a name: one of these functions, otherwise a function of the fake driver.
 macro_rules! spies {
     ($name:expr; $($function:ident),* $(,)?) => {{
         let spy = match $name.to_str().ok()? {
@@ -37,7 +37,8 @@ macro_rules! spies {
 }
 pub(crate) use spies;
 
-/// Plays commands with `loader`; what the driver was called with.
+/// Plays commands with `loader`. Returns the driver's calls, the report, and the lock that keeps
+/// other tests out.
 pub fn played(
     loader: &impl Loader,
     commands: &[Written<'_>],

@@ -87,7 +87,7 @@ fn answers_are_what_they_were() {
     let report = plays_alike(&session, &trace);
     let reasons = &report["verified"]["reasons"];
     // What an allocation is called is its driver's business.
-    assert_eq!(reasons["a form of the driver's own"], 2, "{report:#}");
+    assert_eq!(reasons["a driver-specific form"], 2, "{report:#}");
 }
 
 #[test]
