@@ -130,7 +130,7 @@ impl<'a> Capture<'a> {
         };
         let (place, after) = (&self.place, back.after);
         text::say(&format_args!(
-            "the daemon is back after {after:.1?}; the capture goes on in {place}"
+            "the daemon is back after {after:.1?}; the capture continues in {place}"
         ));
         (self.connection, self.id) = (back.connection, back.capture);
         if self.asked_to_stop.is_some() {
@@ -155,7 +155,7 @@ impl<'a> Capture<'a> {
             }
             Some(asked) if asked.elapsed() < REPETITION => Ok(()),
             Some(_) => Err(Failure::no(format!(
-                "the capture was left before it was complete; {} may be cut",
+                "gave up waiting for the end of the capture; {} may be incomplete",
                 self.place
             ))),
         }
@@ -214,14 +214,14 @@ impl<'a> Capture<'a> {
                 summary_line::missing(summary).for_each(|line| text::say(&line));
                 if let (Some(when), 0) = (&self.when, summary.calls) {
                     text::say(&format_args!(
-                        "nothing was recorded: {when} has not come, or no frame behind it"
+                        "nothing was recorded: {when} did not happen, or no frame followed it"
                     ));
                 }
                 crash_report::write_if_it_died(summary, &self.place);
                 summary_line::failure(summary, &self.place)
             }
             Outcome::DaemonGone(why) => Some(Failure::unreachable(format!(
-                "the daemon is gone, and {why}; {} holds what it had written",
+                "the daemon has died, and {why}; {} holds what it had written",
                 self.place
             ))),
             Outcome::DaemonSilent => Some(Failure::unreachable(format!(

@@ -58,9 +58,9 @@ impl<'a> Comeback<'a> {
         let session = connection.server.session.clone();
         let output = match output {
             _ if connection.is_of_another_machine() => {
-                Err("a capture on another machine does not go on")
+                Err("a capture on another machine cannot be continued")
             }
-            None => Err("a capture goes on in a file that -o names, and nowhere else"),
+            None => Err("only a capture into a regular file can be continued"),
             Some(output) => Ok(output),
         };
         Comeback {
@@ -87,7 +87,7 @@ impl<'a> Comeback<'a> {
         let quiet = rustix::event::eventfd(0, EventfdFlags::CLOEXEC)?;
         let began = Instant::now();
         let deadline = began + Duration::from_millis(LOOK_MS);
-        let last = "no daemon has come in its place".to_owned();
+        let last = "no other daemon was started".to_owned();
         self.away = Some(Away { began, deadline, next: began, quiet, last });
         Ok(())
     }
@@ -127,7 +127,7 @@ impl<'a> Comeback<'a> {
         away.next = now + RETRY;
         match Connection::to_path(&self.socket) {
             Ok(connection) if connection.server.version < TAKING_UP_VERSION => {
-                return Err("the one in its place is older and goes on with nothing".to_owned());
+                return Err("the next daemon is too old to continue a capture".to_owned());
             }
             Ok(mut connection) => {
                 match connection.take_up(self.request.clone(), output.as_fd()) {

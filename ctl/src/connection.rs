@@ -96,10 +96,10 @@ impl Connection {
         output: BorrowedFd<'_>,
     ) -> Result<gapii_control::Started, Failure> {
         if !request.filter.is_empty() {
-            self.must_speak(FILTER_VERSION, "knows no --thread, --api and --function")?;
+            self.must_speak(FILTER_VERSION, "does not support --thread, --api and --function")?;
         }
         if request.when.is_some() {
-            self.must_speak(TRIGGER_VERSION, "knows no --when")?;
+            self.must_speak(TRIGGER_VERSION, "does not support --when")?;
         }
         let frame = self.frame(&Request::Start(request))?;
         let sent = self.send_with(&frame, output).map_err(|error| self.broken(&error))?;
@@ -177,7 +177,7 @@ impl Connection {
 
     /// Fails if the daemon is too old for several, named captures of a program.
     pub fn must_share(&self) -> Result<(), Failure> {
-        self.must_speak(SHARING_VERSION, "knows no names, pauses and limits of bytes")
+        self.must_speak(SHARING_VERSION, "does not support names, pauses and limits of bytes")
     }
 
     /// Fails with the name of the missing feature if the daemon does not support protocol `version`.
@@ -228,7 +228,7 @@ impl Connection {
 
     /// Turns the connection into that of a link, for a remote client.
     pub fn into_link(mut self) -> Result<UnixStream, Failure> {
-        self.must_speak(LINK_VERSION, "knows no clients of other machines")?;
+        self.must_speak(LINK_VERSION, "does not support clients of other machines")?;
         match self.ask(&Request::Link)? {
             Event::Link => {}
             other => return Err(self.out_of_turn(&other)),
@@ -244,7 +244,7 @@ impl Connection {
         match event {
             Event::Error(error) => refusal(error),
             _ => Failure::unreachable(format!(
-                "the daemon at {} answered something that was not asked",
+                "the daemon at {} sent an answer that does not match the request",
                 self.path.display()
             )),
         }
@@ -326,7 +326,7 @@ impl Connection {
 
     fn foreign(&self, error: &gapii_control::FrameError) -> Failure {
         Failure::unreachable(format!(
-            "what listens on {} is not a gapii daemon of this version: {error}",
+            "the process that listens on {} is not a gapii daemon of this version: {error}",
             self.path.display()
         ))
     }
@@ -338,12 +338,15 @@ impl Connection {
         let path = self.path.display();
         Failure::unreachable(match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                format!("what listens on {path} has not answered for {} s", self.patience.as_secs())
+                format!(
+                    "the process that listens on {path} has not answered for {} s",
+                    self.patience.as_secs()
+                )
             }
             io::ErrorKind::UnexpectedEof
             | io::ErrorKind::BrokenPipe
             | io::ErrorKind::ConnectionReset => {
-                format!("what listens on {path} closed the connection")
+                format!("the process that listens on {path} closed the connection")
             }
             _ => format!("the connection to {path} broke: {error}"),
         })
@@ -402,14 +405,17 @@ fn connect_error(path: &Path, error: &io::Error) -> ConnectError {
 /// the same user or root.
 fn check_peer(stream: &UnixStream, path: &Path) -> Result<(), Failure> {
     let peer = rustix::net::sockopt::socket_peercred(stream).map_err(|errno| {
-        Failure::unreachable(format!("can't tell who listens on {}: {errno}", path.display()))
+        Failure::unreachable(format!(
+            "can't get the user of the process that listens on {}: {errno}",
+            path.display()
+        ))
     })?;
     let ours = rustix::process::geteuid();
     if peer.uid == ours || peer.uid.is_root() {
         return Ok(());
     }
     Err(Failure::unreachable(format!(
-        "what listens on {} runs as user {}, and only user {}'s own daemon or root's is trusted",
+        "the process that listens on {} runs as user {}; only a daemon of user {} or of root is trusted",
         path.display(),
         peer.uid.as_raw(),
         ours.as_raw()

@@ -33,12 +33,15 @@ pub fn write_if_it_died(summary: &Summary, place: &Place) {
     let Some(trace) = place.path().filter(|_| has_died(summary)) else { return };
     match write(trace) {
         Ok(Some(report)) => {
-            text::say(&format_args!("what its threads were doing is in {}", report.display()));
+            text::say(&format_args!(
+                "the last commands of its threads are in {}",
+                report.display()
+            ));
         }
         Ok(None) => {}
         Err(failure) => {
             text::say(&format_args!(
-                "there is no report of what its threads were doing: {failure}"
+                "a report of its last commands could not be written: {failure}"
             ));
         }
     }
@@ -148,7 +151,7 @@ fn describe(trace: &Path, info: &Info, threads: &[ThreadLedger], last: &Last) ->
         let _ = writeln!(text, "\nthread {} {:?}: {state}", thread.tid, thread.name);
         match last.get(&thread.tid) {
             Some(lines) => lines.iter().for_each(|line| text.push_str(line)),
-            None => text.push_str("  no command of it is near the end\n"),
+            None => text.push_str("  it has no command near the end\n"),
         }
     }
     text

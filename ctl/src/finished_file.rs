@@ -93,7 +93,7 @@ pub fn check(path: &Path, what: &str) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return match rustix::termios::isatty(rustix::stdio::stdout()) {
             true => Err(Failure::usage(format!(
-                "{what} is not for a terminal; redirect standard output or name a file with -o"
+                "{what} is not written to a terminal; redirect standard output or name a file with -o"
             ))),
             false => Ok(()),
         };
@@ -134,7 +134,7 @@ fn folder_of(path: &Path) -> &Path {
 fn creation_failure(path: &Path, error: &io::Error) -> Failure {
     let name = path.display();
     Failure::unreachable(match error.kind() {
-        io::ErrorKind::NotFound => format!("can't create {name}: there is no such folder"),
+        io::ErrorKind::NotFound => format!("can't create {name}: its folder does not exist"),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("not allowed to write {name}; choose another place with -o")
         }

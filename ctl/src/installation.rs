@@ -33,7 +33,10 @@ pub fn find_shim() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("GAPII_SHIM") {
         let path = PathBuf::from(path);
         return absolute_file(&path).ok_or_else(|| {
-            Failure::unreachable(format!("GAPII_SHIM names {}, which is no file", path.display()))
+            Failure::unreachable(format!(
+                "GAPII_SHIM names {}, which is not a file",
+                path.display()
+            ))
         });
     }
     let folders = own_folders();
@@ -50,7 +53,7 @@ pub fn find_daemon() -> Result<PathBuf, Failure> {
     if let Some(path) = std::env::var_os("GAPIID") {
         let path = PathBuf::from(path);
         return absolute_file(&path).ok_or_else(|| {
-            Failure::unreachable(format!("GAPIID names {}, which is no file", path.display()))
+            Failure::unreachable(format!("GAPIID names {}, which is not a file", path.display()))
         });
     }
     let beside = own_folders().into_iter().take(1);

@@ -36,7 +36,7 @@ impl Keeping {
     /// it the kept frames, is gone.
     pub fn advance(&mut self) -> bool {
         let Ok(Some(events)) = self.connection.arrived() else {
-            text::say(&"the daemon is gone, and with it what was kept");
+            text::say(&"the daemon has died, and the kept frames are lost");
             return false;
         };
         for event in events {

@@ -38,7 +38,7 @@ impl OutputFile {
     fn standard_output() -> Result<OutputFile, Failure> {
         if rustix::termios::isatty(stdio::stdout()) {
             return Err(Failure::usage(
-                "a trace is not for a terminal; redirect standard output or name a file with -o",
+                "a trace is not written to a terminal; redirect standard output or name a file with -o",
             ));
         }
         let descriptor = rustix::io::fcntl_dupfd_cloexec(stdio::stdout(), 3)

@@ -43,11 +43,11 @@ pub enum PairingError {
     Certificate(#[from] rcgen::Error),
     #[error("{0}")]
     Randomness(#[from] gapii_remote::secret::NoRandomness),
-    #[error("{0:?} is no name: one has 1 to {NAME_LEN_MAX} letters, digits and ._-")]
+    #[error("{0:?} is not a valid name: a name has 1 to {NAME_LEN_MAX} letters, digits and ._-")]
     Name(String),
-    #[error("there is a client {0} already; renew or revoke it, or choose another name")]
+    #[error("a client {0} exists already; renew or revoke it, or choose another name")]
     Taken(String),
-    #[error("there is no client {0}; `gapii-ctl pair list` shows those that there are")]
+    #[error("there is no client {0}; `gapii-ctl pair list` shows the clients")]
     Unknown(String),
 }
 

@@ -62,7 +62,7 @@ impl Environment {
     /// Adds a tool, which is preloaded after the shim because it calls the shim's functions.
     pub fn add_tool(&mut self, file: &Path, scratch: &Scratch) -> Result<(), Failure> {
         let found = file.canonicalize().ok().filter(|found| found.is_file()).ok_or_else(|| {
-            Failure::usage(format!("--tool names {}, which is no file", file.display()))
+            Failure::usage(format!("--tool names {}, which is not a file", file.display()))
         })?;
         let tool = scratch.linker_name(&found).map_err(|error| {
             Failure::unreachable(format!("can't link {}: {error}", found.display()))

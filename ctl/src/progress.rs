@@ -34,7 +34,7 @@ impl ProgressLine {
 fn text(progress: &Progress, elapsed: Duration) -> String {
     let rate = progress.raw_bytes as f64 / elapsed.as_secs_f64().max(0.001);
     if progress.is_waiting {
-        return "waiting for what it is to begin at".to_owned();
+        return "waiting for the event of --when".to_owned();
     }
     if progress.is_paused {
         return format!("paused after {} frames", HumanCount(progress.frames));

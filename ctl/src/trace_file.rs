@@ -96,10 +96,10 @@ pub fn judge_tail(path: &Path, tail: &Tail) -> Result<(), Failure> {
     match tail {
         Tail::Complete => Ok(()),
         Tail::Truncated { at } => Err(Failure::no(format!(
-            "{name} is cut: what begins at byte {at} is missing, what is before it is whole"
+            "{name} is cut at byte {at}; everything before it is complete"
         ))),
         Tail::Damaged { at, why } => Err(Failure::no(format!(
-            "{name} is damaged from byte {at} on, what is before it is whole: {why}"
+            "{name} is damaged from byte {at} on, and complete before it: {why}"
         ))),
     }
 }

@@ -5,6 +5,22 @@
 //! trace lacks is skipped with a reason. See docs/replay.md. Level Zero kernels take arguments that
 //! no player can check; docs/level-zero.md describes the consequences.
 //!
+//! ```no_run
+//! use std::fs::File;
+//! use std::io::BufReader;
+//!
+//! use gapii_replay::{Options, Quiet, SystemLoader, replay};
+//! use gapii_trace::TraceReader;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let file = BufReader::new(File::open("app.gapii")?);
+//! let mut reader = TraceReader::open(file)?;
+//! let report = replay(&mut reader, &SystemLoader::default(), Options::default(), &mut Quiet)?;
+//! println!("{} commands played, {} skipped", report.played, report.skipped);
+//! # Ok(())
+//! # }
+//! ```
+//!
 //! The modules are layers. A module imports only modules of lower layers:
 //!
 //! | layer | modules |

@@ -1,4 +1,4 @@
-//! `apps`: who is connected to the daemon.
+//! `apps`: lists the applications that are connected to the daemon.
 
 use clap::Args;
 use gapii_control::{AppInfo, Event, Request};
@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::table;
 use crate::text;
 
-/// What is said where one is needed.
+/// Error if a command needs a connected application and there is none.
 pub const NO_APP: &str =
     "no application is connected; start one with `gapii-ctl run --idle -- CMD`";
 

@@ -64,7 +64,7 @@ pub fn run(args: &Blob) -> Result<u8, Failure> {
     } else if to_standard_output {
         if termios::isatty(stdio::stdout()) {
             return Err(Failure::usage(
-                "memory is not for a terminal; redirect standard output or name a file with -o",
+                "a blob is not written to a terminal; redirect standard output or name a file with -o",
             ));
         }
         text::print(|out| out.write_all(&bytes))?;
@@ -85,7 +85,7 @@ fn only(found: &[BlobEntry], args: &Blob) -> Result<BlobEntry, Failure> {
             }
             let names = names.join(", ");
             Err(Failure::usage(format!(
-                "{hash} begins more than one hash: {names}; say more of it"
+                "{hash} is the beginning of several hashes: {names}; give more digits"
             )))
         }
     }

@@ -50,7 +50,7 @@ struct Differences {
 pub fn run(args: &Diff) -> Result<u8, Failure> {
     let stop = playing::hear_stops()?;
     let commands = compare(args, &stop)?;
-    // The same commands with the same memory draw the same.
+    // Equal commands with equal memory draw equal frames.
     let frames = match commands.is_same() || args.no_frames {
         true => None,
         false => Some(frame_differences::find([&args.a, &args.b], &stop)?),
@@ -113,7 +113,8 @@ fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {
         }
     }
     if let Some(Sides { a, b }) = found.first_answer {
-        text += &format!("{} got another answer, first:\n", counted(found.answers, "command"));
+        text +=
+            &format!("{} returned something else, the first:\n", counted(found.answers, "command"));
         text += &format!("A  {}", command_line(&args.a, Some(a))?);
         text += &format!("B  {}", command_line(&args.b, Some(b))?);
     }
@@ -132,7 +133,7 @@ fn describe(args: &Diff, found: &Differences) -> Result<String, Failure> {
 
 fn describe_frames(frames: &[FrameDifference]) -> String {
     if frames.is_empty() {
-        return "no frame looks another way\n".to_owned();
+        return "no frame differs\n".to_owned();
     }
     let mut rows = vec![["FRAME", "DIFFERENCE"].map(str::to_owned)];
     let mut rest = frames;

@@ -51,6 +51,6 @@ fn describe(report: &Report, out: &mut dyn Write) -> io::Result<()> {
     match report.wrong {
         0 => writeln!(out, "nothing is wrong"),
         1 => writeln!(out, "1 thing is wrong"),
-        several => writeln!(out, "{several} things are wrong"),
+        several => writeln!(out, "{several} problems"),
     }
 }

@@ -1,6 +1,6 @@
-//! `dump`: the commands of a trace, in the order in which they took effect.
+//! `dump`: lists the commands of a trace in the order in which they took effect.
 //!
-//! Lists what can be read of a damaged trace, and then says that it is damaged.
+//! Of a damaged trace, lists the readable part and then reports the damage.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -48,7 +48,7 @@ pub fn run(args: &Export) -> Result<u8, Failure> {
     let process = process(args, &info.processes)?;
     if args.format == Format::Apitrace {
         finished_file::check(&args.output, "a .trace")?;
-        trace_file::judge_filter(path, &reader, "is nothing to be played from a .trace")?;
+        trace_file::judge_filter(path, &reader, "cannot be exported as .trace")?;
     }
     let file = FinishedFile::create(&args.output)?;
     let mut out = BufWriter::with_capacity(256 << 10, file);
@@ -81,7 +81,7 @@ fn process<'p>(
             None => Err(Failure::no(format!("{name} has no process {pid}; it has {}", list()))),
         },
         (None, [_, _, ..]) if args.format == Format::Apitrace => Err(Failure::usage(format!(
-            "a .trace is of one process; choose one of {name}'s with --process: {}",
+            "a .trace holds one process; choose one of {name}'s with --process: {}",
             list()
         ))),
         (None, [only]) => Ok(Some(only)),

@@ -1,4 +1,4 @@
-//! `info`: what a trace is, in a few lines or one JSON object.
+//! `info`: summarizes a trace in a few lines or one JSON object.
 
 use std::time::Duration;
 
@@ -35,7 +35,7 @@ pub fn run(args: &Info) -> Result<u8, Failure> {
         None => Ok(0),
         Some(tail) => {
             let name = path.display();
-            Err(Failure::no(format!("{name} is {tail}; what is before it is described")))
+            Err(Failure::no(format!("{name} is {tail}; the summary covers the part before that")))
         }
     }
 }
@@ -83,7 +83,7 @@ fn describe(info: &TraceInfo) -> String {
     if info.set_back_ns > 0 {
         let back = Duration::from_nanos(info.set_back_ns);
         lines.push(format!(
-            "calendar   was set back by {back:.1?} meanwhile; the times of commands were not"
+            "clock      was set back by {back:.1?} during the capture; times of commands come from another clock"
         ));
     }
     lines.extend(info.seams.iter().map(seam_line));

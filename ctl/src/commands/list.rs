@@ -1,4 +1,4 @@
-//! `list`: the captures that run.
+//! `list`: lists the running captures.
 
 use clap::Args;
 use gapii_control::{AppInfo, CaptureInfo, Event, Progress, Request};

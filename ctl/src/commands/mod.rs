@@ -1,4 +1,4 @@
-//! The commands, one module each: its flags and what it does.
+//! The commands, one module each, with its flags.
 
 pub mod apps;
 pub mod blob;

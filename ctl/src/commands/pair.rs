@@ -143,10 +143,7 @@ pub fn run(args: &Pair) -> Result<u8, Failure> {
         Action::Revoke(Revoke { name }) => {
             Pairing::open(&folder).map_err(failed)?.revoke(name).map_err(failed)?;
             text::print(|out| {
-                writeln!(
-                    out,
-                    "{name} is not admitted any more; a capture that it has begun goes on"
-                )
+                writeln!(out, "{name} is no longer admitted; captures that it has begun continue")
             })?;
         }
     }
@@ -160,7 +157,7 @@ fn free_file(File { output, .. }: &File, name: &str) -> Result<PathBuf, Failure>
         Ok(_) => {
             let file = file.display();
             Err(Failure::usage(format!(
-                "{file} is there already; remove it, or name another with -o"
+                "{file} exists already; remove it, or name another file with -o"
             )))
         }
         Err(_) => Ok(file),
@@ -238,7 +235,7 @@ fn lifetime(text: &str) -> Result<Duration, String> {
         Some((at, 'm')) => (&text[..at], 60),
         Some((at, 'h')) => (&text[..at], 60 * 60),
         Some((at, 'd')) => (&text[..at], 24 * 60 * 60),
-        _ => return Err("a time is a number with s, m, h or d behind it".to_owned()),
+        _ => return Err("a time is a number followed by s, m, h or d".to_owned()),
     };
     let number: u32 = number.parse().map_err(|_| format!("{number:?} is no number"))?;
     let lifetime = Duration::seconds(i64::from(number) * unit);

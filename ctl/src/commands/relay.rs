@@ -17,12 +17,12 @@ use crate::failure::Failure;
 pub fn run(connect: &Connect) -> Result<u8, Failure> {
     if rustix::termios::isatty(stdio::stdout()) {
         return Err(Failure::usage(
-            "relay is what `gapii-ctl --via ssh://HOST` runs on HOST; it has nothing to say to a terminal",
+            "relay is what `gapii-ctl --via ssh://HOST` runs on HOST; it cannot be used on a terminal",
         ));
     }
     let mut input = File::from(duplicate(stdio::stdin())?);
     let mut output = File::from(duplicate(stdio::stdout())?);
-    // Never on to a third machine: the daemon is the one of this.
+    // This machine's daemon: a relay never connects to a third machine.
     let link = Connection::to_path(&connection::socket_path(connect))
         .map_err(Failure::from)
         .and_then(Connection::into_link);
@@ -30,7 +30,7 @@ pub fn run(connect: &Connect) -> Result<u8, Failure> {
         Ok(socket) => socket,
         Err(failure) => {
             let refused = Refused::new(code::NO_DAEMON, failure.sentence.clone());
-            // If it can't be said there, it is said here.
+            // If the client can't be told, standard error is.
             let _ = refused.frame().map(|frame| output.write_all(&frame));
             return Err(failure);
         }
@@ -42,7 +42,7 @@ pub fn run(connect: &Connect) -> Result<u8, Failure> {
         let _ = requests.shutdown(Shutdown::Write);
     };
     std::thread::Builder::new().name("requests".into()).spawn(passing).map_err(failed)?;
-    // Ends with either side: the daemon closes a link that nobody speaks to.
+    // Ends when either side ends: the daemon closes a link without a client.
     let mut events = socket;
     let _ = io::copy(&mut events, &mut output);
     Ok(0)

@@ -105,7 +105,7 @@ pub fn run(args: &Replay) -> Result<u8, Failure> {
 fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
     if report.played + report.skipped == 0 && !report.cancelled {
         return Some(
-            "the trace has no commands: the program called nothing of EGL, OpenGL ES or Level Zero",
+            "the trace has no commands: the program called no function of EGL, OpenGL ES or Level Zero",
         );
     }
     if args.images.is_some() && args.at.is_none() && report.frames == 0 {
@@ -119,32 +119,32 @@ fn hint(args: &Replay, report: &Report) -> Option<&'static str> {
     )
 }
 
-/// Whether pictures of one command were requested.
+/// Fails if the requested pictures of a command were not taken.
 pub fn judge_pictures(report: &Report, seq: u64) -> Result<(), Failure> {
     match (report.images.missed, report.images.files) {
         (Some(_), _) => {
-            Err(Failure::no(format!("command {seq} was not played, so there is nothing of it")))
+            Err(Failure::no(format!("command {seq} was not played, so no picture of it exists")))
         }
-        (None, 0) => Err(Failure::no(format!("there is nothing to show of command {seq}"))),
+        (None, 0) => Err(Failure::no(format!("no picture of command {seq} could be taken"))),
         (None, _) => Ok(()),
     }
 }
 
-/// Whether the whole trace was replayed.
+/// Fails if the replay was stopped, skipped commands or found differences.
 fn judge(report: &Report) -> Result<(), Failure> {
     if report.cancelled {
         let frames = counted(report.frames, "frame");
         return Err(Failure::no(format!("stopped after {frames}, as asked")));
     }
-    // Verifying judges those that were not played itself.
+    // Verification has judged skipped commands: some had failed in the recording, too.
     if report.skipped > 0 && report.verified.is_none() {
         let commands = counted(report.skipped, "command");
         return Err(Failure::no(format!("{commands} could not be played")));
     }
     match report.verified.as_ref().map_or(0, |verified| verified.different) {
         0 => Ok(()),
-        1 => Err(Failure::no("1 answer is not as it was recorded".to_owned())),
-        many => Err(Failure::no(format!("{many} answers are not as they were recorded"))),
+        1 => Err(Failure::no("1 answer differs from the recording".to_owned())),
+        many => Err(Failure::no(format!("{many} answers differ from the recording"))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! `run`: starts a program with the shim loaded and captures it from its first call.
 //!
-//! Ends with the program's own status. Everything said here is on standard error.
+//! Exits with the program's own status. Prints its messages to standard error.
 
 use std::cell::RefCell;
 use std::ffi::OsString;
@@ -66,7 +66,7 @@ pub struct Run {
 pub fn run(args: &Run, connect: &Connect) -> Result<u8, Failure> {
     if let Some(via) = &connect.via {
         return Err(Failure::usage(format!(
-            "run starts a program on this machine, and {via} is another: run it there, with `gapii-ctl run \
+            "run starts programs on this machine only, not on {via}: run it there, with `gapii-ctl run \
              --idle -- CMD`, and capture it from here with `gapii-ctl --via {via} start`"
         )));
     }
@@ -155,7 +155,7 @@ fn keep(
 ) -> Result<u8, Failure> {
     let launch = Launch::create()?;
     let named = args.output.output.as_deref();
-    // Nobody can ask a daemon that ends with us.
+    // No other client can save from a daemon that ends with this run.
     let is_saved = daemon.private.is_some() || named.is_some();
     let name = args.command[0].to_string_lossy();
     let output = is_saved.then(|| OutputFile::open(named, &name)).transpose()?;
@@ -171,9 +171,11 @@ fn keep(
     match daemon.private {
         Some(_) => {
             let socket = daemon.client_socket.display();
-            text::say(&format_args!("look back with `gapii-ctl save --connect unix:{socket}`"));
+            text::say(&format_args!(
+                "save the last frames with `gapii-ctl save --connect unix:{socket}`"
+            ));
         }
-        None => text::say(&format_args!("look back with `gapii-ctl save --app {pid}`")),
+        None => text::say(&format_args!("save the last frames with `gapii-ctl save --app {pid}`")),
     }
     let (status, keeping) = Watch::keeping(program, keeping, signals).until_the_program_ends()?;
     let saved = match (keeping, output) {

@@ -1,6 +1,6 @@
-//! `save`: writes the last frames of a program that is kept, whether it runs or has ended.
+//! `save`: writes the kept frames of a program, whether it runs or has ended.
 //!
-//! Changes nothing about the keeping.
+//! The frames stay kept.
 
 use std::num::NonZeroU64;
 

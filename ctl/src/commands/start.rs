@@ -71,7 +71,7 @@ fn choose<'a>(apps: &'a [AppInfo], wanted: Option<&str>) -> Result<&'a AppInfo, 
             "no application {wanted} is connected; `gapii-ctl apps` lists those that are"
         ))),
         (several, _) => Err(Failure::usage(format!(
-            "several applications fit, choose one with --app PID, or --all: {}",
+            "several applications match; choose one with --app PID, or --all: {}",
             several
                 .iter()
                 .map(|app| format!("{} ({})", app.pid, app.name))
@@ -90,7 +90,7 @@ fn is_named(app: &AppInfo, wanted: &str) -> bool {
 
 fn follow(capture: &mut Capture<'_>, signals: &Signals) -> Result<u8, Failure> {
     loop {
-        // Before the wait: what came along with an answer is not announced any more.
+        // Before the wait: events that arrived with an answer do not make the socket readable again.
         if let Some(outcome) = capture.advance()? {
             return capture.report(&outcome).map_or(Ok(0), Err);
         }

@@ -1,7 +1,6 @@
-//! `state`: what a program had set up behind one of its commands.
+//! `state`: shows the state that a program had set up after one of its commands.
 //!
-//! For people, only what is no longer as it was in a fresh context; `--all` and the JSON form have
-//! everything.
+//! The text form shows only state that differs from its initial value. `--all` and the JSON form show all state.
 
 use std::sync::Arc;
 
@@ -39,7 +38,7 @@ pub struct State {
 pub fn run(args: &State) -> Result<u8, Failure> {
     let path = &args.trace.trace;
     let mut reader = trace_file::open(path)?;
-    trace_file::judge_filter(path, &reader, "does not tell what the program had set up")?;
+    trace_file::judge_filter(path, &reader, "does not hold all of the program's state")?;
     let count = match args.at {
         Some(at) => at.saturating_add(1),
         None => Info::of(&mut reader).map_err(|error| unreadable(path, &error))?.calls,

@@ -106,10 +106,10 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
     let frames = &stats.frames;
     let mut rows = vec![
         row("commands", format!("{} in {}", HumanCount(stats.commands), counted_frames(frames))),
-        row("a frame", spread(frames, |frame| frame.commands)),
+        row("per frame", spread(frames, |frame| frame.commands)),
         row(
             "draws",
-            format!("{}; a frame {}", HumanCount(stats.draws), spread(frames, |f| f.draws)),
+            format!("{}; per frame {}", HumanCount(stats.draws), spread(frames, |f| f.draws)),
         ),
         row("dispatches", HumanCount(stats.dispatches).to_string()),
         row(
@@ -124,7 +124,7 @@ fn summary(stats: &TraceStats) -> Vec<[String; 2]> {
         row(
             "state",
             format!(
-                "{}, {} of them to what it was already",
+                "{}, {} of them redundant",
                 counted(stats.state_changes, "change"),
                 HumanCount(stats.redundant_changes)
             ),
@@ -145,7 +145,7 @@ fn driver_text(driver: &DriverTime, stats: &TraceStats) -> String {
     let total = time(driver.total_ns);
     let Some(Spread { min_ns, median_ns, max_ns }) = stats.driver_in_frames else { return total };
     let [min, median, max] = [min_ns, median_ns, max_ns].map(time);
-    format!("{total}; a frame {min} to {max}, half of them up to {median}")
+    format!("{total}; per frame {min} to {max}, median {median}")
 }
 
 /// Formats a time with its unit, with at most four digits.
@@ -168,7 +168,7 @@ fn spread(frames: &[FrameStats], figure: impl Fn(&FrameStats) -> u64) -> String 
     figures.sort_unstable();
     match (figures.first(), figures.get(figures.len() / 2), figures.last()) {
         (Some(least), Some(middle), Some(most)) => format!(
-            "{} to {}, half of them up to {}",
+            "{} to {}, median {}",
             HumanCount(*least),
             HumanCount(*most),
             HumanCount(*middle)
@@ -259,7 +259,7 @@ mod tests {
     fn spread_has_least_middle_and_most() {
         let frame = |commands| FrameStats { commands, ..FrameStats::default() };
         let frames = [frame(9), frame(1), frame(4)];
-        assert_eq!(spread(&frames, |frame| frame.commands), "1 to 9, half of them up to 4");
+        assert_eq!(spread(&frames, |frame| frame.commands), "1 to 9, median 4");
         assert_eq!(spread(&[], |frame| frame.commands), "0");
     }
 }

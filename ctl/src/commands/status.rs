@@ -1,6 +1,6 @@
-//! `status`: how the daemon is and what it has done.
+//! `status`: shows the daemon's counters and captures.
 //!
-//! A daemon that does not answer is not the end: its status page tells what it tells.
+//! If the daemon does not answer, its status page in shared memory has the counters.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -30,7 +30,7 @@ pub fn run(args: &Status, connect: &Connect) -> Result<u8, Failure> {
         None => Connection::to_path(&connection::socket_path(connect)),
     };
     let answer = match connection {
-        // The page may be that of a daemon in another folder.
+        // The page may belong to a daemon with sockets in another folder.
         Err(ConnectError::Absent(failure)) => return Err(failure),
         Err(error) => Err(error.into()),
         Ok(connection) => ask(connection),
@@ -79,7 +79,7 @@ fn describe(info: &StatusInfo, asked: bool) -> String {
     let mut text = match asked {
         true => format!("gapiid {} is process {}", info.daemon_version, info.pid),
         false => format!(
-            "gapiid is process {}; it does not answer, these are the counters it publishes",
+            "gapiid is process {}; it does not answer; these are the counters of its status page",
             info.pid
         ),
     };
@@ -120,7 +120,7 @@ fn describe(info: &StatusInfo, asked: bool) -> String {
 fn kept_line(kept: &KeptInfo) -> String {
     let has = if kept.is_running { "kept" } else { "kept until its end" };
     format!(
-        "process {}  ({}) is {has}: {} from {} on, in {} of {}; last held {:.1?}\n",
+        "process {}  ({}) is {has}: {} from {} on, in {} of {}; last keyframe held it for {:.1?}\n",
         kept.pid,
         kept.name,
         counted(kept.frames, "frame"),
@@ -133,10 +133,10 @@ fn kept_line(kept: &KeptInfo) -> String {
 
 fn capture_line(capture: &CaptureInfo) -> String {
     let pids: Vec<_> = capture.pids.iter().map(u32::to_string).collect();
-    let pids = if pids.is_empty() { "nobody yet".to_owned() } else { pids.join(", ") };
+    let pids = if pids.is_empty() { "no process yet".to_owned() } else { pids.join(", ") };
     let progress = &capture.progress;
     let done = match progress.describing {
-        true => format!("{} of what there was", DecimalBytes(progress.blob_bytes)),
+        true => format!("{} of the program's state", DecimalBytes(progress.blob_bytes)),
         false => counted(progress.frames, "frame"),
     };
     format!(

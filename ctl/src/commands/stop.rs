@@ -1,4 +1,4 @@
-//! `stop`, `pause`, `resume`: what captures that run are told; whoever started them gets their traces.
+//! `stop`, `pause`, `resume`: control running captures. The client that started a capture gets its trace.
 
 use clap::Args;
 use gapii_control::{Event, Request, StopRequest};

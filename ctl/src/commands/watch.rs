@@ -1,6 +1,6 @@
-//! `watch`: what the connected programs do, again and again.
+//! `watch`: shows rates of the connected applications, repeatedly.
 //!
-//! A table in one place on a terminal; else a line for each program, or a line of JSON for all.
+//! On a terminal, a table that is redrawn in place; otherwise one line per application, or one line of JSON for all.
 
 use std::fmt::Write as _;
 use std::num::NonZeroU64;
@@ -66,7 +66,7 @@ pub fn run(args: &Watch, connect: &Connect) -> Result<u8, Failure> {
             break;
         }
         before = apps;
-        // What an answer took longer is not caught up on.
+        // A refresh that a slow answer delayed is not made up for.
         next = (next + args.interval).max(Instant::now());
         let mut watched = [PollFd::new(&signals, PollFlags::IN)];
         let is_asked_to_end = wait::until_ready(&mut watched, Some(next))

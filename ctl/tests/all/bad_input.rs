@@ -1,4 +1,4 @@
-//! What can't be done is said in one sentence, with the right status, and nothing is lost.
+//! Invalid input fails with one sentence and the right exit status, and loses no data.
 
 use std::fs;
 
@@ -57,7 +57,7 @@ fn output_that_cannot_be_written_starts_no_program() {
     let daemon = FakeDaemon::new();
     daemon.serve(|mut conversation| {
         conversation.greet();
-        // Nothing is asked: the output comes first.
+        // The daemon is not asked: the output is opened first.
         assert_eq!(conversation.hear(), None);
         false
     });

@@ -1,5 +1,5 @@
-//! `run` and `start` against a daemon that says what the test wants: the program's status stays its
-//! own, and what the capture came to is said.
+//! `run` and `start` with a fake daemon whose answers the test chooses: the program keeps its own exit status, and the
+//! result of the capture is reported.
 
 use crate::support;
 use std::io::{BufRead, BufReader, Write};
@@ -17,7 +17,7 @@ fn ends_with_the_program(daemon: &FakeDaemon) -> std::thread::JoinHandle<()> {
     daemon.serve(|mut conversation| {
         conversation.greet();
         match conversation.hear() {
-            // `run` looks first whether anybody listens.
+            // `run` first checks whether a daemon listens.
             None => return false,
             Some(Request::Start(start)) => assert!(matches!(start.target, Target::Launch(_))),
             Some(other) => panic!("{other:?}"),
@@ -50,9 +50,8 @@ fn status_and_streams_are_those_of_the_program() {
         let (stdout, stderr) = run(&mut command, status);
         assert_eq!(stdout, "hello\n");
         assert!(stderr.starts_with("gapii-ctl: 100 frames, 4,200 commands"), "{stderr}");
-        // Who died by a signal would have a report, were this a trace.
-        let no_report =
-            "gapii-ctl: there is no report of what its threads were doing: x.gapii: not a trace";
+        // A program that a signal killed gets a crash report only if the file is a trace.
+        let no_report = "gapii-ctl: there is no report of the last commands of its threads: x.gapii: not a trace";
         let more: Vec<_> = stderr.lines().skip(1).collect();
         assert_eq!(more.len(), usize::from(status == 139), "{stderr}");
         assert!(more.iter().all(|line| line.starts_with(no_report)), "{stderr}");
@@ -115,7 +114,7 @@ fn trace_on_standard_output_is_alone_there() {
     serving.join().unwrap();
 }
 
-/// A daemon that ends its capture at once, as `reason`, and then waits for the client's end.
+/// A daemon that ends its capture at once with `reason`, and then waits until the client closes the connection.
 fn ends_at_once(daemon: &FakeDaemon, reason: &'static str) -> std::thread::JoinHandle<()> {
     daemon.serve(move |mut conversation| {
         conversation.greet();

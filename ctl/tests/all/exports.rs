@@ -1,4 +1,4 @@
-//! `gapii-ctl export`: what is there under the name that was asked for, and what never is.
+//! `gapii-ctl export`: the output gets its name only when it is complete.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use gapii_trace::append::AppendTo;
 use gapii_trace::meta;
 use gapii_trace::{TraceHeader, encode_block};
 
-/// A trace of commands without arguments, cut behind its last block.
+/// A trace of commands without arguments, cut after its last block.
 fn trace(path: &Path, commands: usize) {
     let header = TraceHeader::new("test", [7; 16], 0, 0);
     let functions = header.description.functions();
@@ -73,7 +73,7 @@ fn other_process_than_there_is_is_refused() {
 #[test]
 fn interrupted_export_leaves_what_was_there_before() {
     let folder = tempfile::tempdir().unwrap();
-    // More than it writes before we are heard.
+    // Long enough that the signal arrives before the export is complete.
     trace(&folder.path().join("t.gapii"), 900_000);
     fs::write(folder.path().join("out"), "before").unwrap();
     let mut command = ctl(folder.path());

@@ -1,4 +1,4 @@
-//! A daemon that says what a test wants, and the tool to talk to it.
+//! A fake daemon whose answers a test chooses, and `gapii-ctl` connected to it.
 
 #![allow(dead_code, reason = "every test file uses a part of it")]
 
@@ -15,7 +15,7 @@ use gapii_control::{Ended, Event, FrameBuffer, Request, ServerHello, Started, Su
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tempfile::TempDir;
 
-/// The tool, away from every daemon and display of the machine.
+/// `gapii-ctl`, isolated from the machine's daemons and displays.
 pub fn ctl(folder: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gapii-ctl"));
     command
@@ -32,14 +32,14 @@ pub fn ctl(folder: &Path) -> Command {
     command
 }
 
-/// A library that every program has loaded anyway, in the shim's place.
+/// A library that every program loads anyway, used in place of the shim.
 fn harmless_library() -> PathBuf {
     let maps = std::fs::read_to_string("/proc/self/maps").unwrap();
     let path = maps.split_whitespace().find(|word| word.contains("/libc.so")).unwrap();
     PathBuf::from(path)
 }
 
-/// Runs to the end and checks the status; what was printed.
+/// Runs to the end and checks the exit status. Returns the output.
 pub fn run(command: &mut Command, status: i32) -> (String, String) {
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     let Output { status: found, stdout, stderr } = child.wait_with_output().unwrap();
@@ -49,7 +49,7 @@ pub fn run(command: &mut Command, status: i32) -> (String, String) {
     (stdout, stderr)
 }
 
-/// A failure is one sentence: one line, ours, without a full stop.
+/// Checks that a failure is one line of `gapii-ctl`, without a full stop.
 pub fn one_sentence(stderr: &str) -> &str {
     let sentence = stderr.strip_suffix('\n').unwrap();
     assert!(!sentence.contains('\n'), "{stderr}");
@@ -57,7 +57,7 @@ pub fn one_sentence(stderr: &str) -> &str {
     sentence.strip_prefix("gapii-ctl: ").unwrap()
 }
 
-/// A listening daemon in a folder of its own; it serves one connection at a time.
+/// A fake daemon that listens in a folder of its own and serves one connection at a time.
 pub struct FakeDaemon {
     pub folder: TempDir,
     listener: UnixListener,
@@ -89,7 +89,7 @@ impl FakeDaemon {
 pub struct Conversation {
     stream: UnixStream,
     received: FrameBuffer,
-    /// What came with the last `Start`.
+    /// Output that the last `Start` request passed.
     pub output: Option<File>,
 }
 
@@ -112,7 +112,7 @@ impl Conversation {
         self.say(&Event::Hello(ServerHello { version: 1, ..ServerHello::default() }));
     }
 
-    /// The next request; none at the end.
+    /// The next request; `None` after the last.
     pub fn hear(&mut self) -> Option<Request> {
         loop {
             if let Some(body) = self.received.next_body().unwrap() {

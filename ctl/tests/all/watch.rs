@@ -1,4 +1,4 @@
-//! `watch` against a daemon that says what the test wants.
+//! `watch` with a fake daemon whose answers the test chooses.
 
 use std::io::{BufRead, BufReader};
 use std::process::Command;
@@ -9,7 +9,7 @@ use gapii_control::{AppCounts, AppInfo, Event, Request};
 use rustix::process::{Pid, Signal};
 use serde_json::Value;
 
-/// Answers with one program that makes 60 frames and 6000 commands in each of its seconds.
+/// Answers with one program that makes 60 frames and 6000 commands per second.
 fn counting(daemon: &FakeDaemon) -> JoinHandle<()> {
     daemon.serve(|mut conversation| {
         conversation.greet();

@@ -212,7 +212,7 @@ fn wrong_credentials_are_refused_counted_and_explained() {
     counted(&remote, "credentials", 1);
     assert!(!remote.daemon.log().contains(&token[1..]), "{}", remote.daemon.log());
 
-    // A client that is not admitted any more.
+    // A client that is no longer admitted.
     remote.pair(&["revoke"], Path::new("token")).ok();
     check_refused(ask(&file("token.json")), &["does not admit"]);
     counted(&remote, "credentials", 2);

@@ -36,5 +36,5 @@ fn calendar_that_is_set_back_is_said_and_changes_nothing() {
     let hour = 3_600_000_000_000;
     assert!(number(&info["set_back_ns"]).abs_diff(hour) < 1_000_000_000, "{info:#}");
     let said = trace.ask("info", &[]).ok();
-    assert!(said.stdout.contains("calendar   was set back by 3600.0s"), "{said}");
+    assert!(said.stdout.contains("clock      was set back by 3600.0s"), "{said}");
 }

@@ -57,7 +57,7 @@ fn client_says_how_much_of_the_program_was_copied() {
     assert_eq!(progress["frames"], 0, "{progress}");
     client.wait_for_words("copying the program's state: ", LIMIT);
     let status = run(&mut session.ctl(["status"])).ok();
-    assert!(status.stdout.contains(" of what there was, "), "{status}");
+    assert!(status.stdout.contains(" of the program's state, "), "{status}");
 
     let mut reader = File::open(&pipe).expect("the pipe opens");
     drop(unread);
