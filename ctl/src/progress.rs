@@ -79,7 +79,9 @@ mod tests {
         let paused = Progress { is_paused: true, frames: 1_200, ..Progress::default() };
         assert_eq!(text(&paused, Duration::ZERO), "paused after 1,200 frames");
         let waiting = Progress { is_waiting: true, ..Progress::default() };
-        assert!(text(&waiting, Duration::from_secs(2)).starts_with("waiting for what"));
+        assert!(
+            text(&waiting, Duration::from_secs(2)).starts_with("waiting for the event of --when")
+        );
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! A driver that only pretends: gives out names and handles, remembers what is bound and mapped, and
-//! reads and writes all of the memory that a real one would, so that a pointer which leads nowhere
-//! ends the process.
+//! A fake driver: returns names and handles, remembers what is bound and mapped, and reads and
+//! writes all memory that a real driver would, so that a pointer which leads nowhere ends the
+//! process.
 //!
-//! What it has no function for takes any arguments and returns 0, or true if it is of EGL.
+//! A function that it does not implement takes any arguments and returns 0, or true for EGL.
 
 #![allow(non_snake_case, clippy::too_many_arguments)]
 
@@ -18,7 +18,7 @@ const ARRAY_BUFFER: u32 = 0x8892;
 const ELEMENT_ARRAY_BUFFER: u32 = 0x8893;
 const PIXEL_PACK_BUFFER: u32 = 0x88EB;
 const PIXEL_UNPACK_BUFFER: u32 = 0x88EC;
-/// Targets, and what glGetIntegerv calls their bindings.
+/// Targets, with the names by which glGetIntegerv returns their bindings.
 const BINDINGS: &[(u32, u32)] = &[
     (ARRAY_BUFFER, 0x8894),
     (ELEMENT_ARRAY_BUFFER, 0x8895),
@@ -71,7 +71,7 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A driver that has just been loaded.
+/// Resets the driver to the state in which it was loaded.
 pub fn reset() {
     *state() = State { pack_alignment: 4, ..State::default() };
 }
@@ -85,8 +85,8 @@ macro_rules! functions {
     };
 }
 
-// SAFETY: functions of this file have the signatures of their names; others take what they are given
-// by the calling convention and do not look at it. None is ever unloaded.
+// SAFETY: functions of this file have the signatures of their names; the others ignore their
+// arguments, as the calling convention allows. None is ever unloaded.
 unsafe impl Loader for FakeDriver {
     fn find(&self, name: &CStr) -> Option<NonNull<c_void>> {
         let name = name.to_str().ok()?;
@@ -141,7 +141,7 @@ extern "C" fn yes() -> u64 {
     1
 }
 
-/// Reads memory as a driver would that copies it.
+/// Reads memory as a driver does that copies it.
 fn read(at: *const c_void, len: usize) {
     if at.is_null() || len == 0 {
         return;
@@ -149,7 +149,7 @@ fn read(at: *const c_void, len: usize) {
     let last = len - 1;
     let steps = (0..last.min(1 << 20)).step_by(1024);
     for offset in steps.chain([last]) {
-        // SAFETY: it isn't: whether all of it can be read is what is being found out.
+        // SAFETY: none is given: the purpose is to find out whether all of it can be read.
         unsafe { at.cast::<u8>().wrapping_add(offset).read_volatile() };
     }
 }
@@ -158,7 +158,7 @@ fn elements(at: *const c_void, count: i32, size: usize) {
     read(at, usize::try_from(count).unwrap_or(0).saturating_mul(size));
 }
 
-/// Writes memory as a driver would.
+/// Writes memory as a driver does.
 fn write(at: *mut c_void, len: usize) {
     if at.is_null() || len == 0 {
         return;
@@ -354,7 +354,7 @@ extern "C" fn eglClientWaitSyncKHR(_: usize, _: usize, _: i32, _: u64) -> i32 {
     0x30F6
 }
 
-// What a context is asked.
+// Queries of a context.
 
 extern "C" fn glGetString(name: u32) -> *const u8 {
     match name {
@@ -373,7 +373,7 @@ extern "C" fn glGetError() -> u32 {
     0
 }
 
-/// Values of a name, and how many it has.
+/// Values of a query, and their number.
 fn values(name: u32) -> ([i64; 16], usize) {
     let state = state();
     let target = BINDINGS.iter().find(|(_, binding)| *binding == name).map(|(target, _)| target);
@@ -1069,7 +1069,7 @@ extern "C" fn glBindAttribLocation(_: u32, _: u32, name: *const c_char) {
 macro_rules! uniforms {
     ($($function:ident: $size:literal),*) => {$(
         extern "C" fn $function(_: i32, count: i32, at: *const c_void) {
-            // No uniform is so large; a driver reads what the uniform has.
+            // No uniform is that large; a driver reads no more than the uniform has.
             elements(at, count.min(4096), $size);
         }
     )*};
@@ -1085,7 +1085,7 @@ extern "C" fn glProgramUniform4fv(_: u32, _: i32, count: i32, at: *const c_void)
     elements(at, count.min(4096), 16);
 }
 
-// Debugging, and the rest.
+// Debugging, and everything else.
 
 type Callback = extern "C" fn(u32, u32, u32, u32, i32, *const c_char, *const c_void);
 

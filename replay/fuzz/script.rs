@@ -1,7 +1,7 @@
-//! Bytes as commands of a trace: which functions, which arguments, which memory.
+//! Turns bytes into commands of a trace: functions, arguments and memory.
 //!
-//! Every input is a trace that can be read, so that what is varied is what gets played. Arguments are
-//! mostly such as programs use, since others are refused early.
+//! Every input yields a readable trace, so that inputs differ in the commands that are played. Most
+//! arguments are such as programs use, since other commands are rejected early.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -18,7 +18,7 @@ const CONTEXTS: [u64; 2] = [0x40, 0x41];
 const STAMPED: u16 = 1;
 const COMMANDS_MAX: usize = 512;
 
-/// Functions that others depend on; half of all commands are these.
+/// Functions on which others depend; half of all commands are these.
 const FREQUENT: &[&str] = &[
     "glBindBuffer",
     "glBufferData",
@@ -76,7 +76,7 @@ const ADDRESSES: &[u64] = &[
     1 << 63,
 ];
 
-/// The file of a trace whose commands `input` chooses.
+/// A trace file with the commands that `input` encodes.
 pub fn trace(input: &[u8]) -> Vec<u8> {
     let mut script = Script { input, ..Script::default() };
     script.prelude();
@@ -90,27 +90,27 @@ pub fn trace(input: &[u8]) -> Vec<u8> {
     [header(), &block].concat()
 }
 
-/// A command, as a test writes it down.
+/// A command, as tests write it down.
 #[derive(Default)]
 pub struct Written<'a> {
     pub name: &'a str,
     pub args: &'a [u64],
     pub result: u64,
-    /// What its input parameters observed, in order.
+    /// Memory observed at its input parameters, in order.
     pub inputs: &'a [Vec<u8>],
-    /// The same of its output parameters.
+    /// Memory observed at its output parameters, in order.
     pub outputs: &'a [Vec<u8>],
-    /// What else it wrote: for which parameter, where, and what.
+    /// Further memory that it wrote: parameter, address and bytes.
     pub ranges: &'a [(u8, u64, Vec<u8>)],
 }
 
-/// The file of a trace of these commands, in a context of ES 3.2 without extensions.
+/// A trace file with these commands, in a context of ES 3.2 without extensions.
 #[allow(dead_code, reason = "the fuzzer writes none down")]
 pub fn trace_of(commands: &[Written<'_>]) -> Vec<u8> {
     trace_with("", commands)
 }
 
-/// The same where the context has extensions: their names with spaces between them.
+/// The same with extensions of the context: names separated by spaces.
 #[allow(dead_code, reason = "most tests and the fuzzer need none")]
 pub fn trace_with(extensions: &str, commands: &[Written<'_>]) -> Vec<u8> {
     let mut script = Script { extensions, ..Script::default() };
@@ -126,7 +126,7 @@ fn functions() -> &'static [Function] {
     Description::built_in().functions()
 }
 
-/// Without names of values, which nobody plays by.
+/// Leaves out the names of enum values, which replay does not use.
 fn header() -> &'static [u8] {
     static HEADER: OnceLock<Vec<u8>> = OnceLock::new();
     HEADER.get_or_init(|| {
@@ -142,7 +142,7 @@ fn header() -> &'static [u8] {
 #[derive(Default)]
 struct Script<'a> {
     input: &'a [u8],
-    /// Of the contexts.
+    /// Extensions of the contexts, separated by spaces.
     extensions: &'a str,
     raw: Vec<u8>,
     stamp: u64,
@@ -150,7 +150,7 @@ struct Script<'a> {
 }
 
 impl Script<'_> {
-    /// A process with two threads, and a context for each.
+    /// Describes a process with two threads, and a context for each.
     fn prelude(&mut self) {
         self.record(atom::BLOCK, 0, &atom::Block::default().encode());
         let process = atom::Process { pid: 1, name_len: 4, ..Default::default() };
@@ -194,7 +194,8 @@ impl Script<'_> {
         self.record(atom::SWITCH_THREAD, 0, &atom::SwitchThread { thread }.encode());
     }
 
-    /// A command with these arguments and result; `outputs` are of its output parameters, in order.
+    /// Appends a command with these arguments and result; `outputs` belong to its output
+    /// parameters, in order.
     fn fixed(&mut self, name: &str, args: &[u64], result: u64, outputs: &[Vec<u8>]) {
         self.written(&Written { name, args, result, outputs, ..Written::default() });
     }
@@ -232,7 +233,7 @@ impl Script<'_> {
         self.records(function, &enter, &leave, 0);
     }
 
-    /// The next command that the input says.
+    /// Appends the next command that the input encodes.
     fn command(&mut self) {
         let choice = self.byte();
         match choice {
@@ -300,7 +301,7 @@ impl Script<'_> {
         pad(&mut self.raw);
     }
 
-    /// An argument or a result.
+    /// Encodes an argument or a result.
     fn value(&mut self, ty: Type) -> u64 {
         let choice = self.byte();
         let from = |table: &[u64]| table[usize::from(choice) % table.len()];
@@ -380,7 +381,7 @@ impl Script<'_> {
         *first
     }
 
-    /// So many bytes of the input and, where it ends, zeros.
+    /// The next `len` bytes of the input, and zeros after its end.
     fn bytes(&mut self, len: usize) -> Vec<u8> {
         let (taken, rest) = self.input.split_at(len.min(self.input.len()));
         self.input = rest;

@@ -51,7 +51,8 @@ fn status_and_streams_are_those_of_the_program() {
         assert_eq!(stdout, "hello\n");
         assert!(stderr.starts_with("gapii-ctl: 100 frames, 4,200 commands"), "{stderr}");
         // A program that a signal killed gets a crash report only if the file is a trace.
-        let no_report = "gapii-ctl: there is no report of the last commands of its threads: x.gapii: not a trace";
+        let no_report =
+            "gapii-ctl: a report of its last commands could not be written: x.gapii: not a trace";
         let more: Vec<_> = stderr.lines().skip(1).collect();
         assert_eq!(more.len(), usize::from(status == 139), "{stderr}");
         assert!(more.iter().all(|line| line.starts_with(no_report)), "{stderr}");
@@ -185,7 +186,7 @@ fn program_outlives_a_daemon_that_dies() {
     let mut command = daemon.ctl();
     command.args(["run", "-o", "x.gapii", "--", "sh", "-c", "sleep 1; exit 5"]);
     let (_, stderr) = run(&mut command, 5);
-    assert!(stderr.contains("the daemon is gone"), "{stderr}");
+    assert!(stderr.contains("the daemon has died"), "{stderr}");
     serving.join().unwrap();
 }
 

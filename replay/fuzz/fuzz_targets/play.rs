@@ -1,4 +1,5 @@
-//! Any bytes as commands, played by a driver that reads and writes what it is given.
+//! Fuzz target: plays arbitrary bytes as commands, with a fake driver that accesses the memory that
+//! it is given.
 
 #![no_main]
 
