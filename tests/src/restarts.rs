@@ -18,9 +18,9 @@ use crate::programs::program;
 use crate::random::Random;
 use crate::wait;
 
-/// What `gapii-ctl` says when a capture goes on.
-const GOES_ON: &str = "the capture goes on in";
-/// And when it does not.
+/// What `gapii-ctl` prints when a capture continues.
+const GOES_ON: &str = "the capture continues in";
+/// What it prints when the capture does not continue.
 const GIVES_UP: &str = "holds what it had written";
 /// Rings that hold what a thread records until another daemon is there, on a machine that has other work too.
 const ROOM: &[&str] = &["--ring-size", "16M"];

@@ -53,7 +53,7 @@ fn restart_private_daemon(name: &str, is_far: impl Fn(&Trace) -> bool) {
         program.filter(|_| is_far(&trace)).map(|_| daemon)
     });
     send_signal(first, Signal::KILL);
-    ctl.wait_for_words("the capture goes on in", LIMIT);
+    ctl.wait_for_words("the capture continues in", LIMIT);
     let second = private_daemon(ctl.pid()).expect("a daemon");
     assert_ne!(first, second);
     wait::until("blocks behind the seam", LIMIT, || has_blocks(&trace, 40_000).then_some(()));
@@ -102,7 +102,7 @@ fn capture_into_a_pipe_says_why_it_does_not_go_on() {
     daemon.kill();
     let finished = client.finish(Duration::from_secs(30));
     assert_eq!(finished.status.code(), Some(3), "{}", finished.stderr);
-    assert!(finished.stderr.contains("a file that -o names"), "{}", finished.stderr);
+    assert!(finished.stderr.contains("into a regular file"), "{}", finished.stderr);
     program.signal(Signal::TERM);
     program.finish(LIMIT).ok();
 }
@@ -127,7 +127,7 @@ fn captures_of_one_program_go_on_each_in_its_file() {
             wait::until("the capture to go on", LIMIT, || {
                 let said = client.stderr_so_far();
                 assert!(!client.ended_within(Duration::ZERO), "ended: {said}{}", daemon.log());
-                (said.matches("the capture goes on in").count() as u64 == kills).then_some(())
+                (said.matches("the capture continues in").count() as u64 == kills).then_some(())
             });
         }
     }
@@ -168,7 +168,7 @@ fn paused_capture_is_paused_behind_the_seam_and_says_what_it_misses() {
     wait::until("frames that are missed", LIMIT, || (frames() > before + 20).then_some(()));
     daemon.kill();
     let _next = session.daemon(&[]);
-    client.wait_for_words("the capture goes on in", LIMIT);
+    client.wait_for_words("the capture continues in", LIMIT);
     let paused = until(&session, "paused", "it misses what comes", is_missing);
     run(&mut session.ctl(["resume", "paused"])).ok();
     let had = number(&paused["progress"]["frames"]);
@@ -193,7 +193,7 @@ fn part_of_a_program_is_the_same_part_behind_the_seam() {
     until(&session, "part", "it has frames", |progress| number(&progress["frames"]) > 20);
     daemon.kill();
     let _next = session.daemon(&[]);
-    client.wait_for_words("the capture goes on in", LIMIT);
+    client.wait_for_words("the capture continues in", LIMIT);
     until(&session, "part", "it has more frames", |progress| number(&progress["frames"]) > 20);
     run(&mut session.ctl(["stop", "part"])).ok();
     client.finish(LIMIT).ok();

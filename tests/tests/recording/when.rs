@@ -67,7 +67,7 @@ fn capture_whose_daemon_is_killed_waits_on() {
     waits_for_frames(&session, "waiting");
     daemon.kill();
     let _next = session.daemon(&[]);
-    capture.wait_for_words("the capture goes on in", LIMIT);
+    capture.wait_for_words("the capture continues in", LIMIT);
     waits_for_frames(&session, "waiting");
     program.say("f");
     capture.finish(LIMIT).ok();

@@ -333,6 +333,6 @@ fn frame_or_command_that_there_is_not_is_said() {
     check("dump", &["--frames", "100000..100001"], "has no such frame");
     check("replay", &["--images", text, "--at", "100000"], "has no command 100000");
     check("dump", &["--resources", text, "--at", "100000"], "has no command 100000");
-    check("replay", &["--images", text, "--at", "0"], "nothing to show of command 0");
+    check("replay", &["--images", text, "--at", "0"], "no picture of command 0 could be taken");
     assert!(!folder.exists() || files(&folder).is_empty());
 }
