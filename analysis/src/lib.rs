@@ -2,6 +2,7 @@
 //!
 //! Reads commands and follows state; opens no file and calls no driver.
 
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod diff;

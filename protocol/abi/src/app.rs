@@ -1,9 +1,10 @@
-//! What an application and the daemon say to each other: one hello, one reply, fixed layouts.
+//! First messages between an application and the daemon: one hello and one reply, in fixed layouts.
 //!
-//! Little-endian, without a decoder to link: the shim uses these as they are. Allocates nothing,
-//! reads nothing but the bytes it is given. The descriptors travel beside the reply, in the order
-//! of [`DESCRIPTORS`]; of a process that looks for another daemon in mid-capture, beside its hello. After the
-//! reply neither side sends anything: each keeps the socket to see the other's end.
+//! All numbers are little-endian. The shim links no decoder for them; this module allocates nothing and
+//! reads only the bytes that it is given. The descriptors travel beside the reply, in the order of
+//! [`DESCRIPTORS`]; a process that looks for another daemon during a capture sends them beside its hello.
+//! After the reply neither side sends anything; each keeps the socket open to notice when the other side
+//! ends.
 //!
 //! ```text
 //! hello, 512 bytes                              reply, 128 bytes
@@ -31,10 +32,10 @@ pub const APP_VERSION_MAX: u16 = 1;
 pub const HELLO_LEN: usize = 512;
 /// Length of a reply, in bytes.
 pub const REPLY_LEN: usize = 128;
-/// Descriptors beside a reply whose status is [`reply_status::OK`]: counter page, mode page,
-/// segment. No other reply carries any.
+/// Number of descriptors beside a reply whose status is [`reply_status::OK`]: counter page, mode page and
+/// segment, in this order. Of the other replies, only [`reply_status::TAKEN_OVER`] has a descriptor.
 pub const DESCRIPTORS: usize = 3;
-/// Longest that the shim waits for the reply, and the daemon for the whole hello.
+/// Milliseconds that the shim waits for the reply at most, and the daemon for the whole hello.
 pub const HELLO_TIMEOUT_MS: u64 = 2_000;
 
 /// First bytes of a hello.
@@ -42,18 +43,19 @@ pub const HELLO_MAGIC: [u8; 8] = *b"GAPIIAPP";
 /// First bytes of a reply.
 pub const REPLY_MAGIC: [u8; 8] = *b"GAPIIRPL";
 
-/// The application would rather wait for a capture than run unrecorded (`GAPII_WAIT`).
+/// Flag of a hello: the application waits for a capture rather than run unrecorded (`GAPII_WAIT`).
 pub const FLAG_WAIT: u32 = 1;
-/// The application tracks no state while idle (`--no-monitor`).
+/// Flag of a hello: the application tracks no state while idle (`--no-monitor`).
 pub const FLAG_NO_MONITOR: u32 = 2;
-/// The application's daemon has gone in mid-capture: beside the hello are what it shares with that one, as
-/// [`DESCRIPTORS`] has them.
+/// Flag of a hello: the application's daemon has gone during a capture. Beside the hello are the
+/// descriptors that the application shared with that daemon, in the order of [`DESCRIPTORS`].
 pub const FLAG_TAKE_OVER: u32 = 4;
 
-/// How long an application looks for another daemon in mid-capture, and how long who asked for the capture
-/// does, in milliseconds.
+/// Milliseconds that an application looks for another daemon during a capture. The client that started the
+/// capture looks as long.
 pub const LOOK_MS: u64 = 10_000;
-/// How long a daemon keeps an application waiting for somebody who wants its capture to go on.
+/// Milliseconds that a daemon keeps such an application waiting for a client that wants its capture to
+/// continue.
 pub const CLAIM_MS: u64 = 1_000;
 
 /// Bit of [`AppHello::apis`]: EGL and OpenGL ES.
@@ -68,15 +70,15 @@ pub const SOCKET_NAME: &str = "app.sock";
 pub mod reply_status {
     /// The descriptors are attached.
     pub const OK: u16 = 0;
-    /// No version in common; the reply says what the daemon speaks.
+    /// The application and the daemon have no version in common; the reply has the daemon's versions.
     pub const VERSION: u16 = 1;
     /// The application belongs to another user, or its hello was not one.
     pub const NOT_ALLOWED: u16 = 2;
-    /// The daemon has as many applications as it takes.
+    /// The daemon has reached its limit of applications.
     pub const TOO_MANY: u16 = 3;
-    /// The capture goes on: the new mode page is attached, and nothing else.
+    /// The capture continues: the new mode page is attached, and nothing else.
     pub const TAKEN_OVER: u16 = 4;
-    /// It does not: nobody wants it to, or what was handed over can't be used.
+    /// The capture does not continue: no client wants it to, or the daemon can't use what was handed over.
     pub const NO_CAPTURE: u16 = 5;
 }
 
@@ -86,73 +88,90 @@ pub type Launch = [u8; 16];
 /// First message of an application.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AppHello {
+    /// Oldest version that the application speaks.
     pub version_min: u16,
+    /// Newest version that the application speaks.
     pub version_max: u16,
-    /// [`FLAG_WAIT`], [`FLAG_NO_MONITOR`]; unknown bits are ignored.
+    /// [`FLAG_WAIT`], [`FLAG_NO_MONITOR`], [`FLAG_TAKE_OVER`]; unknown bits are ignored.
     pub flags: u32,
-    /// As the application sees itself; the daemon goes by the socket's credentials.
+    /// Process id as the application sees it. The daemon uses the socket's credentials instead.
     pub pid: u32,
+    /// Token of the launch that the process belongs to; all zero without one.
     pub launch: Launch,
-    /// Path of the executable, NUL padded, cut at 256 bytes.
+    /// Path of the executable, NUL-padded, cut at 256 bytes.
     pub exe: [u8; 256],
-    /// The kernel's name for the process (`comm`), NUL padded.
+    /// The kernel's name for the process (`comm`), NUL-padded.
     pub name: [u8; 16],
     /// Bits of the APIs that the process has called: [`API_EGL_GLES`], [`API_LEVEL_ZERO`].
     pub apis: u32,
-    /// With [`FLAG_TAKE_OVER`]: the sizes of the segment, and when the daemon was missed first, on
-    /// `CLOCK_MONOTONIC`.
+    /// With [`FLAG_TAKE_OVER`]: number of slots of the segment.
     pub slot_count: u32,
+    /// With [`FLAG_TAKE_OVER`]: size of each ring of the segment, in bytes.
     pub ring_bytes: u64,
+    /// With [`FLAG_TAKE_OVER`]: when the application first noticed that the daemon was gone, in nanoseconds
+    /// of `CLOCK_MONOTONIC`.
     pub lost_ns: u64,
 }
 
-/// The daemon's answer.
+/// The daemon's answer to a hello.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HelloReply {
-    /// The version both speak; 0 unless the status is OK.
+    /// The version that both speak; 0 unless the status is OK.
     pub version: u16,
     /// One of [`reply_status`].
     pub status: u16,
+    /// Number of slots of the segment.
     pub slot_count: u32,
+    /// Size of each ring, in bytes.
     pub ring_bytes: u64,
+    /// Size of the segment, in bytes.
     pub segment_bytes: u64,
+    /// The daemon's session.
     pub session: [u8; 16],
     /// Index of the process in the session.
     pub process: u32,
+    /// The daemon's process id.
     pub daemon_pid: u32,
-    /// What the daemon speaks, whatever the status.
+    /// Oldest version that the daemon speaks, whatever the status.
     pub version_min: u16,
+    /// Newest version that the daemon speaks, whatever the status.
     pub version_max: u16,
 }
 
-/// Why bytes are not the message they should be.
+/// Why bytes are not the expected message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadMessage {
-    /// The first eight bytes are something else.
+    /// The first eight bytes are these.
     Magic([u8; 8]),
     /// `version_min` is above `version_max`, or zero.
-    VersionRange { min: u16, max: u16 },
+    VersionRange {
+        /// Oldest version.
+        min: u16,
+        /// Newest version.
+        max: u16,
+    },
 }
 
 impl core::fmt::Display for BadMessage {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Magic(bytes) => write!(f, "message starts with {bytes:02x?}"),
-            Self::VersionRange { min, max } => write!(f, "versions {min} to {max} are no range"),
+            Self::VersionRange { min, max } => write!(f, "versions {min} to {max} are not a range"),
         }
     }
 }
 
 impl core::error::Error for BadMessage {}
 
-/// The newest version in both ranges (each `(min, max)`), if there is one.
+/// Returns the newest version in both ranges (each `(min, max)`), or `None` if they have none in common.
 pub const fn common_version(ours: (u16, u16), theirs: (u16, u16)) -> Option<u16> {
     let newest = if ours.1 < theirs.1 { ours.1 } else { theirs.1 };
     let oldest = if ours.0 > theirs.0 { ours.0 } else { theirs.0 };
     if oldest <= newest { Some(newest) } else { None }
 }
 
-/// The token in 32 hexadecimal digits (`GAPII_LAUNCH`), or none if that is not what they are.
+/// Parses the 32 hexadecimal digits of a launch token (`GAPII_LAUNCH`). Returns `None` if they are not 32
+/// hexadecimal digits.
 pub fn launch_from_hex(digits: &[u8]) -> Option<Launch> {
     if digits.len() != 32 {
         return None;
@@ -164,7 +183,7 @@ pub fn launch_from_hex(digits: &[u8]) -> Option<Launch> {
     Some(launch)
 }
 
-/// The token's 32 hexadecimal digits, in ASCII.
+/// Returns a launch token as 32 hexadecimal digits in ASCII.
 pub fn launch_to_hex(launch: &Launch) -> [u8; 32] {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
     let mut digits = [0; 32];
@@ -175,14 +194,14 @@ pub fn launch_to_hex(launch: &Launch) -> [u8; 32] {
     digits
 }
 
-/// The text of a NUL-padded field.
+/// Returns the text of a NUL-padded field.
 pub fn until_nul(field: &[u8]) -> &[u8] {
     let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
     &field[..end]
 }
 
 impl AppHello {
-    /// A hello of this build: its versions, everything else zero.
+    /// Makes a hello with the versions of this build and zero everywhere else.
     pub const fn new(pid: u32) -> Self {
         Self {
             version_min: APP_VERSION_MIN,
@@ -199,7 +218,7 @@ impl AppHello {
         }
     }
 
-    /// The hello as it goes over the socket.
+    /// Returns the hello as it goes over the socket.
     pub fn to_bytes(&self) -> [u8; HELLO_LEN] {
         let mut bytes = [0; HELLO_LEN];
         bytes[0..8].copy_from_slice(&HELLO_MAGIC);
@@ -217,7 +236,10 @@ impl AppHello {
         bytes
     }
 
-    /// Reads a hello. The versions may be ones that this build does not speak.
+    /// Reads a hello. Its versions may be ones that this build does not speak.
+    ///
+    /// # Errors
+    /// [`BadMessage`].
     pub fn from_bytes(bytes: &[u8; HELLO_LEN]) -> Result<Self, BadMessage> {
         let magic = field(bytes, 0);
         if magic != HELLO_MAGIC {
@@ -242,7 +264,7 @@ impl AppHello {
 }
 
 impl HelloReply {
-    /// A reply that refuses, for the reason `status`.
+    /// Makes a reply that rejects the application, with this status.
     pub const fn refusal(status: u16, daemon_pid: u32) -> Self {
         Self {
             version: 0,
@@ -258,7 +280,7 @@ impl HelloReply {
         }
     }
 
-    /// The reply as it goes over the socket.
+    /// Returns the reply as it goes over the socket.
     pub fn to_bytes(&self) -> [u8; REPLY_LEN] {
         let mut bytes = [0; REPLY_LEN];
         bytes[0..8].copy_from_slice(&REPLY_MAGIC);
@@ -275,7 +297,10 @@ impl HelloReply {
         bytes
     }
 
-    /// Reads a reply. Sizes are as claimed: what is mapped must be checked against them.
+    /// Reads a reply. The sizes are the sender's claims: check what is mapped against them.
+    ///
+    /// # Errors
+    /// [`BadMessage`].
     pub fn from_bytes(bytes: &[u8; REPLY_LEN]) -> Result<Self, BadMessage> {
         let magic = field(bytes, 0);
         if magic != REPLY_MAGIC {
@@ -302,7 +327,7 @@ fn check_range(min: u16, max: u16) -> Result<(), BadMessage> {
     if min == 0 || min > max { Err(BadMessage::VersionRange { min, max }) } else { Ok(()) }
 }
 
-/// The `N` bytes at `at`; every use is inside the message by its layout.
+/// Returns the `N` bytes at `at`. All callers stay inside the message by its layout.
 #[inline]
 fn field<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     let mut out = [0; N];

@@ -52,7 +52,7 @@ macro_rules! flags {
             meaning: concat!($($doc),+),
         }, )* ];
     };
-    // The ring's own, which have their constants there.
+    // The ring's own flags, whose constants are in `gapii_ringbuf`.
     (@constant $ty:ident, STAMPED, $($rest:tt)*) => {};
     (@constant $ty:ident, TIMED, $($rest:tt)*) => {};
     (@constant $ty:ident, $name:ident, $value:expr, $($doc:literal)+) => {
@@ -440,42 +440,42 @@ pub mod ring_flags {
 }
 
 impl Frame {
-    /// Size of the pixels in bytes: 4 for each.
+    /// Returns the size of the pixels in bytes: 4 per pixel.
     pub fn size(&self) -> u64 {
         u64::from(self.width).saturating_mul(u64::from(self.height)).saturating_mul(4)
     }
 
-    /// Whether the trace has the pixels, and not only their name.
+    /// Returns true if the trace has the pixels, not only their name.
     pub fn has_pixels(&self) -> bool {
         self.kind == FrameKind::Blob
     }
 }
 
 impl Subject {
-    /// Whether the thread's own commands made the subject, so that no description follows.
+    /// Returns true if the thread's own commands made the subject, so that no description follows.
     pub fn is_made(&self) -> bool {
         self.made != 0
     }
 }
 
 impl Seam {
-    /// Time for which nobody recorded, in nanoseconds.
+    /// Returns the time during which no daemon recorded, in nanoseconds.
     pub fn away_ns(&self) -> u64 {
         self.to_ns.saturating_sub(self.from_ns)
     }
 }
 
-/// Length of the piece that a [`STORED`] stands for, at most, in bytes.
+/// Longest piece that a [`STORED`] stands for, in bytes.
 pub const STORED_PIECE_MAX: u64 = 64 << 10;
 
-/// The first word of a [`BLOB`] for the store with number `store`: the blob's size in the lower 48 bits, the
-/// lower 16 bits of the number above them.
+/// Returns the first word of a [`BLOB`] for the store with number `store`: the blob's size in the lower 48
+/// bits, and the lower 16 bits of the number above them.
 #[inline(always)]
 pub const fn for_store(total: u64, store: u64) -> u64 {
     total & ((1 << 48) - 1) | store << 48
 }
 
-/// Size of the blob, and the lower 16 bits of the store's number, of a word made by [`for_store`].
+/// Returns the size of the blob, and the lower 16 bits of the store's number, from a word of [`for_store`].
 #[inline(always)]
 pub const fn of_store(word: u64) -> (u64, u64) {
     (word & ((1 << 48) - 1), word >> 48)

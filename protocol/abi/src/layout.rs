@@ -87,7 +87,7 @@ pub struct Layout {
     pub id: Option<u16>,
     /// The atom's name in docs/trace-format.md.
     pub name: &'static str,
-    /// Who writes the record.
+    /// Which process writes the record.
     pub writer: Writer,
     /// Length of the fixed part, in bytes.
     pub len: usize,
@@ -99,7 +99,7 @@ pub struct Layout {
     pub meaning: &'static str,
 }
 
-/// Who writes an atom.
+/// Which process writes an atom, and where.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Writer {
     /// The shim, into a ring; the record is in the trace too.
@@ -121,8 +121,8 @@ pub trait Atom: Copy {
     fn encode(&self) -> Self::Bytes;
 }
 
-/// Whether fields are in order, inside of the fixed part, and each aligned to its size (at most 8). Used at
-/// compile time.
+/// Returns true if the fields are in order, inside of the fixed part, and each aligned to its size (at most
+/// 8). Evaluated at compile time.
 pub(crate) const fn is_sound(fields: &[Field], len: usize, min_len: usize) -> bool {
     let (mut end, mut n) = (0, 0);
     while n < fields.len() {

@@ -1,8 +1,10 @@
-//! The daemon's status page: counters that anyone of the same user reads without asking anybody.
+//! Layout of the daemon's status page: counters in shared memory that any process of the same user can read
+//! without a request.
 //!
-//! Layout only; the daemon writes the page, tools read it, both through a byte copy. The page is a
-//! named segment of shared memory ([`name`]) that a reader must not trust: its writer may have died
-//! in the middle. A reader copies it twice and believes it when [`StatusPage::from_copies`] does.
+//! The daemon writes the page and tools read it, both by copying bytes. The page is a named segment of
+//! shared memory ([`name`]). A reader must not trust it, because its writer may have died in the middle of
+//! a write: it copies the page twice and passes both copies to [`StatusPage::from_copies`]. This module
+//! only converts bytes.
 //!
 //! ```text
 //!   0  magic "GAPIISTA"      8  version u32   12  pid u32
@@ -16,27 +18,30 @@
 
 /// Length of the page's contents, in bytes.
 pub const STATUS_LEN: usize = 136;
-/// Version of the layout. Fields are added behind the last one; a change of meaning raises it.
+/// Version of the layout. A new field goes behind the last one and needs no new version; a changed meaning
+/// does.
 pub const STATUS_VERSION: u32 = 1;
 /// First bytes of a page.
 pub const STATUS_MAGIC: [u8; 8] = *b"GAPIISTA";
-/// Where the sequence number is.
+/// Offset of the sequence number, in bytes.
 pub const SEQUENCE_OFFSET: usize = 16;
 
-/// Name of the page of user `uid`'s daemon (the system's: 0).
+/// Returns the name of the shared-memory segment with the status page of user `uid`'s daemon; 0 is the
+/// system's daemon.
 pub fn name(uid: u32) -> String {
     format!("/gapii-status-{uid}")
 }
 
-/// The page's contents.
+/// The contents of the page. Counters count from the daemon's start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StatusPage {
-    /// The daemon's process; a page whose process is gone is history.
+    /// The daemon's process id. The page is outdated if this process is gone.
     pub pid: u32,
-    /// Even in every page that is believed; grows by two with every update.
+    /// Number of the update: two more with each, and odd while the page is being written.
     pub sequence: u64,
+    /// The daemon's session.
     pub session: [u8; 16],
-    /// When the page was written, CLOCK_MONOTONIC.
+    /// When the page was written, in nanoseconds of `CLOCK_MONOTONIC`.
     pub updated_ns: u64,
     /// Applications connected.
     pub apps: u32,
@@ -54,18 +59,18 @@ pub struct StatusPage {
     pub file_bytes: u64,
     /// Times that a thread waited for ring space.
     pub waits: u64,
-    /// How long threads waited for ring space, in all.
+    /// Nanoseconds of these waits.
     pub wait_ns: u64,
-    /// Commands that were not recorded although a capture ran.
+    /// Commands that captures should have recorded and did not.
     pub lost_calls: u64,
-    /// Their bytes.
+    /// Bytes of these commands.
     pub lost_bytes: u64,
     /// Bytes of blobs, before compression.
     pub blob_bytes: u64,
 }
 
 impl StatusPage {
-    /// The page as it lies in shared memory.
+    /// Returns the page as it is in shared memory.
     pub fn to_bytes(&self) -> [u8; STATUS_LEN] {
         let mut bytes = [0; STATUS_LEN];
         bytes[0..8].copy_from_slice(&STATUS_MAGIC);
@@ -94,7 +99,8 @@ impl StatusPage {
         bytes
     }
 
-    /// Reads a copy of a page; none if it is not one, is of another version, or is being written.
+    /// Reads one copy of a page. Returns `None` if the bytes are not a page of this version, or if the page
+    /// was being written.
     pub fn from_bytes(bytes: &[u8; STATUS_LEN]) -> Option<Self> {
         let word = |at: usize| {
             let mut word = [0; 8];
@@ -128,8 +134,8 @@ impl StatusPage {
         })
     }
 
-    /// Reads a page of which two copies were taken one after the other; none if they differ (then
-    /// copy again) or are not a page.
+    /// Reads a page from two copies that were taken one after the other. Returns `None` if they differ, in
+    /// which case the reader copies again, or if they are not a page.
     pub fn from_copies(first: &[u8; STATUS_LEN], second: &[u8; STATUS_LEN]) -> Option<Self> {
         if first == second { Self::from_bytes(first) } else { None }
     }

@@ -1,6 +1,6 @@
-//! What a capture waits for before it records.
+//! Conditions that a capture waits for before it records a process.
 //!
-//! Written as a person does: `function=glClear`, `gl-error`, `frame-longer=20ms`, `frame=100`.
+//! Users write them as `function=glClear`, `gl-error`, `frame-longer=20ms` or `frame=100`.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,21 +11,21 @@ use serde::{Deserialize, Serialize};
 use gapii_trace::Description;
 use gapii_trace::filter::Filter;
 
-/// Each process of a capture is waited for by itself.
+/// A condition. Each process of a capture is waited for by itself.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Trigger {
-    /// It enters a function whose name fits this pattern.
+    /// The process calls a function whose name matches this pattern.
     Function(String),
-    /// `glGetError` tells it of an error.
+    /// `glGetError` returns an error.
     GlError,
-    /// Between two swaps of it lie more nanoseconds than these.
+    /// More than this many nanoseconds pass between two swaps.
     FrameLonger(u64),
-    /// It has ended so many frames since it connected.
+    /// The process has ended this many frames since it connected.
     Frame(u64),
 }
 
 impl Trigger {
-    /// A sentence about what is wrong with it: it never comes.
+    /// Returns a sentence about why the condition can never come true, or `None` if it can.
     pub fn mistake(&self, description: &Description) -> Option<String> {
         match self {
             Self::Function(name) => {
@@ -45,14 +45,16 @@ impl FromStr for Trigger {
             Some(("function", name)) if !name.is_empty() => Ok(Self::Function(name.to_owned())),
             Some(("frame", number)) => match number.parse() {
                 Ok(frame) => Ok(Self::Frame(frame)),
-                Err(_) => Err(format!("{number:?} is no number of a frame")),
+                Err(_) => Err(format!("{number:?} is not the number of a frame")),
             },
             Some(("frame-longer", time)) => {
                 nanoseconds(time).map(Self::FrameLonger).ok_or_else(|| {
-                    format!("{time:?} is no time; one is written as 20ms, 1.5s or 800us")
+                    format!("{time:?} is not a time; write a time as 20ms, 1.5s or 800us")
                 })
             }
-            _ => Err("it is function=NAME, gl-error, frame-longer=TIME or frame=N".to_owned()),
+            _ => {
+                Err("a trigger is function=NAME, gl-error, frame-longer=TIME or frame=N".to_owned())
+            }
         }
     }
 }
@@ -71,7 +73,8 @@ impl fmt::Display for Trigger {
     }
 }
 
-/// A time with its unit.
+/// Parses a time with its unit, such as `20ms`. Returns `None` for 0 and for anything else that is not a
+/// time.
 fn nanoseconds(text: &str) -> Option<u64> {
     let at = text.find(|c: char| c.is_ascii_alphabetic())?;
     let (number, unit) = text.split_at(at);

@@ -1,4 +1,6 @@
-//! Blocks decoded ahead of who reads them in order, by a thread of their own.
+//! Decodes blocks on a thread of its own, ahead of the reader that takes them in order.
+//!
+//! Decodes blocks in order only; a reader that wants another block decodes it itself.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::sync::Arc;
@@ -7,23 +9,23 @@ use std::thread;
 
 use super::block::{BLOCK_BYTES_MAX, BlockDecoder, BlockLocation};
 
-/// Blocks that are decoded and not read yet, at most.
+/// Most blocks that are decoded and not yet taken.
 const BLOCKS_AHEAD: usize = 8;
 
-/// A second way to read a trace's file, apart from the first.
+/// A second handle to a trace file, with a position of its own.
 pub trait Input: Read + Seek + Send {}
 impl<T: Read + Seek + Send> Input for T {}
 
-/// The end where blocks come out.
+/// The end at which decoded blocks come out.
 pub(super) struct Ahead {
     next: usize,
     blocks: Receiver<Arc<Vec<u8>>>,
-    /// Memory of blocks that have been read: a program's own is cheaper than new one.
+    /// Returns the memory of used blocks to the thread: reusing memory is cheaper than allocating it.
     spare: SyncSender<Vec<u8>>,
 }
 
 impl Ahead {
-    /// Begins at block `first`. `None`: there is no thread to be had.
+    /// Starts to decode at block `first`. Returns `None` if no thread can be started.
     pub(super) fn begin(
         input: Box<dyn Input>,
         blocks: Arc<[BlockLocation]>,
@@ -36,16 +38,17 @@ impl Ahead {
         Some(Self { next: first, blocks: receiver, spare })
     }
 
-    /// Has the memory of a block used for another, if nobody else holds it.
+    /// Offers the memory of a used block to the thread, if no one else holds the block.
     pub(super) fn give_back(&self, block: Arc<Vec<u8>>) {
         if let Ok(memory) = Arc::try_unwrap(block) {
-            // Where there is enough of it already, it is freed.
+            // Freed if the channel is full.
             _ = self.spare.try_send(memory);
         }
     }
 
-    /// Block `index`, if it is the next one. `None`: read it yourself; one that can't be read is the
-    /// last that is looked at here.
+    /// Returns block `index` if it is the next in order, waiting until it is decoded. Returns `None` if it
+    /// is not the next, or could not be decoded; the caller then decodes it. The thread ends at the first
+    /// block that it can't decode.
     pub(super) fn take(&mut self, index: usize) -> Option<Arc<Vec<u8>>> {
         if index != self.next {
             return None;
@@ -55,7 +58,7 @@ impl Ahead {
     }
 }
 
-/// Gives blocks until one can't be read, or nobody wants more.
+/// Decodes and sends blocks until one can't be read, or the receiver is gone.
 fn decode(
     mut input: Box<dyn Input>,
     blocks: &[BlockLocation],

@@ -4,7 +4,7 @@
 
 use gapii_abi::atom::{Atom, HEADER_LEN, Header};
 
-/// Appends atoms of fixed length to a block.
+/// Appends an atom to the bytes of a block. Every atom of fixed length implements this.
 pub trait AppendTo {
     /// Appends the record, without stamp and flags.
     fn append_to(&self, out: &mut Vec<u8>);

@@ -8,26 +8,26 @@ use std::str::FromStr;
 use gapii_abi::atom::BLOB_NAME_LEN;
 use serde::{Serialize, Serializer};
 
-/// The first 16 bytes of the BLAKE3 hash of a blob's bytes. Written as 32 hexadecimal digits.
+/// Name of a blob: the first 16 bytes of the BLAKE3 hash of its bytes. Displayed as 32 hexadecimal digits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct BlobName(pub [u8; BLOB_NAME_LEN]);
 
-/// The first digits of a blob's name.
+/// The first 1 to 32 hexadecimal digits of a blob's name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NamePrefix(String);
 
-/// Text that is not the beginning of a name.
+/// A text is not the beginning of a blob's name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("a hash is 1 to 32 hexadecimal digits")]
 pub struct NotAPrefix;
 
 impl BlobName {
-    /// The name of a blob of these bytes.
+    /// Returns the name of a blob with these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         Self::of_hash(&blake3::hash(bytes))
     }
 
-    /// The name of a blob with this hash.
+    /// Returns the name of a blob whose bytes have this hash.
     pub(super) fn of_hash(hash: &blake3::Hash) -> Self {
         Self(std::array::from_fn(|i| hash.as_bytes()[i]))
     }
@@ -52,7 +52,7 @@ impl Serialize for BlobName {
 }
 
 impl NamePrefix {
-    /// Whether a name begins with it.
+    /// Returns true if a name begins with these digits.
     pub fn begins(&self, name: BlobName) -> bool {
         name.to_string().starts_with(&self.0)
     }

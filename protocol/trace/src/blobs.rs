@@ -1,8 +1,7 @@
-//! Blobs: memory that a trace holds once and refers to by name; and what a stream's records say of
-//! memory in all.
+//! Blobs: memory that a trace holds once, and to which records refer by name.
 //!
-//! Names are hashes, so a blob is what its bytes are: nothing here believes a name that it has not
-//! computed. Reads no file.
+//! A name is a hash of the blob's bytes. This module computes names from bytes and never believes a name
+//! that it was given. Reads no file.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,32 +10,34 @@ pub use super::blob_name::{BlobName, NamePrefix, NotAPrefix};
 pub use super::memory_totals::MemoryTotals;
 use super::meta::Blob;
 
-/// Longest blob that a reader puts together, in bytes.
+/// Longest blob that a reader assembles, in bytes.
 pub const BLOB_BYTES_MAX: u64 = 1 << 30;
-/// Most blobs that are told apart in one trace.
+/// Most blobs that a reader distinguishes in one trace.
 pub const BLOBS_MAX: usize = 1 << 21;
-/// Most blobs of which a part has come.
+/// Most blobs that are incomplete at one time.
 const OPEN_MAX: usize = 1 << 12;
 
 /// Where a blob is in a trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlobEntry {
+    /// The blob's name.
     pub name: BlobName,
-    /// In bytes.
+    /// Size of the blob, in bytes.
     pub size: u64,
-    /// The block in which it begins.
+    /// Index of the block in which the blob begins.
     pub block: u32,
-    /// Byte of that block's content where the record of its first piece begins.
+    /// Offset of the record of the first piece in the content of that block, in bytes.
     pub offset: u32,
 }
 
-/// Gives the bytes of blobs.
+/// A source of the bytes of blobs.
 pub trait BlobSource {
-    /// The bytes of that name, of which there are `size`. `None`: they are not there, or not whole.
+    /// Returns the bytes of the blob with this name and this size in bytes; `None` if the source does not
+    /// have all of them.
     fn bytes(&self, name: BlobName, size: u64) -> Option<Arc<Vec<u8>>>;
 }
 
-/// A trace of which only the records are at hand.
+/// A source that has no blobs, for readers that have only the records.
 pub struct NoBlobs;
 
 impl BlobSource for NoBlobs {
@@ -45,14 +46,14 @@ impl BlobSource for NoBlobs {
     }
 }
 
-/// Finds the blobs among the records of a stream. Holds no bytes of them.
+/// Finds the blobs in the records of a stream. Hashes their pieces and keeps none of the bytes.
 #[derive(Default)]
 pub struct Collector {
-    /// By thread.
+    /// The incomplete blob of each thread, by thread index.
     open: BTreeMap<u32, Box<Open>>,
 }
 
-/// A blob of which a part has come.
+/// An incomplete blob.
 struct Open {
     block: u32,
     offset: u32,
@@ -62,8 +63,9 @@ struct Open {
 }
 
 impl Collector {
-    /// Takes the next piece of a thread, whose record begins at byte `offset` of block `block`.
-    /// Returns the blob that it completes. A piece that does not continue the one before ends it.
+    /// Takes the next piece of a thread; its record begins at byte `offset` of block `block`. Returns the
+    /// blob if the piece completes it. A piece that does not continue the previous one discards the
+    /// incomplete blob.
     pub fn piece(
         &mut self,
         thread: u32,

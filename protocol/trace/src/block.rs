@@ -1,21 +1,22 @@
-//! Blocks: about 1 MiB of records or 200 ms of them, each one zstd frame with its content size and
-//! a checksum of the content.
+//! Blocks: about 1 MiB of records or 200 ms of them, each one zstd frame with its content size and a
+//! checksum of the content.
 //!
-//! Decides neither when a block ends nor what is in it.
+//! Compresses and decompresses; decides neither where a block ends nor what is in it.
 
 use std::io;
 
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::zstd_safe;
 
-/// Where a writer ends a block, in bytes of records; the record that crosses it still belongs to it.
+/// Bytes of records at which a writer ends a block. The record that crosses this limit still belongs to the
+/// block.
 pub const BLOCK_TARGET_BYTES: usize = 1 << 20;
-/// Longest block a reader takes, in bytes of records.
+/// Longest block that a reader accepts, in bytes of records.
 pub const BLOCK_BYTES_MAX: usize = 8 << 20;
-/// zstd level for writers that do not say.
+/// The zstd level of writers whose user chose none.
 pub const DEFAULT_LEVEL: i32 = 1;
 
-/// Compresses blocks; keeps its working memory between them.
+/// Compresses blocks. Keeps its working memory from one block to the next.
 pub struct BlockEncoder {
     compressor: Compressor<'static>,
 }
@@ -23,48 +24,77 @@ pub struct BlockEncoder {
 /// Where a block is in its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockLocation {
-    /// Bytes from the file's start to the block's frame.
+    /// Offset of the block's zstd frame from the file's start, in bytes.
     pub offset: u64,
-    /// Bytes of the frame.
+    /// Length of the zstd frame, in bytes.
     pub compressed_len: u32,
-    /// Bytes of records.
+    /// Length of the block's records, in bytes.
     pub raw_len: u32,
 }
 
-/// Why a block could not be written.
+/// Why a block could not be compressed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EncodeError {
+    /// The block is longer than [`BLOCK_BYTES_MAX`].
     #[error("block of {len} bytes exceeds the {BLOCK_BYTES_MAX} a reader takes")]
-    TooLong { len: usize },
+    TooLong {
+        /// Length of its records, in bytes.
+        len: usize,
+    },
+    /// zstd failed, with this message.
     #[error("zstd: {0}")]
     Zstd(String),
 }
 
-/// Why the bytes of a block are refused.
+/// Why the bytes of a block are rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum DecodeError {
+    /// The header of the zstd frame has no content size.
     #[error("block frame does not say how long its content is")]
     NoContentSize,
+    /// The zstd frame has no checksum.
     #[error("block frame has no checksum")]
     NoChecksum,
+    /// The content is longer than the decoder accepts.
     #[error("block of {len} bytes exceeds the limit of {limit}")]
-    TooLong { len: u64, limit: usize },
+    TooLong {
+        /// Content size by the frame's header, in bytes.
+        len: u64,
+        /// The decoder's limit, in bytes.
+        limit: usize,
+    },
+    /// The zstd frame does not fill the bytes.
     #[error("block frame is {found} bytes where {expected} are expected")]
-    FrameLength { expected: usize, found: usize },
+    FrameLength {
+        /// Bytes that it should fill.
+        expected: usize,
+        /// Bytes that it fills.
+        found: usize,
+    },
+    /// The content has another size than the frame's header says.
     #[error("block has {found} bytes, its frame says {expected}")]
-    ContentSize { expected: u64, found: usize },
+    ContentSize {
+        /// Size by the header, in bytes.
+        expected: u64,
+        /// Size of the content, in bytes.
+        found: usize,
+    },
+    /// zstd failed, with this message; for example because the checksum is wrong.
     #[error("zstd: {0}")]
     Zstd(String),
 }
 
-/// Decompresses blocks; keeps its working memory between them.
+/// Decompresses blocks. Keeps its working memory from one block to the next.
 pub struct BlockDecoder {
     decompressor: Decompressor<'static>,
     limit: usize,
 }
 
 impl BlockEncoder {
-    /// An encoder at a zstd `level` (negative is faster, 3 is zstd's own default).
+    /// Makes an encoder with a zstd `level`: negative levels are faster, and 3 is zstd's own default.
+    ///
+    /// # Errors
+    /// [`EncodeError::Zstd`].
     pub fn new(level: i32) -> Result<Self, EncodeError> {
         let mut compressor = Compressor::new(level).map_err(encode_error)?;
         compressor.include_contentsize(true).map_err(encode_error)?;
@@ -72,7 +102,10 @@ impl BlockEncoder {
         Ok(Self { compressor })
     }
 
-    /// Appends the frame for the records in `raw` to `out`; returns the frame's length in bytes.
+    /// Appends the compressed block of the records `raw` to `out`. Returns the appended length in bytes.
+    ///
+    /// # Errors
+    /// [`EncodeError`]; `out` is then as before.
     pub fn encode_into(&mut self, raw: &[u8], out: &mut Vec<u8>) -> Result<usize, EncodeError> {
         if raw.len() > BLOCK_BYTES_MAX {
             return Err(EncodeError::TooLong { len: raw.len() });
@@ -85,7 +118,10 @@ impl BlockEncoder {
         written
     }
 
-    /// The frame for the records in `raw`.
+    /// Returns the compressed block of the records `raw`.
+    ///
+    /// # Errors
+    /// [`EncodeError`].
     pub fn encode(&mut self, raw: &[u8]) -> Result<Vec<u8>, EncodeError> {
         let mut out = Vec::new();
         self.encode_into(raw, &mut out)?;
@@ -93,19 +129,26 @@ impl BlockEncoder {
     }
 }
 
-/// The frame for the records in `raw`, at a zstd `level`. Writers of many use a [`BlockEncoder`].
+/// Returns the compressed block of the records `raw`, at a zstd `level`. A [`BlockEncoder`] is faster for
+/// many blocks.
+///
+/// # Errors
+/// [`EncodeError`].
 pub fn encode_block(raw: &[u8], level: i32) -> Result<Vec<u8>, EncodeError> {
     BlockEncoder::new(level)?.encode(raw)
 }
 
 impl BlockDecoder {
-    /// A decoder that takes blocks of up to `limit` bytes of records.
+    /// Makes a decoder that accepts blocks of up to `limit` bytes of records.
     pub fn new(limit: usize) -> Self {
         Self { decompressor: Decompressor::default(), limit }
     }
 
-    /// Replaces `raw` with the content of the one frame that fills `frame`, checksum verified.
-    /// Allocates the content's declared size, which must be within the limit.
+    /// Replaces `raw` with the records of the block whose zstd frame fills `frame`, and verifies their
+    /// checksum. Allocates the size that the frame's header declares, if it is within the limit.
+    ///
+    /// # Errors
+    /// [`DecodeError`]; `raw` is then empty.
     pub fn decode_into(&mut self, frame: &[u8], raw: &mut Vec<u8>) -> Result<(), DecodeError> {
         raw.clear();
         let expected = declared_content_size(frame, self.limit)?;
@@ -130,7 +173,10 @@ impl BlockDecoder {
     }
 }
 
-/// Content size that the header of a data frame declares, within `limit`.
+/// Returns the content size that the header of a zstd frame declares.
+///
+/// # Errors
+/// [`DecodeError`] if there is no size or no checksum, or the size exceeds `limit`.
 fn declared_content_size(frame: &[u8], limit: usize) -> Result<usize, DecodeError> {
     /// Bit of the frame header descriptor (RFC 8878, 3.1.1.1.1) that promises a checksum.
     const CHECKSUM_FLAG: u8 = 1 << 2;

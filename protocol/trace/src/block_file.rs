@@ -1,6 +1,6 @@
 //! The blocks of an open file: read, decompressed, and held while they may be needed again.
 //!
-//! Looks into no record.
+//! Does not look into records.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -9,43 +9,58 @@ use std::sync::Arc;
 use super::ahead::{Ahead, Input};
 use super::block::{BLOCK_BYTES_MAX, BlockDecoder, BlockLocation, DecodeError};
 
-/// A file and where its blocks are.
+/// A file with the locations of its blocks.
 pub(super) struct BlockFile<R> {
     input: R,
     blocks: Arc<[BlockLocation]>,
     decoder: BlockDecoder,
     compressed: Vec<u8>,
-    /// The blocks read last: commands refer to blobs that have just gone by.
+    /// The blocks read last, with their indices: commands refer to blobs that have just gone by.
     recent: VecDeque<(usize, Arc<Vec<u8>>)>,
     recent_bytes: usize,
-    /// The first blocks of the file, decompressed, for who reads it again.
+    /// The first blocks of the file, for callers that read it again.
     kept: Vec<Arc<Vec<u8>>>,
-    /// Bytes that may still be kept.
+    /// Bytes that `kept` may still grow by.
     keep_bytes: usize,
-    /// Opens the file again, for a thread that decodes ahead.
+    /// Opens the file again, for the thread that decodes ahead.
     reopen: Option<Reopen>,
     ahead: Option<Ahead>,
 }
 
-/// Opens a trace's file again, with a position of its own; `None`: that can't be done.
+/// Opens a trace file again, with a position of its own. Returns `None` if that is not possible.
 pub type Reopen = Box<dyn Fn() -> Option<Box<dyn Input>> + Send>;
 
-/// Bytes of blocks that are kept decompressed.
+/// Most bytes of recent blocks.
 const RECENT_BYTES_MAX: usize = 4 << 20;
 
 /// Why a block can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BlockError {
+    /// The file can't be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The bytes are not those that were written.
     #[error("block {index} at byte {at}: {why}")]
-    Damaged { index: usize, at: u64, why: DecodeError },
+    Damaged {
+        /// Index of the block.
+        index: usize,
+        /// Offset of the block in the file, in bytes.
+        at: u64,
+        /// What is wrong with it.
+        why: DecodeError,
+    },
+    /// The file has no block with this index.
     #[error("no block {index}, there are {count}")]
-    NoSuchBlock { index: usize, count: usize },
+    NoSuchBlock {
+        /// The index that was asked for.
+        index: usize,
+        /// Number of blocks in the file.
+        count: usize,
+    },
 }
 
 impl<R: Read + Seek> BlockFile<R> {
-    /// A file whose blocks are at these places.
+    /// Makes a file whose blocks are at `blocks`.
     pub(super) fn new(input: R, blocks: Arc<[BlockLocation]>) -> Self {
         Self {
             input,
@@ -61,21 +76,25 @@ impl<R: Read + Seek> BlockFile<R> {
         }
     }
 
-    /// Has blocks decoded by a thread of their own from the next [`Self::begin_ahead`] on.
+    /// Lets a thread decode ahead from the next [`Self::begin_ahead`] on.
     pub(super) fn decode_ahead(&mut self, reopen: Reopen) {
         self.reopen = Some(reopen);
     }
 
-    /// Keeps the first blocks of the file decompressed once they are read, up to so many bytes in all.
+    /// Keeps the first blocks of the file once they are decoded, up to `bytes` bytes in all.
     pub(super) fn keep(&mut self, bytes: usize) {
         self.keep_bytes = bytes;
     }
 
+    /// Returns the locations of the blocks.
     pub(super) fn blocks(&self) -> &[BlockLocation] {
         &self.blocks
     }
 
-    /// The records of a block, checksum verified.
+    /// Returns the records of a block, whose checksum holds.
+    ///
+    /// # Errors
+    /// [`BlockError`].
     pub(super) fn block(&mut self, index: usize) -> Result<Arc<Vec<u8>>, BlockError> {
         let Some(block) = self.blocks.get(index).copied() else {
             return Err(BlockError::NoSuchBlock { index, count: self.blocks.len() });
@@ -103,13 +122,16 @@ impl<R: Read + Seek> BlockFile<R> {
         Ok(raw)
     }
 
-    /// From block `first` on a thread decodes ahead what is not kept, if the file can be opened again.
+    /// Starts a thread that decodes from block `first` on, except blocks that are kept. Does nothing if the
+    /// file can't be opened again.
     pub(super) fn begin_ahead(&mut self, first: usize) {
         let first = first.max(self.kept.len());
         let input = self.reopen.as_ref().and_then(|reopen| reopen());
         self.ahead = input.and_then(|input| Ahead::begin(input, Arc::clone(&self.blocks), first));
     }
 
+    /// Keeps a decoded block if it belongs to the first ones; otherwise lists it as recent and drops older
+    /// ones beyond the limit.
     fn hold(&mut self, index: usize, raw: &Arc<Vec<u8>>) {
         if index == self.kept.len() && raw.len() <= self.keep_bytes {
             self.keep_bytes -= raw.len();

@@ -1,7 +1,7 @@
-//! Counts what blocks hold, record by record, and notes where they contradict each other.
+//! Counts what blocks hold, record by record, and notes contradictions between records.
 //!
-//! Looks at no arguments and pairs no records; that is the assembler's. Holds no memory that was
-//! observed, only its names.
+//! Looks at no arguments and pairs no records: `Assembler` does. Holds no observed memory, only the names
+//! of blobs.
 
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -20,71 +20,80 @@ use super::story::Story;
 use super::tracker::{THREADS_MAX, TrackError, Tracker};
 use gapii_abi::atom::{self, Block, EFFECT, FRAME_END, Gap, LEAVE, META_FIRST, Seam};
 
-/// Seams and gaps that are listed one by one.
+/// Most seams that are listed.
 const SEAMS_MAX: usize = 1 << 16;
+/// Most gaps that are listed.
 const GAPS_MAX: usize = 1 << 14;
 
-/// What the blocks so far hold.
+/// Counts over the blocks so far.
 #[derive(Default)]
 pub struct Census {
     tracker: Tracker,
     story: Story,
     from: KeptFrom,
+    /// Blocks.
     pub blocks: u64,
+    /// Bytes of records before compression.
     pub raw_bytes: u64,
-    /// Records that came from applications.
+    /// Records from applications.
     pub records: u64,
     /// Commands that took effect.
     pub calls: u64,
-    /// Leave records that say how long the driver took.
+    /// Leave records with the driver's time.
     pub timed: u64,
     /// Ends of frames, in order.
     pub frame_ends: Vec<FrameEnd>,
+    /// Counts of each thread, by thread index.
     pub threads: BTreeMap<u32, ThreadCount>,
-    /// Function ids that occur, and how many enter records each has.
+    /// Number of enter records of each function, by function id.
     pub functions: BTreeMap<u16, u64>,
+    /// Contradictions that were found.
     pub problems: Vec<Problem>,
-    /// What the records say of memory.
+    /// Blobs and observations.
     pub memory: MemoryTotals,
-    /// References to blobs that do not come before them, and their bytes.
+    /// References to blobs that do not precede them.
     pub missing_references: u64,
+    /// Bytes of these blobs.
     pub missing_bytes: u64,
-    /// The stream begins with what there was when the capture began.
+    /// True if the stream has a snapshot.
     pub snapshot: bool,
-    /// For how long a thread was held for it, at most, in microseconds.
+    /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// What that leaves out, a sentence each.
+    /// What the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
-    /// Where other daemons took the capture up.
+    /// Where other daemons continued the capture.
     pub seams: Vec<Seam>,
-    /// What threads came to that were gone before a footer could say so.
+    /// Totals of threads that were gone before the footer was written.
     pub accounts: Vec<Account>,
-    /// What the gaps in the stream say was lost, and of whom.
+    /// The GAPs in the stream, with their thread's index.
     pub gaps: Vec<(u32, Gap)>,
     collector: Collector,
-    /// Blobs so far: where each begins and how long it is.
+    /// The blobs so far, each where it begins first.
     blobs: HashMap<BlobName, BlobEntry>,
 }
 
-/// What the blocks so far hold of a thread.
+/// Counts of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ThreadCount {
+    /// Records.
     pub records: u64,
-    /// What its gaps say was lost.
+    /// Lost records, by the thread's GAPs.
     pub lost_records: u64,
+    /// Lost commands, by the thread's GAPs.
     pub lost_calls: u64,
+    /// Bytes of the lost records, by the thread's GAPs.
     pub lost_bytes: u64,
     stamp: Option<u64>,
 }
 
 impl Census {
-    /// What the header says of where the trace begins. To be said before the first block.
+    /// Takes from the header where the trace begins. Call this before the first [`Self::block`].
     pub fn begin(&mut self, header: &TraceHeader) {
         self.story = Story::new(header.begin());
         self.from = header.kept.unwrap_or_default();
     }
 
-    /// Counts the block whose records are `raw`.
+    /// Counts the block with these records. A contradiction becomes a problem in [`Self::problems`].
     pub fn block(&mut self, raw: &[u8], description: &Description) {
         self.tracker.begin_block();
         self.raw_bytes += raw.len() as u64;
@@ -101,6 +110,7 @@ impl Census {
         self.blocks += 1;
     }
 
+    /// Returns the state as of the last record.
     pub fn tracker(&self) -> &Tracker {
         &self.tracker
     }
@@ -158,7 +168,7 @@ impl Census {
             | Meta::CaptureEnd(_) => {
                 self.count_current_thread();
             }
-            // A later application's, which counted it.
+            // An atom of a later shim, which counted it as a record.
             Meta::Unknown(id) if id < atom::BLOCK => self.count_current_thread(),
             Meta::Frame(frame) => {
                 self.count_current_thread();
@@ -198,7 +208,7 @@ impl Census {
         Ok(())
     }
 
-    /// A command's leave record alone may have a time.
+    /// Counts a record with the driver's time, which only a leave record of a command may have.
     fn time(&mut self, record: &Record<'_>) {
         if !record.header.is_timed() {
             return;
@@ -213,15 +223,15 @@ impl Census {
         }
     }
 
-    /// Whether the current thread's records may not refer to what was before the trace: what is passed
-    /// over may.
+    /// Returns true if records of the current thread must not refer to blobs from before the trace. Records
+    /// that readers skip may do so.
     fn is_told(&self) -> bool {
         let current = self.tracker.current();
         !self.story.begins_at_keyframe()
             || current.is_some_and(|thread| self.story.is_introduced(thread))
     }
 
-    /// A reference must come behind its blob.
+    /// Counts a reference whose blob does not precede it.
     fn refer(&mut self, name: BlobName, size: u64) {
         if self.blobs.get(&name).is_none_or(|blob| blob.size != size) {
             self.missing_references += 1;
@@ -242,7 +252,7 @@ impl Census {
         }
     }
 
-    /// The blobs so far, each where it begins first.
+    /// Returns the blobs so far, each where it begins first.
     pub fn blobs(&self) -> impl ExactSizeIterator<Item = &BlobEntry> {
         self.blobs.values()
     }
@@ -263,7 +273,7 @@ impl Census {
         }
     }
 
-    /// Whether a record that restates something says what the records before it came to.
+    /// Checks that a record which restates state agrees with the records before it.
     fn contradictions(&mut self, record: &Record<'_>) {
         let message = match Meta::decode(record.header.id(), record.payload) {
             Ok(Meta::Process(process)) => {

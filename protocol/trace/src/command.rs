@@ -1,4 +1,6 @@
 //! A command of a trace: its place in the order, and its arguments and results on demand.
+//!
+//! Decodes nothing before it is asked to.
 
 use std::fmt;
 use std::ops::Deref;
@@ -13,43 +15,46 @@ use super::description::{Description, Function, Kind, Type};
 use super::tracker::ContextLimits;
 use super::value::{Arg, Args, Observation, Range, Ranges, Value, result_text, slots};
 
-/// A command, borrowed from the reader until its next one.
+/// A command. It borrows from its reader and lives until the reader's next command.
 #[derive(Clone, Copy, Debug)]
 pub struct Command<'a> {
-    /// Ordinal among the commands that took effect, from 0. `None` for a command that never did,
-    /// or whose record of it is lost.
+    /// Ordinal among the commands that took effect, from 0. `None` for a command that took no effect, or
+    /// whose record with the effect is lost.
     pub seq: Option<u64>,
     /// Index of the process in the trace.
     pub process: u32,
+    /// Process id of the operating system.
     pub pid: u32,
     /// Index of the thread in the trace.
     pub thread: u32,
+    /// Thread id of the operating system.
     pub tid: u32,
     /// Handle of the context that was current when the command was entered, or 0.
     pub context: u64,
-    /// What the driver said of that context.
+    /// What the driver answered about that context.
     pub limits: Option<&'a ContextLimits>,
-    /// Frames of its process that had ended when it took effect.
+    /// Number of frames of its process that had ended when it took effect.
     pub frame: u64,
-    /// `None` where the enter record is not in what was read.
+    /// Stamp of the enter record; `None` if that was not read.
     pub enter_stamp: Option<u64>,
-    /// `None` where there is no leave record, or none in what was read.
+    /// Stamp of the leave record; `None` if there is none, or it was not read.
     pub leave_stamp: Option<u64>,
-    /// How long it was with the driver, in nanoseconds; `None` unless that was measured.
+    /// How long the driver took, in nanoseconds; `None` if that was not measured.
     pub driver_ns: Option<u64>,
-    /// It had not returned when the stream ended.
+    /// True if the command had not returned when the stream ended.
     pub in_flight: bool,
-    /// Nobody called it: it makes what there was when the capture began.
+    /// True if the program did not call the command: a snapshot makes with it what existed before.
     pub is_setup: bool,
-    /// The frame of its process ended with it.
+    /// True if the command ended the frame of its process.
     pub ends_frame: bool,
     /// Function id.
     pub id: u16,
-    /// `None` for an id that the header does not describe.
+    /// Description of the function; `None` if the header does not describe its id.
     pub function: Option<&'a Function>,
-    /// What tracers have done to it; only of who [asked](super::Commands::with_tracers) for that.
+    /// What tracers did to the command; only from a reader that [asked](super::Commands::with_tracers) for
+    /// it.
     pub traces: Option<&'a Traces>,
-    /// Of a swap: what the surface held just before, where that was read back.
+    /// Of a swap: what the surface held just before, if that was read back.
     pub observed_frame: Option<&'a Frame>,
     pub(crate) description: &'a Description,
     pub(crate) enter: Option<&'a [u8]>,
@@ -57,24 +62,27 @@ pub struct Command<'a> {
     pub(crate) blobs: Blobs<'a>,
 }
 
-/// What tracers have done to a command.
+/// What tracers did to a command.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Traces {
-    /// A callback made it, and not the program.
+    /// True if a tracer's callback called the command.
     pub is_own: bool,
-    /// A prologue had it skipped: the driver never got it. Its arguments are what prologues left, and its
-    /// result is what the program got.
+    /// True if a prologue skipped the command, so that the driver did not get it. Its arguments are then
+    /// those that the prologues left, and its result is the one that the program got.
     pub is_skipped: bool,
-    /// The fixed part of the enter record that the program's arguments would have had.
+    /// The fixed part that the enter record would have had with the program's arguments; only where a
+    /// tracer changed any.
     pub(crate) made: Option<Box<[u8]>>,
-    /// What the program got as the result.
+    /// The result that the program got, where a tracer changed it.
     pub(crate) given: Option<Box<[u8]>>,
 }
 
-/// What memory held: in a record, or a blob.
+/// The bytes of an observation.
 #[derive(Clone, Debug)]
 pub enum Bytes<'a> {
+    /// Bytes in the record itself.
     Record(&'a [u8]),
+    /// Bytes of a blob.
     Blob(Arc<Vec<u8>>),
 }
 
@@ -89,7 +97,7 @@ impl Deref for Bytes<'_> {
     }
 }
 
-/// Where the blobs are that a command refers to.
+/// The source of the blobs that a command refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct Blobs<'a>(pub &'a dyn BlobSource);
 
@@ -100,38 +108,38 @@ impl fmt::Debug for Blobs<'_> {
 }
 
 impl<'a> Command<'a> {
-    /// Name as the API spells it; empty for an id that the header does not describe.
+    /// Returns the function's name as the API spells it; empty if the header does not describe its id.
     pub fn name(&self) -> &'a str {
         self.function.map_or("", |function| &function.name)
     }
 
-    /// This build's command of the same name; `None` for a command that this build does not know. To
-    /// decide by which command it is, compare this and never the name or [`Self::id`].
+    /// Returns this build's command of the same name; `None` if this build has none. Code that handles
+    /// particular commands compares this, never the name or [`Self::id`].
     #[inline]
     pub fn known(&self) -> Option<CommandId> {
         self.function?.known
     }
 
-    /// Its arguments; none where the enter record is not in what was read.
+    /// Returns the arguments; none if the enter record was not read.
     pub fn args(&self) -> impl Iterator<Item = Arg<'a>> + use<'a> {
         let (enter, leave) = (self.enter, self.leave);
         let function = self.function.filter(|_| enter.is_some());
         function.into_iter().flat_map(move |f| Args::new(f, enter.unwrap_or_default(), leave))
     }
 
-    /// The arguments as the program passed them, where a tracer has changed any; without memory.
+    /// Returns the arguments as the program passed them, without memory; `None` if no tracer changed any.
     pub fn made(&self) -> Option<impl Iterator<Item = Arg<'a>> + use<'a>> {
         let made = self.traces?.made.as_deref()?;
         Some(Args::new(self.function?, made, None))
     }
 
-    /// The result that the program got, where a tracer has changed it.
+    /// Returns the result that the program got; `None` if no tracer changed it.
     pub fn given(&self) -> Option<Value> {
         let given = self.traces?.given.as_deref()?;
         Some(Value::read(self.function?.result, given, 0))
     }
 
-    /// The memory it read beyond what its arguments say by themselves.
+    /// Returns the memory that the command read and whose extent does not follow from its arguments.
     pub fn ranges_read(&self) -> Ranges<'a> {
         match (self.function, self.enter) {
             (Some(function), Some(enter)) => {
@@ -141,7 +149,7 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// The memory it wrote beyond what its arguments say by themselves.
+    /// Returns the memory that the command wrote and whose extent does not follow from its arguments.
     pub fn ranges_written(&self) -> Ranges<'a> {
         match (self.function, self.leave) {
             (Some(function), Some(leave)) => {
@@ -151,19 +159,19 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// The name of the parameter that a range belongs to.
+    /// Returns the name of the parameter that a range belongs to.
     pub fn param_of(&self, range: &Range<'_>) -> Option<&'a str> {
         let param = self.function?.params.get(usize::from(range.param?))?;
         Some(&param.name)
     }
 
-    /// Type of the elements that the parameter of a range points at, if that is known.
+    /// Returns the type of the elements that the parameter of a range points at, if it is known.
     pub fn element_of(&self, range: &Range<'_>) -> Option<Type> {
         self.function?.params.get(usize::from(range.param?))?.element
     }
 
-    /// The bytes of an observation of this command; a blob is read from the trace. `None` where
-    /// there are none, or not in the trace.
+    /// Returns the bytes of an observation of this command; a blob is read from the trace. `None` if there
+    /// are none, or the trace does not have them.
     pub fn bytes_of(&self, observation: Observation<'a>) -> Option<Bytes<'a>> {
         match observation {
             Observation::Bytes(bytes) => Some(Bytes::Record(bytes)),
@@ -174,14 +182,15 @@ impl<'a> Command<'a> {
         }
     }
 
-    /// The pixels of [`Self::observed_frame`], if they are in the trace: rows of RGBA from the bottom up.
+    /// Returns the pixels of [`Self::observed_frame`], if the trace has them: rows from the bottom up, RGBA
+    /// with one byte per component.
     pub fn frame_pixels(&self) -> Option<Arc<Vec<u8>>> {
         let frame = self.observed_frame.filter(|frame| frame.has_pixels())?;
         self.blobs.0.bytes(BlobName(frame.name), frame.size())
     }
 
-    /// What it returned, and the text that points at if it is text. `None` for a command that
-    /// returns nothing or whose leave record is not there.
+    /// Returns the result and, if it is a string, the string that it points at. `None` for a command that
+    /// returns nothing, or whose leave record was not read.
     pub fn result(&self) -> Option<(Value, Observation<'a>)> {
         let function = self.function.filter(|function| !function.result.is_void())?;
         let leave = self.leave?;
@@ -192,17 +201,17 @@ impl<'a> Command<'a> {
         Some((Value::read(function.result, leave, 0), text))
     }
 
-    /// What its trace says of commands and enums.
+    /// Returns the description of the trace's functions, enums and C structs.
     pub fn description(&self) -> &'a Description {
         self.description
     }
 
-    /// The enter record's payload, as recorded.
+    /// Returns the payload of the enter record, as recorded.
     pub fn enter_payload(&self) -> Option<&'a [u8]> {
         self.enter
     }
 
-    /// The leave record's payload, as recorded.
+    /// Returns the payload of the leave record, as recorded.
     pub fn leave_payload(&self) -> Option<&'a [u8]> {
         self.leave
     }

@@ -1,6 +1,6 @@
-//! The commands of a trace file, read in order.
+//! The commands of a trace file, in order of effect.
 //!
-//! Reads a block when no command is left of the blocks before it.
+//! Reads a block when the blocks before it have no more commands to give.
 
 use std::io::{self, Read, Seek};
 use std::ops::{Range, RangeInclusive};
@@ -14,12 +14,18 @@ use super::reader::TraceReader;
 use super::story::Begin;
 
 impl<R: Read + Seek> TraceReader<R> {
-    /// All commands, from the first block.
+    /// Reads all commands, from the first block on.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn commands(&mut self) -> io::Result<Commands<'_, R>> {
         self.commands_limited(HoldLimits::default())
     }
 
-    /// All commands, holding no more than `limits` say.
+    /// Reads all commands, holding no more than `limits` of incomplete ones.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn commands_limited(&mut self, limits: HoldLimits) -> io::Result<Commands<'_, R>> {
         let mut assembler = Assembler::new(limits);
         assembler.begin(self.header.begin());
@@ -35,8 +41,11 @@ impl<R: Read + Seek> TraceReader<R> {
         })
     }
 
-    /// The commands of these frames of every process. With an index the blocks before them are not
-    /// read, and a command entered there comes without its arguments.
+    /// Reads the commands in these frames of every process. With an index, the blocks before these frames
+    /// are not read, and a command that was entered there comes without its arguments.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn commands_in_frames(
         &mut self,
         frames: RangeInclusive<u64>,
@@ -58,34 +67,40 @@ impl<R: Read + Seek> TraceReader<R> {
     }
 }
 
-/// Commands of a trace, in order of effect; those in flight at the end come last.
+/// The commands of a trace in order of effect. Commands in flight at the end come last.
 pub struct Commands<'r, R> {
     reader: &'r mut TraceReader<R>,
     assembler: Assembler,
     next_block: usize,
     blocks_read: usize,
-    /// Index of the first block that is read only for the rest of commands begun before it.
+    /// From this block on, blocks are read only for the rest of commands that began before it.
     enough_at: usize,
-    /// The block read last is not as written; none after it is read.
+    /// True if the block read last is damaged. No further block is read.
     damaged: bool,
     frames: Option<RangeInclusive<u64>>,
 }
 
 impl<R: Read + Seek> Commands<'_, R> {
-    /// Has commands come with what tracers did to them, and those as well that a tracer had skipped, which
-    /// have no number. To be said before the first command.
+    /// Hands out commands with what tracers did to them, and commands that a tracer skipped, which have no
+    /// number. Call this before the first command.
     pub fn with_tracers(mut self) -> Self {
         self.assembler.tell_tracers();
         self
     }
 
-    /// The next command, or `None` at the end of what can be read: [`Self::tail`] says which end.
-    /// Errors are the file's; damage is not one.
+    /// Returns the next command, or `None` at the end of the readable part; [`Self::tail`] says how that
+    /// ends.
+    ///
+    /// # Errors
+    /// An error of the file. Damage is not an error.
     pub fn next_command(&mut self) -> io::Result<Option<Command<'_>>> {
         Ok(if self.advance()? { Some(self.command()) } else { None })
     }
 
-    /// Goes on to the next command, which [`Self::command`] then has. False at the end.
+    /// Goes on to the next command, which [`Self::command`] then returns. Returns false at the end.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn advance(&mut self) -> io::Result<bool> {
         while self.advance_any()? {
             let frame = self.assembler.frame();
@@ -96,23 +111,23 @@ impl<R: Read + Seek> Commands<'_, R> {
         Ok(false)
     }
 
-    /// The command that [`Self::advance`] came to.
+    /// Returns the command that [`Self::advance`] came to.
     pub fn command(&self) -> Command<'_> {
         let reader = &*self.reader;
         self.assembler.command(&reader.header.description, reader)
     }
 
-    /// How what was read ends.
+    /// Returns how the readable part of the file ends.
     pub fn tail(&self) -> &Tail {
         &self.reader.tail
     }
 
-    /// What was not as a whole trace has it, so far.
+    /// Returns the counts of records that a complete trace would not have like this, so far.
     pub fn anomalies(&self) -> Anomalies {
         self.assembler.anomalies()
     }
 
-    /// The assembler, for its state so far.
+    /// Returns the assembler, for the state that it has followed so far.
     pub fn assembler(&self) -> &Assembler {
         &self.assembler
     }
@@ -141,7 +156,7 @@ impl<R: Read + Seek> Commands<'_, R> {
         }
         self.next_block += 1;
         let file = self.reader.file.get_mut();
-        // Not worth it for one block.
+        // A thread is not worth it for one block.
         if self.blocks_read == 1 {
             file.begin_ahead(index);
         }
@@ -163,7 +178,7 @@ impl<R: Read + Seek> Commands<'_, R> {
     }
 }
 
-/// The blocks that hold these frames of all `processes`, by the index.
+/// Returns the blocks that hold these frames of all `processes`, by the index.
 fn blocks_of_frames(
     index: &TraceIndex,
     processes: usize,

@@ -1,8 +1,8 @@
-//! The description a trace carries of its commands: what decoders go by, instead of the tables
-//! they were built with.
+//! The description that a trace carries of its commands: decoders use it instead of the tables of their own
+//! build.
 //!
-//! Words that a later version may add (a representation, a kind) never make it unreadable: what is
-//! not understood is shown as the number it is stored as, or not at all.
+//! A later version may add representations and kinds. A decoder that does not know one shows the value as a
+//! number, or not at all.
 
 use std::borrow::Cow;
 use std::sync::OnceLock;
@@ -14,51 +14,57 @@ use gapii_commands::{
 pub use gapii_commands::{Effect, Kind, Observed, Repr};
 use serde::{Deserialize, Serialize};
 
-/// Every function and every enum group of a trace.
+/// The functions, enum groups and C structs of a trace.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(from = "Tables", into = "Tables")]
 pub struct Description {
     functions: Vec<Function>,
     groups: Vec<Group>,
     layouts: Vec<Layout>,
-    /// By function id: 1 + index in `functions`, or 0.
+    /// By function id: 1 + index in `functions`, or 0 if no function has the id.
     by_id: Vec<u32>,
 }
 
-/// A command of an API.
+/// A function of an API.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Function {
-    /// Id in record headers: that of the build that recorded the trace.
+    /// Id in record headers, from the build that recorded the trace.
     pub id: u16,
+    /// Name as the API spells it.
     pub name: String,
-    /// This build's command of the same name, found once by [`Description::new`]; `None` for a command
-    /// that this build does not know.
+    /// This build's command of the same name, found by [`Description::new`]; `None` if this build has none.
     #[serde(skip)]
     pub known: Option<CommandId>,
-    /// `egl`, `gles`, …
+    /// Name of the API: `egl`, `gles`, `level_zero`.
     pub api: String,
+    /// Parameters, in order.
     #[serde(default)]
     pub params: Vec<Param>,
+    /// Type of the result.
     pub result: Type,
-    /// Bytes of the enter payload before observations, padding not counted.
+    /// Bytes of the enter payload before observations, without padding.
     pub fixed_len: u32,
+    /// When the command takes effect.
     #[serde(with = "effect_word")]
     pub effect: Effect,
-    /// Whether a leave record follows.
+    /// True if the command has a leave record also where nothing is timed.
     pub leaves: bool,
 }
 
 /// A parameter of a command.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Param {
+    /// Name as the API spells it.
     pub name: String,
+    /// Type of the argument.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// Bytes from the start of the enter payload.
+    /// Offset of the argument in the enter payload, in bytes.
     pub offset: u32,
+    /// Whether a slot for the memory it points at is in the enter record, in the leave record, or in none.
     #[serde(with = "observed_word", default = "not_observed")]
     pub observed: Observed,
-    /// Type of the elements of observed memory.
+    /// Type of the elements of that memory, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<Type>,
 }
@@ -67,20 +73,23 @@ pub struct Param {
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(from = "TypeWords", into = "TypeWords")]
 pub struct Type {
-    /// `None`: stored in a way that only later versions know.
+    /// How the value is stored; `None` if only later versions know.
     pub repr: Option<Repr>,
+    /// What the value means.
     pub kind: Kind,
 }
 
-/// A C struct in a program's memory.
+/// A C struct in the program's memory.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Layout {
+    /// Name as the API spells it.
     pub name: String,
-    /// In bytes.
+    /// Size in bytes.
     pub size: u32,
-    /// The value of the first field, by which it is told in a chain.
+    /// Value of the first field that identifies this struct in a chain.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stype: Option<u32>,
+    /// Fields, by offset.
     #[serde(default)]
     pub fields: Vec<Field>,
 }
@@ -88,16 +97,17 @@ pub struct Layout {
 /// A field of a C struct.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Field {
+    /// Name as the API spells it.
     pub name: String,
-    /// `void` of the kind `struct` for a struct inside of this one.
+    /// Type of the field. A nested struct has the representation `void` and the kind `struct`.
     #[serde(rename = "type")]
     pub ty: Type,
-    /// In bytes.
+    /// Offset in the struct, in bytes.
     pub offset: u32,
-    /// The number of elements of an array inside of the struct; 0: it is one value.
+    /// Number of elements of an array inside of the struct; 0 for a single value.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub len: u32,
-    /// Type of the elements that an address leads to.
+    /// Type of the elements that the field points at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub element: Option<Type>,
 }
@@ -105,17 +115,18 @@ pub struct Field {
 /// The names of an enum or bitfield.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Group {
+    /// Name as the API spells it.
     pub name: String,
-    /// Sorted by value.
+    /// Values with their names, sorted by value.
     pub values: Vec<(u64, String)>,
-    /// The group that knows the values this one leaves out.
+    /// Index of the group that names values which this group lacks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fallback: Option<u16>,
 }
 
 impl Description {
-    /// A description of these functions; `groups` and `layouts` are what their types' indices refer to. Of
-    /// functions with one id the first counts; ids of records that are not commands are left out.
+    /// Makes a description. `groups` and `layouts` are what the indices in types refer to. If several
+    /// functions have one id, the first counts; ids of records that are not commands are ignored.
     pub fn new(mut functions: Vec<Function>, mut groups: Vec<Group>, layouts: Vec<Layout>) -> Self {
         for function in &mut functions {
             function.known = CommandId::named(&function.name);
@@ -135,34 +146,35 @@ impl Description {
         Self { functions, groups, layouts, by_id }
     }
 
-    /// The description of the functions this build knows; made once.
+    /// Returns the description of the functions that this build knows. It is made once.
     pub fn built_in() -> &'static Self {
         static BUILT_IN: OnceLock<Description> = OnceLock::new();
         BUILT_IN.get_or_init(|| descriptions().into())
     }
 
-    /// The function of a record's id.
+    /// Returns the function with this id.
     #[inline]
     pub fn function(&self, id: u16) -> Option<&Function> {
         let entry = *self.by_id.get(usize::from(id))?;
         self.functions.get((entry as usize).checked_sub(1)?)
     }
 
+    /// Returns all functions.
     pub fn functions(&self) -> &[Function] {
         &self.functions
     }
 
-    /// The function of that name.
+    /// Returns the function with this name.
     pub fn named(&self, name: &str) -> Option<&Function> {
         self.functions.iter().find(|function| function.name == name)
     }
 
-    /// The trace's function that is this command of this build.
+    /// Returns the trace's function for a command of this build.
     pub fn of(&self, command: CommandId) -> Option<&Function> {
         self.functions.iter().find(|function| function.known == Some(command))
     }
 
-    /// Something of every function, by its id; of ids between that no function has `none`.
+    /// Returns a table by function id with `of` of each function, and `none` for ids without one.
     pub fn table<T: Clone>(&self, none: T, of: impl Fn(&Function) -> T) -> Vec<T> {
         let count = self.functions.iter().map(|function| usize::from(function.id) + 1).max();
         let mut table = vec![none; count.unwrap_or(0)];
@@ -172,21 +184,22 @@ impl Description {
         table
     }
 
-    /// The C struct of that index.
+    /// Returns the C struct with this index.
     pub fn layout(&self, index: u16) -> Option<&Layout> {
         self.layouts.get(usize::from(index))
     }
 
-    /// The C struct that has this value in its first field.
+    /// Returns the C struct that this value of the first field identifies.
     pub fn chained(&self, stype: u32) -> Option<&Layout> {
         self.layouts.iter().find(|layout| layout.stype == Some(stype))
     }
 
+    /// Returns all enum groups.
     pub fn groups(&self) -> &[Group] {
         &self.groups
     }
 
-    /// The name of `value` in the group at this index, or in the group it falls back to.
+    /// Returns the name of `value` in the group with this index, or in its fallback group.
     pub fn enum_name(&self, group: u16, value: u64) -> Option<&str> {
         let group = self.groups.get(usize::from(group))?;
         group.name_of(value).or_else(|| {
@@ -195,8 +208,8 @@ impl Description {
         })
     }
 
-    /// The names of the bits of `value` in the group at this index, lowest first, and the bits that
-    /// have no name. A name of the whole value stands alone.
+    /// Returns the names of the bits of `value` in the group with this index, lowest bit first, and the
+    /// bits without a name. A name of the whole value stands alone.
     pub fn bit_names(&self, group: u16, value: u64) -> (Vec<&str>, u64) {
         let Some(group) = self.groups.get(usize::from(group)) else { return (Vec::new(), value) };
         if let Some(name) = group.name_of(value) {
@@ -207,8 +220,8 @@ impl Description {
         (bits.map(|(_, name)| name.as_str()).collect(), value & !named)
     }
 
-    /// The names of a bitfield's bits joined by `|`, and behind them in hexadecimal the bits that
-    /// have none; `0` where there are no bits.
+    /// Returns the names of the bits of `value` joined by `|`, followed by the bits without a name in
+    /// hexadecimal; `0` if no bit is set.
     pub fn bits_text(&self, group: u16, value: u64) -> String {
         let (names, rest) = self.bit_names(group, value);
         match (names.is_empty(), rest) {
@@ -221,13 +234,14 @@ impl Description {
 }
 
 impl Function {
-    /// Bytes of the leave payload before observations, padding not counted.
+    /// Returns the bytes of the leave payload before observations, without padding.
     pub fn result_len(&self) -> usize {
         usize::from(self.result.repr.map_or(8, Repr::size))
     }
 }
 
 impl Group {
+    /// Returns the name of a value in this group alone.
     pub fn name_of(&self, value: u64) -> Option<&str> {
         let at = self.values.binary_search_by_key(&value, |entry| entry.0).ok()?;
         self.values.get(at).map(|entry| entry.1.as_str())
@@ -235,9 +249,10 @@ impl Group {
 }
 
 impl Type {
-    /// Nothing: the result of a command that returns none.
+    /// No value: the result of a function that returns nothing.
     pub const VOID: Self = Self { repr: Some(Repr::Void), kind: Kind::Number };
 
+    /// Returns true if there is no value.
     pub fn is_void(self) -> bool {
         self.repr == Some(Repr::Void)
     }
@@ -366,7 +381,7 @@ fn not_observed() -> Observed {
     Observed::No
 }
 
-/// [`Effect`] as a word; unknown ones leave it to the records' flags.
+/// [`Effect`] as a word. An unknown word means that the flags of the records decide.
 mod effect_word {
     use super::{Cow, Deserialize, Effect};
 

@@ -1,10 +1,10 @@
-//! A file read at a position of one's own, apart from whoever else reads it.
+//! A file that is read at a position of its own, independent of other readers of the same file.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::os::unix::fs::FileExt;
 
-/// A trace file that others may read, or write, meanwhile.
+/// A trace file that other threads and processes may read or write at the same time.
 #[derive(Debug)]
 pub struct FileAt {
     file: File,
@@ -12,12 +12,19 @@ pub struct FileAt {
 }
 
 impl FileAt {
-    /// The same file, whatever has its name by now.
+    /// Opens the same file with its own position, at the start. It stays this file even if the path is
+    /// replaced.
+    ///
+    /// # Errors
+    /// An error of duplicating the descriptor.
     pub fn of(file: &File) -> io::Result<Self> {
         Ok(Self { file: file.try_clone()?, at: 0 })
     }
 
-    /// The same file from its start.
+    /// Opens the same file with a further position, at the start.
+    ///
+    /// # Errors
+    /// An error of duplicating the descriptor.
     pub fn again(&self) -> io::Result<Self> {
         Self::of(&self.file)
     }

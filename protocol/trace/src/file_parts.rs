@@ -11,30 +11,49 @@ use super::header::{HEADER_FRAME_BYTES_MAX, HeaderError, TraceHeader};
 use super::index::{INDEX_FRAME_BYTES_MAX, TraceIndex};
 use super::scan::{Found, FoundFrame, Scanner, Step};
 
-/// How what can be read of a file ends. Offsets are in bytes from the file's start.
+/// How the readable part of a file ends. Offsets are in bytes from the file's start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Tail {
     /// With a footer, as written.
     Complete,
-    /// The file ends before its footer; what begins at `at` is missing or cut.
-    Truncated { at: u64 },
-    /// What begins at `at` is not as written.
-    Damaged { at: u64, why: String },
+    /// The file ends before its footer.
+    Truncated {
+        /// Where the missing or cut part begins.
+        at: u64,
+    },
+    /// The file has bytes that are not as written.
+    Damaged {
+        /// Where the damaged part begins.
+        at: u64,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 /// Why a file can't be read at all.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
+    /// The file can't be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The header frame is invalid.
     #[error("not a trace: {0}")]
     Header(#[from] HeaderError),
+    /// The file does not begin with a header frame.
     #[error("not a trace: no header frame")]
     NotATrace,
+    /// The header frame exceeds the limit.
     #[error("not a trace: header of {len} bytes exceeds the limit of {HEADER_FRAME_BYTES_MAX}")]
-    HeaderTooLong { len: u64 },
+    HeaderTooLong {
+        /// Its length, in bytes.
+        len: u64,
+    },
+    /// The file ends inside of its header.
     #[error("file of {file_len} bytes ends within its header")]
-    HeaderTruncated { file_len: u64 },
+    HeaderTruncated {
+        /// Length of the file, in bytes.
+        file_len: u64,
+    },
 }
 
 /// Where the parts of a file are.
@@ -46,8 +65,8 @@ pub(super) struct FileParts {
 }
 
 impl FileParts {
-    /// The parts behind a header of `header_len` bytes: by the trailer where it holds, else by a walk over
-    /// all frames.
+    /// Finds the parts behind a header frame of `header_len` bytes: by the trailer if it is valid,
+    /// otherwise by walking over all frames.
     pub(super) fn find<R: Read + Seek>(
         input: &mut R,
         header_len: u64,
@@ -85,7 +104,8 @@ pub(super) fn read_header<R: Read + Seek>(
     Ok((TraceHeader::decode(&frame)?, len))
 }
 
-/// What the end of the file says, if all of it holds: trailer, footer, and an index that fits.
+/// Finds the parts by the trailer. Returns `None` unless trailer, footer and index are all valid and fit
+/// the file.
 fn parts_by_trailer<R: Read + Seek>(
     input: &mut R,
     header_len: u64,
@@ -112,7 +132,7 @@ fn parts_by_trailer<R: Read + Seek>(
     Ok(Some(FileParts { blocks, index: Some(index), footer: Some(footer), tail: Tail::Complete }))
 }
 
-/// The blocks of an index, if they lie in order between header and index.
+/// Returns the blocks of an index, if they are in order between the header and `end`.
 fn locate_blocks(index: &TraceIndex, header_len: u64, end: u64) -> Option<Vec<BlockLocation>> {
     let compressed_max = zstd::zstd_safe::compress_bound(BLOCK_BYTES_MAX) as u64;
     let mut at = header_len;
@@ -132,7 +152,7 @@ fn locate_blocks(index: &TraceIndex, header_len: u64, end: u64) -> Option<Vec<Bl
     (at <= end).then_some(blocks)
 }
 
-/// What a walk over all frames finds.
+/// Finds the parts by walking over all frames.
 fn parts_by_scan<R: Read + Seek>(
     input: &mut R,
     header_len: u64,
@@ -180,8 +200,8 @@ enum Table {
     Footer(Box<Footer>),
 }
 
-/// The index or footer that a walk found; notes in `tail` what is wrong with it. Frames of others
-/// are passed over.
+/// Returns the index or footer in a frame that the walk found, and notes in `tail` what is wrong with it.
+/// Other skippable frames are ignored.
 fn read_table<R: Read + Seek>(
     input: &mut R,
     frame: FoundFrame,
@@ -227,7 +247,7 @@ fn read_table<R: Read + Seek>(
     }
 }
 
-/// Whether the last bytes of a footer frame say where it is, and that there is no index.
+/// Returns true if the trailer of a footer frame has the right offset and says that there is no index.
 fn trailer_fits(frame: &[u8], offset: u64) -> bool {
     let trailer = frame.last_chunk::<TRAILER_BYTES>().and_then(Trailer::from_bytes);
     trailer == Some(Trailer { index_offset: NO_INDEX, footer_offset: offset })

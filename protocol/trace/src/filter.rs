@@ -1,6 +1,6 @@
-//! What of a program's commands a capture is to have.
+//! Which commands of the programs a capture records.
 //!
-//! By whose they are and which they are, never by what they say. Filters no record itself.
+//! A filter selects by thread, API and function, never by arguments. This module filters no record itself.
 
 use std::fmt;
 
@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::description::{Description, Function};
 
-/// Words of a filter, and bytes of each, at most.
+/// Most words of a filter.
 pub const WORDS_MAX: usize = 256;
+/// Longest word of a filter, in bytes.
 pub const WORD_LEN_MAX: usize = 128;
 /// Commands that end a frame.
 const FRAME_ENDS: [CommandId; 6] = [
@@ -22,27 +23,28 @@ const FRAME_ENDS: [CommandId; 6] = [
     CommandId::ZE_COMMAND_QUEUE_EXECUTE_COMMAND_LISTS,
 ];
 
-/// A command is wanted that fits a word of each list; a list without words fits all.
+/// Three lists of words. A command is recorded if each list is empty or has a word that matches the
+/// command.
 ///
-/// Commands that end a frame are wanted always: without them there are no frames.
+/// Commands that end a frame are always recorded, because a trace without them has no frames.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Filter {
-    /// Threads, by their ids or by patterns of their names.
+    /// Thread ids, or patterns of thread names.
     pub threads: Vec<String>,
-    /// `egl`, `gles`, `level_zero`.
+    /// Names of APIs: `egl`, `gles`, `level_zero`.
     pub apis: Vec<String>,
-    /// Patterns of functions' names.
+    /// Patterns of function names.
     pub functions: Vec<String>,
 }
 
 impl Filter {
-    /// Whether it wants all there is.
+    /// Returns true if the filter lets every command through.
     pub fn is_empty(&self) -> bool {
         self.threads.is_empty() && self.apis.is_empty() && self.functions.is_empty()
     }
 
-    /// Whether it wants what this thread calls.
+    /// Returns true if the filter lets commands of this thread through.
     pub fn wants_thread(&self, tid: u32, name: &str) -> bool {
         let is_it = |word: &String| match word.parse::<u32>() {
             Ok(number) => number == tid,
@@ -51,19 +53,20 @@ impl Filter {
         self.threads.is_empty() || self.threads.iter().any(is_it)
     }
 
-    /// Whether it wants what threads that it wants call of this function.
+    /// Returns true if the filter lets calls of this function through, as far as their thread is wanted.
     pub fn wants_function(&self, function: &Function) -> bool {
         (self.apis.is_empty() || self.apis.contains(&function.api))
             && (self.functions.is_empty()
                 || self.functions.iter().any(|word| fits(word, &function.name)))
     }
 
-    /// Whether a function is wanted whoever calls it.
+    /// Returns true if calls of this function are recorded on every thread, whatever the filter says.
     pub fn is_wanted_of_all(function: &Function) -> bool {
         function.known.is_some_and(|known| FRAME_ENDS.contains(&known))
     }
 
-    /// A sentence about what is wrong with it: words that fit nothing, or are too many.
+    /// Returns a sentence about what is wrong with the filter: a word that matches nothing, or too many or
+    /// too long words. `None` if it is valid.
     pub fn mistake(&self, description: &Description) -> Option<String> {
         let words = || self.threads.iter().chain(&self.apis).chain(&self.functions);
         if words().count() > WORDS_MAX {
@@ -89,7 +92,7 @@ impl Filter {
     }
 }
 
-/// What is wanted, in one line.
+/// The lists that are not empty, in one line.
 impl fmt::Display for Filter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let lists =
@@ -106,11 +109,11 @@ impl fmt::Display for Filter {
     }
 }
 
-/// Whether a name fits a pattern, in which `*` stands for any characters and `?` for one.
+/// Returns true if a name matches a pattern, in which `*` stands for any characters and `?` for one.
 pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut in_name) = (0, 0);
-    // Behind the last `*`, and where in the name what it stands for ends so far.
+    // The place behind the last `*`, and where the characters that this `*` stands for end in the name so far.
     let mut star = None;
     while in_name < name.len() {
         match pattern.get(at) {

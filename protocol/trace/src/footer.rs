@@ -1,7 +1,6 @@
 //! The footer of a trace file: how the capture went, and the ledger of every thread.
 //!
-//! `produced` is what the application counted, handed on unaltered; nothing here is derived from
-//! the stream by a reader.
+//! `produced` is the application's own count, unaltered. No reader derives anything here from the stream.
 
 use gapii_abi::atom::{EndReason, InFlight, Seam};
 use serde::{Deserialize, Serialize};
@@ -13,43 +12,49 @@ pub use super::ledger::{GapEntry, Lost, ThreadLedger};
 use super::memory_totals::MemoryTotals;
 use crate::filter::Filter;
 
-/// Longest footer frame a reader takes, in bytes.
+/// Longest footer frame that a reader accepts, in bytes.
 pub const FOOTER_FRAME_BYTES_MAX: usize = 64 << 20;
 
-/// Last frame of a finished trace file.
+/// The body of the footer, the last frame of a finished trace file.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Footer {
-    /// Why the stream ended; the same as in its END record.
+    /// Why the stream ended, as in its END record.
     #[serde(with = "atom_serde::end_reason")]
     pub reason: EndReason,
-    /// The signal that ended the program, where its parent saw it.
+    /// The signal that ended the program, if its parent process saw it.
     pub signal: Option<i32>,
-    /// Nanoseconds of Unix time.
+    /// When the capture began, in nanoseconds of Unix time.
     pub started_unix_ns: u64,
+    /// When the capture ended, in nanoseconds of Unix time.
     pub ended_unix_ns: u64,
-    /// By how much the calendar was set back in between, in nanoseconds.
+    /// How far the system's calendar clock was set back during the capture, in nanoseconds.
     #[serde(skip_serializing_if = "is_zero")]
     pub set_back_ns: u64,
+    /// What the stream holds.
     pub totals: Totals,
+    /// What the stream lacks.
     pub lost: Lost,
+    /// The processes of the capture.
     pub processes: Vec<ProcessEntry>,
+    /// The ledger of each thread.
     pub threads: Vec<ThreadLedger>,
-    /// Every stretch of commands that were not recorded.
+    /// Each stretch of commands that was not recorded.
     pub gaps: Vec<GapEntry>,
-    /// Rings that were no longer read because of what was in them.
+    /// Rings that the daemon stopped reading because their contents break the rules.
     pub refused: Vec<RefusedRing>,
-    /// The commands of the END record.
+    /// The commands in flight, as in the END record.
     #[serde(with = "atom_serde::in_flight")]
     pub in_flight: Vec<InFlight>,
+    /// What was asked of the capture.
     pub options: CaptureOptions,
-    /// The stream begins with what there was when the capture began.
+    /// True if the stream has a snapshot.
     pub snapshot: bool,
-    /// For how long a thread was held for that, at most, in microseconds.
+    /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// What that leaves out, a sentence each.
+    /// What the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
-    /// Where another daemon took the capture up.
+    /// Where other daemons continued the capture.
     #[serde(with = "atom_serde::seams", skip_serializing_if = "Vec::is_empty")]
     pub seams: Vec<Seam>,
 }
@@ -58,16 +63,19 @@ pub struct Footer {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Totals {
-    /// Ended frames of all processes.
+    /// Frames that ended, over all processes.
     pub frames: u64,
     /// Commands that took effect.
     pub calls: u64,
-    /// Records that came from applications.
+    /// Records from applications.
     pub records: u64,
+    /// Blocks.
     pub blocks: u64,
-    /// Bytes of all blocks before and after compression.
+    /// Bytes of all blocks before compression.
     pub raw_bytes: u64,
+    /// Bytes of all blocks after compression.
     pub compressed_bytes: u64,
+    /// Blobs and observations.
     pub memory: MemoryTotals,
 }
 
@@ -77,22 +85,29 @@ pub struct Totals {
 pub struct ProcessEntry {
     /// Index in the trace.
     pub process: u32,
+    /// Process id of the operating system.
     pub pid: u32,
+    /// The kernel's name for the process.
     pub name: String,
+    /// Path of the executable.
     pub exe: String,
-    /// `egl`, `gles`, …: what it issued commands of.
+    /// APIs of which the process issued commands: `egl`, `gles`, `level_zero`.
     pub apis: Vec<String>,
-    /// Ended frames.
+    /// Frames that ended.
     pub frames: u64,
 }
 
-/// A ring that was no longer read because of what was in it.
+/// A ring that the daemon stopped reading because its contents break the rules.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RefusedRing {
+    /// Index of the process in the trace.
     pub process: u32,
+    /// Slot of the ring in the process' segment.
     pub slot: u32,
+    /// Thread id of the ring's owner.
     pub tid: u32,
+    /// What was wrong, in one sentence.
     pub why: String,
 }
 
@@ -100,31 +115,40 @@ pub struct RefusedRing {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct CaptureOptions {
+    /// Frames to record of each process; `None` for no limit.
     pub frames: Option<u64>,
+    /// Frames that pass before the first recorded one.
     pub skip_frames: u64,
+    /// Seconds after which the capture ends.
     pub seconds: Option<f64>,
-    /// `wait` or `drop`.
+    /// What a thread does when its ring is full: `wait` or `drop`.
     pub overflow: String,
+    /// Milliseconds that a thread waits for ring space before it leaves the capture.
     pub stall_ms: u64,
+    /// The first of every so many frames is read back; `None` for none.
     pub observe_frames: Option<u32>,
+    /// True if the pixels of these frames are recorded, not only their hash.
     pub frame_pixels: bool,
-    /// The driver's time was measured. Left out where it was not, as it was before there were times.
+    /// True if the driver's time was measured. Left out of the file where it is false, as by writers that
+    /// knew no times.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub timing: bool,
-    /// Frames are what was given to a queue of a compute API's, also of a process that showed something.
+    /// True if submissions to a queue of a compute API count as frames, also in processes that swap.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub counts_submits: bool,
-    /// What was kept was to have so many frames, with so many from one keyframe to the next.
+    /// Of a saved trace: frames that were to be kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_frames: Option<u64>,
+    /// Of a saved trace: frames from one keyframe to the next.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keyframe_every: Option<u32>,
-    /// What of the programs' commands was to be recorded; left out where that was all.
+    /// Which commands were recorded. Left out of the file if it lets every command through.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
-    /// What was waited for before it began, as a person says it.
+    /// The trigger that the capture waited for, as the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
+    /// The command line that led to the capture.
     pub command: Vec<String>,
 }
 
@@ -133,15 +157,18 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Footer {
-    /// The whole frame, of a trace of this format version, to be written at byte `footer_offset` of the
-    /// file; `index_offset` is that of the index frame, if one was written.
+    /// Returns the whole frame, for a trace of format version `version`. The frame will be at offset
+    /// `footer_offset` of the file, and the index frame, if there is one, at `index_offset`; both in bytes.
     pub fn encode(&self, version: u32, index_offset: Option<u64>, footer_offset: u64) -> Vec<u8> {
         let body = rmp_serde::to_vec_named(self).expect("a footer has no unserializable value");
         let trailer = Trailer { index_offset: index_offset.unwrap_or(NO_INDEX), footer_offset };
         encode_frame(FrameKind::Footer, version, &body, Some(trailer))
     }
 
-    /// The footer whose frame fills `frame`.
+    /// Returns the footer whose frame fills `frame`.
+    ///
+    /// # Errors
+    /// [`TableError`].
     pub fn decode(frame: &[u8]) -> Result<Self, TableError> {
         decode_table(FrameKind::Footer, frame)
     }

@@ -1,76 +1,113 @@
-//! The frames a trace file is made of: ours are skippable frames with a tag, a checksum and a
-//! version; data are standard zstd frames.
+//! The zstd frames of a trace file: header, index and footer are skippable frames with a tag, a checksum
+//! and a version; blocks are data frames.
 //!
 //! ```text
 //!   0  u32  0x184D2A50 header, 0x184D2A51 index, 0x184D2A52 footer
 //!   4  u32  bytes that follow
 //!   8  [8]  "GAPIIHDR", "GAPIIIDX", "GAPIIFTR"
 //!  16  u32  CRC-32 (IEEE) of the body
-//!  20  u32  format version a reader must know
+//!  20  u32  format version that a reader must know
 //!  24       body
 //!           the footer only: u64 offset of the index frame, u64 offset of this frame, "GAPIIEND"
 //! ```
 //!
-//! Knows nothing of what a body says.
+//! Does not look into bodies.
 
 use std::ops::RangeInclusive;
 
-/// Format versions this code reads.
+/// Format versions that this build reads.
 pub const FORMAT_VERSIONS: RangeInclusive<u32> = 2..=4;
-/// Format version of traces without times, whose readers need know no other.
+/// Format version of traces without times.
 pub const UNTIMED_VERSION: u32 = 2;
-/// Format version of traces in which records may have the driver's time.
+/// Format version of traces whose leave records may have the driver's time.
 pub const TIMED_VERSION: u32 = 3;
-/// Format version of traces that were kept: they may begin at a keyframe, and have more of them.
+/// Format version of saved traces: they may begin at a keyframe, and have further ones.
 pub const KEPT_VERSION: u32 = 4;
 /// First word of a zstd data frame.
 pub const DATA_MAGIC: u32 = 0xFD2F_B528;
-/// First words of skippable frames, ours and others'.
+/// First words of skippable frames, of this format and of others (RFC 8878, 3.1.2).
 pub const SKIPPABLE_MAGICS: RangeInclusive<u32> = 0x184D_2A50..=0x184D_2A5F;
-/// Bytes of a skippable frame before its content.
+/// Length of the header of a skippable frame, in bytes.
 pub const SKIPPABLE_HEADER_BYTES: usize = 8;
-/// Bytes of our frames before the body.
+/// Bytes before the body of a header, index or footer frame.
 pub const FRAME_HEADER_BYTES: usize = 24;
-/// Bytes of the footer frame after the body.
+/// Bytes after the body of the footer frame.
 pub const TRAILER_BYTES: usize = 24;
 /// Last eight bytes of a finished trace file.
 pub const END_TAG: [u8; 8] = *b"GAPIIEND";
-/// What the trailer says when the file has no index.
+/// Offset in the trailer of a file without an index.
 pub const NO_INDEX: u64 = u64::MAX;
 
-/// The three frames of ours.
+/// The three frames that are not blocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum FrameKind {
+    /// First frame of the file.
     Header,
+    /// Table of blocks, frames and blobs.
     Index,
+    /// Last frame of the file.
     Footer,
 }
 
-/// Why a frame of ours is refused.
+/// Why a header, index or footer frame is rejected. `kind` is its name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum FrameError {
+    /// The magic or the tag is not that of the expected frame.
     #[error("not a {0} frame")]
     NotOne(&'static str),
+    /// The frame is shorter than its fixed parts.
     #[error("{kind} frame of {len} bytes is too short")]
-    Short { kind: &'static str, len: usize },
+    Short {
+        /// Name of the frame.
+        kind: &'static str,
+        /// Its length, in bytes.
+        len: usize,
+    },
+    /// The frame's length word is wrong.
     #[error("{kind} frame says {declared} bytes where {len} are")]
-    Length { kind: &'static str, declared: u64, len: usize },
+    Length {
+        /// Name of the frame.
+        kind: &'static str,
+        /// Length by the length word, in bytes.
+        declared: u64,
+        /// Length of the frame, in bytes.
+        len: usize,
+    },
+    /// The checksum of the body is wrong.
     #[error("{kind} body has checksum {found:#010x}, its frame says {expected:#010x}")]
-    Checksum { kind: &'static str, expected: u32, found: u32 },
+    Checksum {
+        /// Name of the frame.
+        kind: &'static str,
+        /// Checksum in the frame.
+        expected: u32,
+        /// Checksum of the body.
+        found: u32,
+    },
+    /// The frame needs a format version that this build does not read.
     #[error("{kind} needs format version {needed}, this reader knows {min} to {max}")]
-    Version { kind: &'static str, needed: u32, min: u32, max: u32 },
+    Version {
+        /// Name of the frame.
+        kind: &'static str,
+        /// Version that a reader must know.
+        needed: u32,
+        /// Oldest version that this build reads.
+        min: u32,
+        /// Newest version that this build reads.
+        max: u32,
+    },
 }
 
-/// Where the trailer of a finished file says things are, in bytes from the file's start.
+/// The end of a finished file: where index and footer are, in bytes from the file's start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Trailer {
-    /// [`NO_INDEX`] where there is none.
+    /// Offset of the index frame; [`NO_INDEX`] if there is none.
     pub index_offset: u64,
+    /// Offset of the footer frame.
     pub footer_offset: u64,
 }
 
 impl FrameKind {
-    /// First word of the frame.
+    /// Returns the first word of the frame.
     pub const fn magic(self) -> u32 {
         match self {
             Self::Header => 0x184D_2A50,
@@ -79,7 +116,7 @@ impl FrameKind {
         }
     }
 
-    /// First eight bytes of the frame's content.
+    /// Returns the first eight bytes of the frame's content.
     pub const fn tag(self) -> [u8; 8] {
         match self {
             Self::Header => *b"GAPIIHDR",
@@ -88,6 +125,7 @@ impl FrameKind {
         }
     }
 
+    /// Returns `header`, `index` or `footer`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Header => "header",
@@ -98,6 +136,7 @@ impl FrameKind {
 }
 
 impl Trailer {
+    /// Returns the trailer as it stands in the file.
     pub fn to_bytes(self) -> [u8; TRAILER_BYTES] {
         let mut bytes = [0; TRAILER_BYTES];
         bytes[..8].copy_from_slice(&self.index_offset.to_le_bytes());
@@ -106,14 +145,15 @@ impl Trailer {
         bytes
     }
 
-    /// `None` unless the bytes end in [`END_TAG`].
+    /// Reads a trailer. Returns `None` unless the bytes end in [`END_TAG`].
     pub fn from_bytes(bytes: &[u8; TRAILER_BYTES]) -> Option<Self> {
         let word = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| bytes[at + i]));
         (bytes[16..] == END_TAG).then(|| Self { index_offset: word(0), footer_offset: word(8) })
     }
 }
 
-/// A whole frame of ours around `body`, with `trailer` after it; `version` is what readers must know.
+/// Returns a whole frame with this body and, of a footer, this trailer. `version` is the version that
+/// readers must know.
 pub(crate) fn encode_frame(
     kind: FrameKind,
     version: u32,
@@ -136,12 +176,12 @@ pub(crate) fn encode_frame(
     out
 }
 
-/// The body of the frame that fills `bytes`, once length, tag, version and checksum agree.
+/// Returns the body of the frame that fills `bytes`, if length, tag, version and checksum are valid.
 pub(crate) fn decode_frame(kind: FrameKind, bytes: &[u8]) -> Result<&[u8], FrameError> {
     decode_versioned(kind, bytes).map(|(body, _)| body)
 }
 
-/// The same, and the version that readers must know.
+/// Like [`decode_frame`]; also returns the version that readers must know.
 pub(crate) fn decode_versioned(kind: FrameKind, bytes: &[u8]) -> Result<(&[u8], u32), FrameError> {
     let name = kind.name();
     let trailer = if kind == FrameKind::Footer { TRAILER_BYTES } else { 0 };

@@ -1,7 +1,6 @@
 //! The header of a trace file: who wrote it, and the description of every command in it.
 //!
-//! The body is one zstd frame of MessagePack. Says nothing about how the capture went; that is the
-//! footer's.
+//! The body is one zstd frame of MessagePack. How the capture went is in the footer.
 
 use std::borrow::Cow;
 
@@ -13,19 +12,20 @@ use super::frame::{FrameError, FrameKind, UNTIMED_VERSION, decode_versioned, enc
 use super::story::Begin;
 use crate::filter::Filter;
 
-/// Longest header frame a reader takes, in bytes.
+/// Longest header frame that a reader accepts, in bytes.
 pub const HEADER_FRAME_BYTES_MAX: usize = 16 << 20;
-/// Longest header body a reader takes, decompressed, in bytes.
+/// Longest decompressed header body that a reader accepts, in bytes.
 pub const HEADER_BODY_BYTES_MAX: usize = 16 << 20;
-/// Programs wait for a capture to begin: a header is to take little time, and may take some kilobytes.
+/// The zstd level of headers: a low one, because programs wait for the capture to begin, and some kilobytes
+/// more do no harm.
 const HEADER_LEVEL: i32 = 3;
 
-/// First frame of a trace file.
+/// The body of the header, the first frame of a trace file.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct TraceHeader {
-    /// Format version of the writer; at least the one a reader must know.
+    /// Format version of the writer. At least the version in the frame, which a reader must know.
     pub version: u32,
-    /// Program and version, for people.
+    /// Name and version of the program that wrote the trace, for people.
     #[serde(default)]
     pub writer: String,
     /// The daemon's session, as 32 hexadecimal digits.
@@ -34,22 +34,23 @@ pub struct TraceHeader {
     /// When the capture began, in nanoseconds of Unix time.
     #[serde(default)]
     pub started_unix_ns: u64,
-    /// The same moment on `CLOCK_MONOTONIC`, in nanoseconds.
+    /// The same moment in nanoseconds of `CLOCK_MONOTONIC`.
     #[serde(default)]
     pub started_ns: u64,
-    /// The capture's number in the session; 0 where it is not known.
+    /// Number of the capture in the session; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub capture: u64,
-    /// Of a trace that was kept: where in its capture it begins.
+    /// Of a saved trace: where in its capture the trace begins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<KeptFrom>,
-    /// What of the programs' commands is in the trace, where that is not all.
+    /// Which commands the trace has, if it does not have all.
     #[serde(default, skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+    /// The functions, enums and C structs that the records refer to.
     pub description: Cow<'static, Description>,
 }
 
-/// Where in its capture a trace begins that was kept.
+/// Where in its capture a saved trace begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeptFrom {
@@ -57,21 +58,30 @@ pub struct KeptFrom {
     pub block: u64,
     /// Commands that took effect before it.
     pub seq: u64,
-    /// The first block begins with a keyframe, and not with the capture.
+    /// True if the first block begins at a keyframe; false if it begins with the capture.
     pub is_keyframe: bool,
 }
 
-/// Why a header is refused.
+/// Why a header is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum HeaderError {
+    /// The frame around it is invalid.
     #[error(transparent)]
     Frame(#[from] FrameError),
+    /// The body can't be decompressed.
     #[error("header body: {0}")]
     Body(#[from] DecodeError),
+    /// The body is not valid MessagePack of a header.
     #[error("header body: {0}")]
     MessagePack(String),
+    /// The body states an older version than the frame needs.
     #[error("header body of format version {stated} is in a frame that needs {needed}")]
-    Version { stated: u32, needed: u32 },
+    Version {
+        /// Version in the body.
+        stated: u32,
+        /// Version in the frame.
+        needed: u32,
+    },
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -79,7 +89,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl TraceHeader {
-    /// A header of an untimed trace, with the descriptions this build knows.
+    /// Makes the header of an untimed trace, with the descriptions of this build.
     pub fn new(writer: &str, session: [u8; 16], started_unix_ns: u64, started_ns: u64) -> Self {
         Self {
             version: UNTIMED_VERSION,
@@ -94,7 +104,7 @@ impl TraceHeader {
         }
     }
 
-    /// Where in its capture the trace begins, for who reads it from its first block.
+    /// Returns where in its capture the trace's first block begins.
     pub fn begin(&self) -> Begin {
         match self.kept {
             Some(KeptFrom { is_keyframe: true, .. }) => Begin::Keyframe,
@@ -103,13 +113,19 @@ impl TraceHeader {
         }
     }
 
-    /// The whole frame, for readers that know the header's version.
+    /// Returns the whole frame.
+    ///
+    /// # Errors
+    /// [`EncodeError`] if the body can't be compressed.
     pub fn encode(&self) -> Result<Vec<u8>, EncodeError> {
         let body = rmp_serde::to_vec_named(self).expect("a header has no unserializable value");
         Ok(encode_frame(FrameKind::Header, self.version, &encode_block(&body, HEADER_LEVEL)?, None))
     }
 
-    /// The header whose frame fills `frame`. Fields it does not know are passed over.
+    /// Returns the header whose frame fills `frame`. Unknown fields are ignored.
+    ///
+    /// # Errors
+    /// [`HeaderError`].
     pub fn decode(frame: &[u8]) -> Result<Self, HeaderError> {
         let (body, needed) = decode_versioned(FrameKind::Header, frame)?;
         let mut raw = Vec::new();

@@ -1,24 +1,24 @@
-//! The index of a trace file: where each block is, in which block each frame ends, and where blobs
-//! begin.
+//! The index of a trace file: where each block is, in which block each frame ends, and where blobs begin.
 //!
-//! A convenience: a file without one is read from its beginning.
+//! A file without an index is read from its beginning instead.
 
 use serde::{Deserialize, Serialize};
 
 use super::blobs::BlobEntry;
 use super::frame::{FrameError, FrameKind, decode_frame, encode_frame};
 
-/// Longest index frame a reader takes, in bytes.
+/// Longest index frame that a reader accepts, in bytes.
 pub const INDEX_FRAME_BYTES_MAX: usize = 256 << 20;
 
-/// All blocks, in order, and all ends of frames.
+/// The body of the index frame.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct TraceIndex {
+    /// All blocks, in order.
     pub blocks: Vec<BlockEntry>,
-    /// In the order of the stream.
+    /// All ends of frames, in the order of the stream.
     #[serde(default)]
     pub frame_ends: Vec<FrameEnd>,
-    /// By name, and of each name the first. `None` where there are too many to list.
+    /// The blobs by name, each where it begins first; `None` if there are too many to list.
     #[serde(default, with = "entry_bytes", skip_serializing_if = "Option::is_none")]
     pub blobs: Option<Vec<BlobEntry>>,
 }
@@ -26,11 +26,11 @@ pub struct TraceIndex {
 /// Where a block is and what it holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct BlockEntry {
-    /// Bytes from the file's start to the block's frame.
+    /// Offset of the block's zstd frame from the file's start, in bytes.
     pub file_offset: u64,
-    /// Bytes of the frame.
+    /// Length of the zstd frame, in bytes.
     pub compressed_len: u32,
-    /// Bytes of records.
+    /// Length of the records, in bytes.
     pub raw_len: u32,
     /// Commands that took effect before the block.
     pub first_seq: u64,
@@ -38,58 +38,68 @@ pub struct BlockEntry {
     pub seqs: u32,
 }
 
-/// The end of a frame: where a successful swap returned.
+/// The end of a frame: a successful swap returned.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct FrameEnd {
     /// Index of the process in the trace.
     pub process: u32,
-    /// Number of the frame that ends, from 0.
+    /// Number of the frame, from 0.
     pub frame: u64,
     /// Index of the block in [`TraceIndex::blocks`].
     pub block: u32,
 }
 
-/// Why an index or a footer is refused.
+/// Why an index or a footer is rejected.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TableError {
+    /// The frame around it is invalid.
     #[error(transparent)]
     Frame(#[from] FrameError),
+    /// The body is not valid MessagePack of this type.
     #[error("{kind} body: {why}")]
-    MessagePack { kind: &'static str, why: String },
+    MessagePack {
+        /// `index` or `footer`.
+        kind: &'static str,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
 impl TraceIndex {
-    /// Notes a block. `seqs` as counted by whoever filled it.
+    /// Appends a block.
     pub fn push_block(&mut self, entry: BlockEntry) {
         self.blocks.push(entry);
     }
 
-    /// Notes the end of a frame in the block pushed next.
+    /// Appends the end of a frame that is in the block which is pushed next.
     pub fn push_frame_end(&mut self, process: u32, frame: u64) {
         let block = self.blocks.len() as u32;
         self.frame_ends.push(FrameEnd { process, frame, block });
     }
 
-    /// Lists blobs, given in the order of the stream.
+    /// Sets the list of blobs, given in the order of the stream.
     pub fn list_blobs(&mut self, mut blobs: Vec<BlobEntry>) {
         blobs.sort_by_key(|entry| entry.name);
         blobs.dedup_by_key(|entry| entry.name);
         self.blobs = Some(blobs);
     }
 
-    /// The whole frame, of a trace of this format version.
+    /// Returns the whole frame, for a trace of format version `version`.
     pub fn encode(&self, version: u32) -> Vec<u8> {
         let body = rmp_serde::to_vec_named(self).expect("an index has no unserializable value");
         encode_frame(FrameKind::Index, version, &body, None)
     }
 
-    /// The index whose frame fills `frame`.
+    /// Returns the index whose frame fills `frame`.
+    ///
+    /// # Errors
+    /// [`TableError`].
     pub fn decode(frame: &[u8]) -> Result<Self, TableError> {
         decode_table(FrameKind::Index, frame)
     }
 }
 
-/// The MessagePack body of the index or footer that fills `frame`.
+/// Returns the MessagePack body of the index or footer whose frame fills `frame`.
 pub(crate) fn decode_table<T>(kind: FrameKind, frame: &[u8]) -> Result<T, TableError>
 where
     T: for<'de> Deserialize<'de>,
@@ -99,7 +109,7 @@ where
         .map_err(|error| TableError::MessagePack { kind: kind.name(), why: error.to_string() })
 }
 
-/// The blobs of an index as one byte string: 32 bytes for each, by name. A name is there once.
+/// The blobs of an index as one byte string: 32 bytes per blob, sorted by name, without duplicates.
 mod entry_bytes {
     use std::fmt;
 

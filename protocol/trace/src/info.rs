@@ -1,4 +1,4 @@
-//! What a trace is, in a few numbers: from its footer, or by counting where it has none.
+//! A summary of a trace: from its footer, or by counting if it has none.
 
 use std::collections::BTreeSet;
 use std::io::{self, Read, Seek};
@@ -18,53 +18,62 @@ use super::meta::End;
 use super::reader::TraceReader;
 use crate::filter::Filter;
 
-/// A summary of a trace. Its JSON shape gains fields and never loses them.
+/// The summary. Its JSON shape gains fields and never loses them.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Info {
-    /// Ended frames of all processes.
+    /// Frames that ended, over all processes.
     pub frames: u64,
     /// Commands that took effect.
     pub calls: u64,
-    /// How many threads have records.
+    /// Threads with records.
     pub threads: u64,
-    /// `egl`, `gles`, …
+    /// APIs with commands: `egl`, `gles`, `level_zero`.
     pub apis: Vec<String>,
-    /// Whether the trace begins with the state of a program that was running.
+    /// True if the trace begins with a snapshot of a running program.
     pub snapshot: bool,
-    /// For how long a thread was held for that, at most, in microseconds.
+    /// The longest that a thread stood still for a snapshot, in microseconds.
     pub held_us: u64,
-    /// What that state leaves out, a sentence each.
+    /// What the snapshots leave out, one sentence per item.
     pub missing: Vec<String>,
-    /// What of the programs' commands is in the trace, where that is not all.
+    /// Which commands the trace has, if it does not have all.
     #[serde(skip_serializing_if = "Filter::is_empty")]
     pub filter: Filter,
+    /// How the stream ended.
     pub end_of_stream: EndOfStream,
+    /// What the stream lacks.
     pub lost: Lost,
+    /// The processes of the capture.
     pub processes: Vec<ProcessEntry>,
-    /// Whether the file is as its writer finished it, as far as could be told without reading more
-    /// than this summary needs.
+    /// True if the file is as its writer finished it, as far as this summary read it.
     pub complete: bool,
-    /// Where and why not, if not.
+    /// Where the file is cut or damaged; `None` if it is complete.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tail: Option<String>,
-    /// Records that came from applications.
+    /// Records from applications.
     pub records: u64,
+    /// Blocks.
     pub blocks: u64,
     /// Bytes of records before compression.
     pub raw_bytes: u64,
+    /// Bytes of the file.
     pub file_bytes: u64,
+    /// Format version of the writer.
     pub format_version: u32,
+    /// Name and version of the program that wrote the trace.
     pub writer: String,
-    /// Nanoseconds of Unix time; 0 where it is not known.
+    /// When the capture began, in nanoseconds of Unix time; 0 if unknown.
     pub started_unix_ns: u64,
+    /// When the capture ended, in nanoseconds of Unix time; 0 if unknown.
     pub ended_unix_ns: u64,
-    /// By how much the calendar was set back in between, in nanoseconds.
+    /// How far the system's calendar clock was set back during the capture, in nanoseconds.
     pub set_back_ns: u64,
-    /// How often, and for how many nanoseconds, threads waited for room.
+    /// Times that threads waited for ring space.
     pub waits: u64,
+    /// Nanoseconds of these waits.
     pub wait_ns: u64,
+    /// Memory that commands read and wrote.
     pub memory: MemoryInfo,
-    /// Where another daemon took the capture up.
+    /// Where other daemons continued the capture.
     #[serde(
         serialize_with = "atom_serde::seams::serialize",
         skip_serializing_if = "Vec::is_empty"
@@ -75,34 +84,40 @@ pub struct Info {
 /// The memory that commands read and wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct MemoryInfo {
+    /// Blobs and observations.
     #[serde(flatten)]
     pub totals: MemoryTotals,
-    /// Bytes that are not in the trace because they are there already.
+    /// Bytes that the stream saves by referring to blobs instead of repeating them.
     pub saved_bytes: u64,
 }
 
 /// How a stream ended.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct EndOfStream {
-    /// `None` where the end is not in the file.
+    /// Why it ended; `None` if the file does not have the end.
     #[serde(serialize_with = "atom_serde::end_reason::serialize_option")]
     pub reason: Option<EndReason>,
-    /// The signal that ended the program, where its parent saw it.
+    /// The signal that ended the program, if its parent process saw it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
+    /// Commands that had not returned.
     pub in_flight: Vec<InFlightInfo>,
 }
 
 /// A command that had not returned when the stream ended.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct InFlightInfo {
-    /// Thread id of the operating system, or 0 where it is not known.
+    /// Thread id of the operating system; 0 if unknown.
     pub thread: u32,
+    /// Name of the function; empty if the header does not describe it.
     pub name: String,
 }
 
 impl Info {
-    /// The summary of an open trace. Without a footer all of it is read.
+    /// Returns the summary of an open trace. Reads the whole file if it has no footer.
+    ///
+    /// # Errors
+    /// An error of the file. Damage is not an error; see [`Self::tail`].
     pub fn of<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Self> {
         match reader.footer().cloned() {
             Some(footer) => Ok(Self::from_footer(reader, footer)),
@@ -189,7 +204,7 @@ impl Info {
         })
     }
 
-    /// What header and tail say; all else is empty.
+    /// Returns what header and tail say; all other fields are empty.
     fn from_file<R: Read + Seek>(reader: &TraceReader<R>) -> Self {
         let tail = match reader.tail() {
             Tail::Complete => None,
@@ -261,7 +276,7 @@ fn lost_in_gaps(census: &Census) -> Lost {
     })
 }
 
-/// Threads say for themselves how long they waited, and may say what they like.
+/// Returns the sum of a counter over all threads. It saturates, because threads may claim any number.
 fn sum(threads: &[ThreadLedger], counter: fn(&ThreadLedger) -> u64) -> u64 {
     threads.iter().map(counter).fold(0, u64::saturating_add)
 }

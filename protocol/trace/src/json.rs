@@ -1,9 +1,6 @@
-//! A command as a JSON line.
+//! A command as one line of JSON.
 //!
-//! Enum values are shown by name, bitfields as names joined by `|`, what has no name in
-//! hexadecimal; handles and names as numbers, booleans as booleans, pointers as `"0x…"`. Memory is
-//! shown by size and hash, and by value where it is small; text as text. Shapes gain fields and
-//! never lose them.
+//! docs/trace-format.md describes the shape, which gains fields and never loses them.
 
 use std::io;
 
@@ -19,6 +16,9 @@ use super::value::{Arg, Observation, Range, Ranges, Value};
 use gapii_abi::atom::Frame;
 
 /// Writes a command as one line.
+///
+/// # Errors
+/// An error of `out`.
 pub fn write_line(command: &Command<'_>, out: &mut impl io::Write) -> io::Result<()> {
     serde_json::to_writer(&mut *out, command)?;
     out.write_all(b"\n")
@@ -79,7 +79,7 @@ impl Serialize for Command<'_> {
     }
 }
 
-/// What was read back before a swap.
+/// The frame that was read back before a swap.
 struct FrameJson<'a>(&'a Frame);
 
 impl Serialize for FrameJson<'_> {
@@ -97,7 +97,7 @@ impl Serialize for FrameJson<'_> {
     }
 }
 
-/// The arguments of a command, as an object in the order of the parameters.
+/// The arguments of a command as an object, in the order of the parameters.
 struct ArgsJson<'a>(&'a Command<'a>);
 
 impl Serialize for ArgsJson<'_> {
@@ -120,8 +120,8 @@ impl Serialize for MadeJson<'_> {
     }
 }
 
-/// Where the memory was that stands in place of arguments. Apart from them, since the memory is the
-/// same from one run of a program to the next and its place is not.
+/// The addresses of the memory that stands in place of arguments. They are apart from the arguments,
+/// because memory is the same from one run of a program to the next, and its addresses are not.
 struct AddressesJson<'a>(&'a Command<'a>);
 
 impl Serialize for AddressesJson<'_> {
@@ -138,7 +138,7 @@ fn addresses<'a>(command: &Command<'a>) -> impl Iterator<Item = (&'a str, String
     })
 }
 
-/// An argument: its value, or what the memory held that it points at.
+/// An argument: its value, or the memory that it points at.
 struct ArgJson<'a>(&'a Command<'a>, Arg<'a>);
 
 impl Serialize for ArgJson<'_> {
@@ -182,7 +182,7 @@ impl<'a, F: Fn(&Command<'a>) -> Ranges<'a>> Serialize for RangesJson<'a, '_, F> 
     }
 }
 
-/// Memory with the parameter that it belongs to.
+/// A range: the name of its parameter, its address and its memory.
 struct RangeJson<'a>(&'a Command<'a>, Range<'a>);
 
 impl Serialize for RangeJson<'_> {

@@ -9,12 +9,12 @@ use super::command::{Bytes, Command};
 use super::description::{Description, Kind, Repr, Type};
 use super::value::{Observation, Value};
 
-/// Longest array whose values are shown, in elements.
+/// Longest array whose elements are shown.
 pub const VALUES_MAX: usize = 16;
-/// Longest attribute list whose values are shown, in elements.
+/// Longest attribute list whose elements are shown.
 pub const ATTRIBUTES_MAX: usize = 256;
 
-/// A value of no memory.
+/// A value without memory.
 pub(super) struct Scalar<'a>(pub &'a Description, pub Value);
 
 impl Serialize for Scalar<'_> {
@@ -69,12 +69,12 @@ impl Serialize for Memory<'_> {
 }
 
 impl Memory<'_> {
-    /// The bytes, where they may be needed and are there.
+    /// Returns the bytes if they may be shown and the trace has them.
     pub(super) fn bytes(&self) -> Option<Bytes<'_>> {
         if self.is_shown() { self.command.bytes_of(self.seen) } else { None }
     }
 
-    /// Its size and hash, and, of the bytes that are given, the values where they are few.
+    /// Writes size and hash, and the elements of `bytes` if there are few.
     pub(super) fn serialize_into<M: SerializeMap>(
         &self,
         map: &mut M,
@@ -94,13 +94,13 @@ impl Memory<'_> {
         Ok(())
     }
 
-    /// Whether the bytes themselves may be needed.
+    /// Returns true if the bytes themselves may be shown, not only their size and hash.
     fn is_shown(&self) -> bool {
         matches!(self.seen, Observation::Bytes(_))
             || matches!(self.kind, Kind::String | Kind::Strings | Kind::Attributes(_))
     }
 
-    /// Whether so many bytes are shown by value, in elements of `size` bytes.
+    /// Returns true if `len` bytes are few enough to show as elements of `size` bytes.
     fn shows_values(&self, len: usize, size: usize) -> bool {
         let count = len.checked_div(size).unwrap_or(usize::MAX);
         let most = if let Kind::Attributes(_) = self.kind { ATTRIBUTES_MAX } else { VALUES_MAX };
@@ -108,7 +108,7 @@ impl Memory<'_> {
     }
 }
 
-/// How much memory it is, and its hash.
+/// Writes size and hash of an observation.
 fn describe<M: SerializeMap>(seen: Observation<'_>, map: &mut M) -> Result<(), M::Error> {
     let (size, name) = match seen {
         Observation::None => (0, None),
@@ -126,7 +126,7 @@ fn describe<M: SerializeMap>(seen: Observation<'_>, map: &mut M) -> Result<(), M
     }
 }
 
-/// Type of the elements of memory of which nothing is said.
+/// Element type of memory whose element type is unknown.
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
 
 /// The elements of observed memory.
@@ -155,13 +155,14 @@ impl Serialize for Values<'_> {
     }
 }
 
-/// Text up to its terminating zero, if it has one; what is not UTF-8 is replaced.
+/// Returns the string up to its NUL, if it has one. Invalid UTF-8 is replaced.
 pub(super) fn text(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end])
 }
 
-/// The texts of an array observed as `length u32, bytes` each; `None` if they do not fill it.
+/// Returns the strings of an array that was observed as `length u32, bytes` each; `None` if they do not
+/// fill the bytes.
 fn split_strings(mut bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut strings = Vec::new();
     while !bytes.is_empty() {

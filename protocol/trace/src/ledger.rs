@@ -1,4 +1,4 @@
-//! What a stream holds of each thread and what it lacks, in numbers.
+//! What a stream holds and lacks of each thread, in numbers.
 //!
 //! Checks no sums; `verify` does.
 
@@ -7,18 +7,21 @@ use serde::{Deserialize, Serialize};
 
 use super::atom_serde;
 
-/// What the stream does not hold.
+/// What a stream lacks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Lost {
+    /// Records.
     pub records: u64,
+    /// Commands.
     pub calls: u64,
+    /// Bytes of the records.
     pub bytes: u64,
 }
 
 impl Lost {
-    /// Both. Programs count for themselves what they lose, and say what they like: a sum that would be too
-    /// large stays at the end of its range.
+    /// Returns the sum. It saturates, because programs count their losses themselves and may claim any
+    /// number.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -33,46 +36,57 @@ impl Lost {
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ThreadLedger {
-    /// Index in the trace.
+    /// Index of the thread in the trace.
     pub thread: u32,
+    /// Index of its process.
     pub process: u32,
+    /// Thread id of the operating system.
     pub tid: u32,
+    /// The kernel's name for the thread.
     pub name: String,
-    /// Records the application counted, dropped ones included.
+    /// Records that the application counted, including those it dropped.
     pub produced: u64,
-    /// Records in the stream.
+    /// Records that the stream has.
     pub emitted: u64,
-    /// Records that are not; the gaps of the thread say when and why.
+    /// Records that the stream should have and lacks. The thread's gaps say when and why.
     pub lost: u64,
-    /// Records that are not, because they do not belong to it: what describes again what it has, what was
-    /// before it began, and what its filter does not want.
+    /// Records that do not belong to the stream: repeated descriptions, records from before its beginning,
+    /// and commands that the filter excludes.
     #[serde(skip_serializing_if = "is_zero")]
     pub left_out: u64,
-    /// How often, and for how many nanoseconds, the thread waited for room.
+    /// Times that the thread waited for ring space.
     pub waits: u64,
+    /// Nanoseconds of these waits.
     pub wait_ns: u64,
 }
 
-/// Commands of a thread that were not recorded.
+/// A stretch of commands of a thread that was not recorded.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GapEntry {
+    /// Index of the thread in the trace.
     pub thread: u32,
+    /// Missing records.
     pub records: u64,
+    /// Missing commands.
     pub calls: u64,
+    /// Bytes of the missing records.
     pub bytes: u64,
+    /// Newest stamp of the capture when the first record was lost.
     pub first_stamp: u64,
+    /// Newest stamp of the capture when the gap ended.
     pub last_stamp: u64,
-    /// `CLOCK_MONOTONIC`, in nanoseconds.
+    /// When the first record was lost, in nanoseconds of `CLOCK_MONOTONIC`.
     pub start_ns: u64,
+    /// When the gap ended, in nanoseconds of `CLOCK_MONOTONIC`.
     pub end_ns: u64,
-    /// Why they are missing; in the file its number.
+    /// Why they are missing. The file has the cause's number.
     #[serde(with = "atom_serde::gap_cause")]
     pub cause: GapCause,
 }
 
 impl GapEntry {
-    /// What a thread's own record tells of.
+    /// Returns the entry for a GAP record of a thread.
     pub fn told_by(thread: u32, gap: &Gap) -> Self {
         Self {
             thread,
@@ -87,7 +101,7 @@ impl GapEntry {
         }
     }
 
-    /// What is missing there.
+    /// Returns the missing records, commands and bytes.
     pub fn lost(&self) -> Lost {
         Lost { records: self.records, calls: self.calls, bytes: self.bytes }
     }

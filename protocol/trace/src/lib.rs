@@ -1,15 +1,34 @@
-//! Trace files: what a writer puts into one and how a reader gets commands out of one.
+//! Trace files: the parts that a writer puts into one, and a reader that gets commands out of one.
 //!
 //! ```text
 //! +--------+---------+---------+-- … --+---------+-------+--------+
 //! | header | block 0 | block 1 |       | block n | index | footer |
 //! +--------+---------+---------+-- … --+---------+-------+--------+
-//!   skippable  zstd frames                         skippable frames
+//!   skippable  zstd data frames                    skippable frames
 //! ```
 //!
-//! Opens no file and decides when nothing is written. docs/trace-format.md is the specification.
+//! docs/trace-format.md is the specification. A writer uses [`TraceHeader`], [`BlockEncoder`],
+//! [`TraceIndex`] and [`Footer`]; when and where bytes are written is its own decision. A reader uses
+//! [`TraceReader`]. This crate opens no file.
+//!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use gapii_trace::{Tail, TraceHeader, TraceReader, json};
+//!
+//! let file = TraceHeader::new("example", [7; 16], 0, 0).encode()?;
+//! let mut reader = TraceReader::open(Cursor::new(file))?;
+//! let mut commands = reader.commands()?;
+//! while let Some(command) = commands.next_command()? {
+//!     json::write_line(&command, &mut std::io::stdout())?;
+//! }
+//! // The file has no footer, so it counts as cut at the end of its header.
+//! assert!(matches!(commands.tail(), Tail::Truncated { .. }));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 #![forbid(unsafe_code)]
+#![deny(missing_docs)]
 
 mod ahead;
 pub mod append;

@@ -9,27 +9,30 @@ use super::blob_name::BlobName;
 use super::description::Function;
 use super::value::{Observation, Observations, slots};
 
-/// What the records of a stream say of memory.
+/// How much memory the records of a stream hold and refer to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct MemoryTotals {
-    /// Blobs in the stream, and their bytes. One that came twice counts twice.
+    /// Complete blobs in the stream. A blob that comes twice counts twice.
     pub blobs: u64,
+    /// Bytes of these blobs.
     pub blob_bytes: u64,
-    /// Observations and frames that are blobs, and their bytes.
+    /// Observations and frames whose bytes are a blob.
     pub references: u64,
+    /// Bytes of these observations and frames.
     pub referenced_bytes: u64,
-    /// Bytes of all observations, and of frames that are blobs.
+    /// Bytes of all observations, and of the frames whose pixels are a blob.
     pub observed_bytes: u64,
 }
 
 impl MemoryTotals {
-    /// Bytes of references that are not in the stream because their blob is there once.
+    /// Returns the bytes that the stream saves by referring to blobs instead of repeating them.
     pub fn saved_bytes(&self) -> u64 {
         self.referenced_bytes.saturating_sub(self.blob_bytes)
     }
 
-    /// Counts what a command's record observed, and gives `refer` the blobs it refers to.
+    /// Counts the observations in a command's record. Calls `refer` with the name and size of each blob
+    /// that they refer to.
     pub fn command(
         &mut self,
         function: &Function,
@@ -59,7 +62,7 @@ impl MemoryTotals {
         }
     }
 
-    /// Counts what was counted elsewhere too.
+    /// Adds the counts of another part of the stream.
     pub fn add(&mut self, other: &Self) {
         self.blobs += other.blobs;
         self.blob_bytes = self.blob_bytes.saturating_add(other.blob_bytes);
@@ -68,7 +71,7 @@ impl MemoryTotals {
         self.observed_bytes = self.observed_bytes.saturating_add(other.observed_bytes);
     }
 
-    /// Counts a blob that is whole.
+    /// Counts a complete blob of `size` bytes.
     pub fn blob(&mut self, size: u64) {
         self.blobs += 1;
         self.blob_bytes = self.blob_bytes.saturating_add(size);
@@ -79,7 +82,7 @@ impl MemoryTotals {
     }
 }
 
-/// All observations of a record, slots and ranges.
+/// Calls `take` with each observation of a record: slots, then ranges.
 fn each_observation<'a>(
     function: &Function,
     is_leave: bool,

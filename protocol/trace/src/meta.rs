@@ -41,7 +41,7 @@ pub struct Limits<'a> {
     pub context: u64,
     /// Client version: major, minor.
     pub version: (u16, u16),
-    /// Each `i32`, in the order of [`ContextLimits`](super::tracker::ContextLimits).
+    /// Numbers of 4 bytes each (`i32`), in the order of [`ContextLimits`](super::tracker::ContextLimits).
     pub numbers: &'a [u8],
     /// Names of extensions that recording depends on, separated by spaces.
     pub extensions: &'a [u8],
@@ -85,7 +85,7 @@ pub struct Traced<'a> {
     pub kind: TracedKind,
     /// The arguments that the program passed.
     pub made: &'a [u8],
-    /// The arguments as prologues left them; of a skipped command only.
+    /// The arguments as prologues left them; only of a skipped command.
     pub left: &'a [u8],
     /// The result that the program got.
     pub given: &'a [u8],

@@ -2,12 +2,14 @@
 
 use serde::Serialize;
 
-/// Something that is not as it should be.
+/// A contradiction that verification found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
 pub struct Problem {
+    /// What it is about.
     pub kind: ProblemKind,
-    /// Index of the block, where there is one.
+    /// Index of the block in which it was found; `None` if it concerns the whole file.
     pub block: Option<u64>,
+    /// The contradiction, in one sentence.
     pub message: String,
 }
 
@@ -15,24 +17,24 @@ pub struct Problem {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProblemKind {
-    /// The file is cut or its end damaged.
+    /// The file is cut, or its end is damaged.
     Tail,
-    /// A block's bytes are not those that were written.
+    /// The bytes of a block are not those that were written.
     Checksum,
-    /// Records do not follow each other as they must.
+    /// A record can't stand where it does.
     Structure,
     /// Block numbers, sequence numbers, stamps or restated state contradict each other.
     Sequence,
-    /// Enter and leave records do not pair.
+    /// Enter and leave records do not pair up.
     Pairing,
-    /// A payload does not hold what the header describes.
+    /// A payload does not have what the header describes.
     Payload,
-    /// Memory is referred to that does not come before.
+    /// A record refers to a blob that does not precede it.
     Memory,
-    /// The index does not say where things are.
+    /// The index is wrong.
     Index,
-    /// The footer's totals or its end differ from the stream.
+    /// The totals or the end in the footer differ from the stream.
     Footer,
-    /// emitted + lost = produced does not hold.
+    /// A thread's `emitted + lost + left_out = produced` does not hold.
     Ledger,
 }

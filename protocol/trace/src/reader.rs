@@ -1,8 +1,7 @@
-//! Reads a trace file: finds its whole blocks, with or without index, and gives commands out of
-//! them in order of effect.
+//! Reads a trace file: its header, index and footer, its blocks, blobs and commands.
 //!
-//! Trusts no length and no offset of the file; allocates no more than the limits beside each type
-//! say. A cut or damaged end is a [`Tail`], not an error: what is before it is read.
+//! Trusts no length and no offset of the file, and allocates no more than the limits beside each type. A
+//! cut or damaged end is a [`Tail`], not an error: everything before it is read.
 
 use std::cell::{Ref, RefCell};
 use std::io::{self, Read, Seek, SeekFrom};
@@ -24,7 +23,7 @@ use super::record::Records;
 use super::store::{BlobError, Store};
 use gapii_abi::atom;
 
-/// A trace file, opened.
+/// An open trace file.
 pub struct TraceReader<R> {
     pub(super) file: RefCell<BlockFile<R>>,
     pub(super) file_len: u64,
@@ -38,6 +37,10 @@ pub struct TraceReader<R> {
 
 impl<R: Read + Seek> TraceReader<R> {
     /// Reads the header and finds the blocks.
+    ///
+    /// # Errors
+    /// [`OpenError`] if the file does not begin with a valid header. A damaged end is no error; see
+    /// [`Self::tail`].
     pub fn open(mut input: R) -> Result<Self, OpenError> {
         let file_len = input.seek(SeekFrom::End(0))?;
         let (header, header_len) = read_header(&mut input, file_len)?;
@@ -58,48 +61,53 @@ impl<R: Read + Seek> TraceReader<R> {
         })
     }
 
-    /// Has a thread decode the blocks ahead wherever commands are read in order. `reopen` is called
-    /// once for each time that they are.
+    /// Decodes blocks ahead on a thread of its own whenever commands are read in order. Each reading in
+    /// order calls `reopen` once.
     pub fn decode_ahead(&mut self, reopen: Reopen) {
         self.file.get_mut().decode_ahead(reopen);
     }
 
-    /// Keeps the first blocks of the file decompressed from when they are read first, as many as fit
-    /// into `bytes`: for who reads all of it more than once.
+    /// Keeps the first blocks of the file decompressed once they have been read, up to `bytes` bytes in
+    /// all. For callers that read the file several times.
     pub fn keep_decoded(&mut self, bytes: usize) {
         self.file.get_mut().keep(bytes);
     }
 
+    /// Returns the header.
     pub fn header(&self) -> &TraceHeader {
         &self.header
     }
 
-    /// The whole blocks of the file, in order.
+    /// Returns the locations of the complete blocks of the file, in order.
     pub fn blocks(&self) -> &[BlockLocation] {
         &self.blocks
     }
 
-    /// The index, where the file has one that fits it.
+    /// Returns the index if the file has one that fits its blocks.
     pub fn index(&self) -> Option<&TraceIndex> {
         self.index.as_ref()
     }
 
-    /// The footer, where the file has one.
+    /// Returns the footer if the file has one.
     pub fn footer(&self) -> Option<&Footer> {
         self.footer.as_ref()
     }
 
-    /// How what can be read ends, as far as is known: a damaged block shows when it is read.
+    /// Returns how the readable part of the file ends, as far as is known: a damaged block is found when it
+    /// is read.
     pub fn tail(&self) -> &Tail {
         &self.tail
     }
 
-    /// Bytes of the file when it was opened.
+    /// Returns the length of the file when it was opened, in bytes.
     pub fn file_len(&self) -> u64 {
         self.file_len
     }
 
-    /// Replaces `raw` with the records of a block, checksum verified.
+    /// Replaces `raw` with the records of a block, whose checksum holds.
+    ///
+    /// # Errors
+    /// [`BlockError`]; `raw` is then as before.
     pub fn read_block(&mut self, index: usize, raw: &mut Vec<u8>) -> Result<(), BlockError> {
         let block = self.file.get_mut().block(index)?;
         raw.clear();
@@ -107,22 +115,31 @@ impl<R: Read + Seek> TraceReader<R> {
         Ok(())
     }
 
-    /// The bytes of a blob.
+    /// Returns the bytes of a blob.
+    ///
+    /// # Errors
+    /// [`BlobError`].
     pub fn blob(&self, name: BlobName) -> Result<Vec<u8>, BlobError> {
         self.store.borrow_mut().bytes(&mut self.file.borrow_mut(), name, None)
     }
 
-    /// The blobs whose name begins so, `most` of them at most.
+    /// Returns the blobs whose names begin with `prefix`, at most `most`.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn blobs_named(&self, prefix: &NamePrefix, most: usize) -> io::Result<Vec<BlobEntry>> {
         self.store.borrow_mut().find(&mut self.file.borrow_mut(), prefix, most)
     }
 
-    /// The blobs that the index lists, by name; `None` without index.
+    /// Returns the blobs that the index lists, by name; `None` if there is no such list.
     pub fn listed_blobs(&self) -> Option<Ref<'_, [BlobEntry]>> {
         Ref::filter_map(self.store.borrow(), Store::listed).ok()
     }
 
-    /// The END record, where the stream has one. Reads the last block.
+    /// Returns the END record if the stream has one. Reads the last block.
+    ///
+    /// # Errors
+    /// An error of the file. A damaged last block has no END record.
     pub fn end(&mut self) -> io::Result<Option<End>> {
         let Some(last) = self.blocks.len().checked_sub(1) else { return Ok(None) };
         let mut raw = Vec::new();
@@ -140,7 +157,7 @@ impl<R: Read + Seek> BlobSource for TraceReader<R> {
     }
 }
 
-/// The END record among a block's records.
+/// Returns the END record among the records of a block.
 fn end_in(raw: &[u8]) -> Option<End> {
     let records = Records::new(raw).map_while(Result::ok);
     let end = records.filter(|record| record.header.id() == atom::END).last()?;

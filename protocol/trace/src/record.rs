@@ -1,53 +1,92 @@
-//! Records in the bytes of a block, one after the other.
+//! Splits the bytes of a block into records.
 //!
-//! Believes no length: a record that does not fit is an error, and nothing after it is read.
+//! Believes no length: a record that does not fit is an error, and nothing behind it is read.
 
 use gapii_abi::atom::{Header, PAD, RECORD_LEN_MAX};
 
-/// Where a record and its parts are in a block.
+/// Where a record and its parts are in a block, in bytes from the block's start.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Located {
+    /// The record's header word.
     pub header: Header,
-    /// Of the header word, in bytes from the block's start.
+    /// Start of the header word.
     pub start: usize,
+    /// Start of the payload.
     pub payload_start: usize,
+    /// End of the payload.
     pub payload_end: usize,
-    /// Start of the record after it.
+    /// Start of the next record.
     pub next: usize,
-    /// The stamp it carries, if it carries one.
+    /// The stamp that the record carries, if it has one.
     pub stamp: Option<u64>,
-    /// The time in the driver that it carries, if it carries one.
+    /// The driver's time in nanoseconds that the record carries, if it has one.
     pub driver_ns: Option<u64>,
 }
 
 /// A record and its bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Record<'a> {
+    /// The header word.
     pub header: Header,
-    /// In bytes from the block's start.
+    /// Start of the record in its block, in bytes.
     pub start: usize,
+    /// The stamp that the record carries, if it has one.
     pub stamp: Option<u64>,
-    /// How long the driver took, where the record says it.
+    /// The driver's time in nanoseconds that the record carries, if it has one.
     pub driver_ns: Option<u64>,
+    /// The payload, without padding.
     pub payload: &'a [u8],
 }
 
-/// Why the bytes of a block are not records.
+/// Why the bytes of a block are not records. `at` is the offset of the bad record in the block, in bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum RecordError {
+    /// The block ends inside of a header word.
     #[error("{left} bytes at byte {at} of the block are too few for a record")]
-    Cut { at: usize, left: usize },
+    Cut {
+        /// Offset of the record.
+        at: usize,
+        /// Bytes up to the block's end.
+        left: usize,
+    },
+    /// The record is shorter than its own header.
     #[error("record of {len} bytes at byte {at} of the block is shorter than its header")]
-    Short { at: usize, len: u32 },
+    Short {
+        /// Offset of the record.
+        at: usize,
+        /// Length by its header word, in bytes.
+        len: u32,
+    },
+    /// The record goes past the end of the block.
     #[error("record of {len} bytes at byte {at} of the block goes past the {left} that are left")]
-    PastEnd { at: usize, len: u32, left: usize },
+    PastEnd {
+        /// Offset of the record.
+        at: usize,
+        /// Length by its header word, in bytes.
+        len: u32,
+        /// Bytes up to the block's end.
+        left: usize,
+    },
+    /// The record is longer than any record may be.
     #[error("record of {len} bytes at byte {at} of the block exceeds the limit")]
-    TooLong { at: usize, len: u32 },
+    TooLong {
+        /// Offset of the record.
+        at: usize,
+        /// Length by its header word, in bytes.
+        len: u32,
+    },
+    /// The record is the padding of a ring, which does not belong in a block.
     #[error("padding of a ring at byte {at} of the block")]
-    Padding { at: usize },
+    Padding {
+        /// Offset of the record.
+        at: usize,
+    },
 }
 
-/// The record at byte `at` of a block's `bytes`, which must not be their end.
+/// Locates the record at byte `at` of a block's `bytes`.
+///
+/// # Errors
+/// [`RecordError`] if no whole record is there, also at the end of `bytes`.
 #[inline]
 pub fn locate(bytes: &[u8], at: usize) -> Result<Located, RecordError> {
     let rest = bytes.get(at..).unwrap_or_default();
@@ -82,14 +121,14 @@ pub fn locate(bytes: &[u8], at: usize) -> Result<Located, RecordError> {
     })
 }
 
-/// The records of a block; ends after the first error.
+/// Iterates over the records of a block; ends after the first error.
 pub struct Records<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Records<'a> {
-    /// The records in the content of a block.
+    /// Iterates over the records in the content of a block.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self { bytes, at: 0 }
     }

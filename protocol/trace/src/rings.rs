@@ -1,8 +1,8 @@
-//! Records for a daemon that takes the place of one that died: positions of rings at the end of a block, and
-//! totals of threads that are gone.
+//! Records for a daemon that continues the capture of a dead one: positions of rings at the end of a block,
+//! and totals of threads that are gone.
 //!
-//! Readers of commands pass these records over. The layouts are [`atom::Ring`] and [`atom::Account`]; the
-//! types here have their flags as booleans and their totals grouped. Decoding trusts no count.
+//! Readers of commands skip these records. The layouts are [`atom::Ring`] and [`atom::Account`]; the types
+//! here have flags as booleans and totals in groups. Decoding trusts no count.
 
 use super::append::append;
 use super::ledger::Lost;
@@ -11,98 +11,110 @@ use gapii_abi::atom::ring_flags::{
 };
 use gapii_abi::atom::{self, GapCause, Ring, Short};
 
-/// The rings of a capture whose positions are not those that they had when their process joined.
+/// The rings of a capture whose positions have changed since their process joined.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Rings {
-    /// Threads and processes that the stream has had so far.
+    /// Threads that the stream has so far.
     pub threads: u32,
+    /// Processes that the stream has so far.
     pub processes: u32,
-    /// The capture is paused.
+    /// True if the capture is paused.
     pub is_paused: bool,
+    /// The rings.
     pub rings: Vec<RingState>,
 }
 
-/// How far a ring is in the stream, and what its thread was at.
+/// How much of a ring is in the stream, and what its owner was doing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingState {
     /// Index of the process in the trace.
     pub process: u32,
-    /// Place of the ring in the process' segment.
+    /// Slot of the ring in the process' segment.
     pub slot: u32,
-    /// Tells the segment from others: the inode of its memory file.
+    /// Inode of the segment's memory file, which identifies the segment.
     pub segment: u64,
-    /// Index of its present owner in the trace; `None`: the last one has its account.
+    /// Index of the ring's owner in the trace; `None` if the last owner has its account.
     pub thread: Option<u32>,
-    /// The stream began while the owner recorded.
+    /// True if the stream began while the owner recorded.
     pub is_late: bool,
-    /// Records of the ring are not known of, so that `records` is too few.
+    /// True if some records of the ring were lost unseen, so that `records` is too low.
     pub lacks_records: bool,
-    /// The process' part in the stream is over, though the process is not.
+    /// True if the process' part in the stream is over, though the process is alive.
     pub is_over: bool,
-    /// What the process does is missing in the stream, up to its next keyframe.
+    /// True if the stream lacks what the process does, up to its next keyframe.
     pub is_missing: bool,
-    /// The process' part begins, or goes on, at a keyframe: what a thread says before it introduces itself does
-    /// not belong to the stream.
+    /// True if the process' part begins, or goes on, at a keyframe: records of a thread before its THREAD
+    /// do not belong to the stream.
     pub at_keyframe: bool,
-    /// The owner has introduced itself since.
+    /// True if the owner has written its THREAD since.
     pub is_introduced: bool,
-    /// Ring index behind the last record that is in the stream, or does not belong there.
+    /// Ring index in bytes behind the last record that is in the stream or does not belong there.
     pub index: u64,
-    /// Records of the ring below that, ever.
+    /// Records of the ring below `index`, of all owners.
     pub records: u64,
-    /// Stamp of the last of them.
+    /// Stamp of the last of these records.
     pub stamp: u64,
-    /// The owner's last command: id and flags of its last record, its stamp, and the ring index behind it; 0
-    /// without one.
+    /// Id of the owner's last command; 0 without one.
     pub last_id: u16,
+    /// Flags of the last record of that command.
     pub last_flags: u16,
+    /// Stamp of that record.
     pub last_stamp: u64,
+    /// Ring index in bytes behind that record.
     pub last_end: u64,
-    /// What the owner's gaps have told of.
+    /// Losses that the owner's GAPs report.
     pub told: Lost,
-    /// What the application had counted when the owner began, or the stream.
+    /// What the application had counted when the owner, or the stream, began.
     pub begun: Counts,
-    /// Records of the owner that are in the stream, that do not belong there, and that were refused.
+    /// Records of the owner that are in the stream.
     pub emitted: u64,
+    /// Records of the owner that do not belong to the stream.
     pub left_out: u64,
+    /// Records of the owner that the daemon refused.
     pub refused_records: u64,
-    /// What of the owner's is missing, and why.
+    /// What of the owner is missing in the stream.
     pub missed: Lost,
+    /// Why it is missing.
     pub missed_cause: GapCause,
 }
 
-/// What a thread that is gone came to.
+/// Totals of a thread that is gone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Account {
-    /// Index in the trace.
+    /// Index of the thread in the trace.
     pub thread: u32,
+    /// Slot of its ring in the process' segment.
     pub slot: u32,
-    /// What the application has counted of it.
+    /// What the application counted.
     pub counts: Counts,
-    /// What its gaps tell of.
+    /// Losses that the thread's GAPs report.
     pub told: Lost,
-    /// Records that the daemon could not read, or has refused.
+    /// Records that the daemon could not read, or refused.
     pub refused_records: u64,
     /// Records that do not belong to the stream.
     pub left_out: u64,
-    /// What is missing, and why.
+    /// What is missing in the stream.
     pub missed: Lost,
+    /// Why it is missing.
     pub missed_cause: GapCause,
 }
 
-/// What an application counts of a ring. Records that were left out for want of room are not among those
-/// produced.
+/// What an application counts of a ring. Records that found no room are not among `produced`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Counts {
+    /// Records that were written into the ring.
     pub produced: u64,
+    /// Times that the thread waited for room.
     pub waits: u64,
+    /// Nanoseconds of these waits.
     pub wait_ns: u64,
+    /// What found no room.
     pub dropped: Lost,
 }
 
-/// Rings in one record, so that it is no longer than a record may be.
+/// Most rings in one record, so that the record is not too long.
 pub const RINGS_MAX: usize = 4096;
-/// Stands for no thread in a ring's layout.
+/// Thread index that stands for no thread in [`atom::Ring`].
 const NO_THREAD: u32 = u32::MAX;
 
 impl Rings {
@@ -141,8 +153,9 @@ impl Rings {
 }
 
 impl RingState {
-    /// Records of the ring below `index`, of all owners, as far as the stream tells. The owner's own totals may
-    /// include more than `records`, where a daemon went on from a place of which less was known.
+    /// Returns the number of records of the ring below `index`, of all owners, as far as the stream tells.
+    /// The owner's own totals may include more than `records` if a daemon continued from a place about
+    /// which less was known.
     pub fn known_records(&self) -> u64 {
         let Self { begun, emitted, left_out, refused_records, missed, .. } = *self;
         let owners = [emitted, left_out, refused_records, missed.records];

@@ -1,21 +1,24 @@
-//! Finds the frames of a trace file by walking over them, without decompressing: for files whose
-//! index is missing or wrong.
+//! Finds the zstd frames of a trace file by walking over them, without decompressing: for files whose index
+//! is missing or wrong.
 //!
-//! Reads a few bytes of each zstd block. Verifies no content: a frame it finds may still be damaged.
+//! Reads a few bytes of each zstd block. Verifies no content: a frame that it finds may still be damaged.
 
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 
 use super::block::BLOCK_BYTES_MAX;
 use super::frame::{DATA_MAGIC, SKIPPABLE_HEADER_BYTES, SKIPPABLE_MAGICS};
 
-/// What a frame is, by its first word.
+/// The kind of a zstd frame, by its first word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Found {
-    /// A data frame and what it says of its content's size.
+    /// A data frame.
     Data {
+        /// Content size by its header, in bytes.
         raw_len: u32,
     },
+    /// A skippable frame.
     Skippable {
+        /// Its first word.
         magic: u32,
     },
 }
@@ -23,44 +26,54 @@ pub enum Found {
 /// Where a frame is in its file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FoundFrame {
+    /// The kind of the frame.
     pub found: Found,
+    /// Offset of the frame from the file's start, in bytes.
     pub offset: u64,
+    /// Length of the frame, in bytes.
     pub len: u64,
 }
 
-/// How the walk goes on.
+/// What one step of the walk found.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Step {
+    /// A whole frame.
     Frame(FoundFrame),
-    /// The file ends here, between frames.
+    /// The end of the file, between two frames.
     End,
-    /// The file ends within the frame that begins at the scanner's offset.
+    /// The end of the file, inside of the frame at the scanner's offset.
     Truncated,
-    /// What is at the scanner's offset is no frame of a trace.
+    /// Something other than a frame of a trace at the scanner's offset.
     Damaged(&'static str),
 }
 
 /// Walks over the frames of a file.
 pub struct Scanner<R> {
     input: BufReader<R>,
-    /// Start of the next frame.
+    /// Start of the next frame, in bytes.
     offset: u64,
     file_len: u64,
 }
 
 impl<R: Read + Seek> Scanner<R> {
-    /// A walk from the frame at `offset` to the end of a file of `file_len` bytes.
+    /// Starts a walk from the frame at `offset` to the end of a file of `file_len` bytes.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn new(mut input: R, offset: u64, file_len: u64) -> io::Result<Self> {
         input.seek(SeekFrom::Start(offset))?;
         Ok(Self { input: BufReader::with_capacity(1 << 14, input), offset, file_len })
     }
 
-    /// Start of the frame that the next step looks at, in bytes.
+    /// Returns the start of the frame that the next step looks at, in bytes.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The next frame. Goes on after [`Step::Frame`] only.
+    /// Goes over the next frame. Only after [`Step::Frame`] does the walk go on.
+    ///
+    /// # Errors
+    /// An error of the file.
     pub fn step(&mut self) -> io::Result<Step> {
         let left = self.file_len.saturating_sub(self.offset);
         if left == 0 {
@@ -78,14 +91,14 @@ impl<R: Read + Seek> Scanner<R> {
     }
 }
 
-/// A walk over one frame: `at` bytes into it, of `left` bytes to the file's end.
+/// A walk over one frame: `at` bytes into it, with `left` bytes from its start to the file's end.
 struct Walk<'a, R> {
     input: &'a mut BufReader<R>,
     at: u64,
     left: u64,
 }
 
-/// The outer error is the file's, the inner one what the walk came to instead.
+/// The outer error is the file's; the inner one is what the walk found instead of a value.
 type Walked<T> = io::Result<Result<T, Step>>;
 
 /// Takes the value of a [`Walked`], or returns.
@@ -113,7 +126,7 @@ impl<R: Read + Seek> Walk<'_, R> {
         self.data()
     }
 
-    /// A zstd frame after its magic (RFC 8878, 3.1.1).
+    /// Walks over a zstd data frame behind its magic (RFC 8878, 3.1.1).
     fn data(&mut self) -> Walked<Found> {
         let [descriptor] = walked!(self.read());
         let (size_flag, single_segment) = (descriptor >> 6, descriptor & 0x20 != 0);

@@ -1,7 +1,7 @@
-//! The blobs of an open trace file: found by its index, or by reading all of it once.
+//! Finds the blobs of an open trace file: by its index, or by reading the whole file once.
 //!
-//! Hands out only bytes whose own hash is the name that was asked for. Holds one block, the
-//! list of names, and what commands asked for last.
+//! Returns only bytes whose hash is the name that was asked for. Holds one block, the list of names, and a
+//! cache of the blobs that commands asked for last.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
@@ -15,37 +15,54 @@ use super::meta::Meta;
 use super::record::Records;
 use gapii_abi::atom::{BLOB, SWITCH_THREAD};
 
-/// Why a blob can't be had.
+/// Why a blob can't be read.
 #[derive(Debug, thiserror::Error)]
 pub enum BlobError {
+    /// The file can't be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// The trace does not hold this blob.
     #[error("the trace has no blob {name}")]
-    Unknown { name: BlobName },
+    Unknown {
+        /// The blob's name.
+        name: BlobName,
+    },
+    /// The blob is longer than [`BLOB_BYTES_MAX`].
     #[error("blob {name} of {size} bytes exceeds the limit of {BLOB_BYTES_MAX}")]
-    TooLong { name: BlobName, size: u64 },
+    TooLong {
+        /// The blob's name.
+        name: BlobName,
+        /// Its size in bytes.
+        size: u64,
+    },
+    /// The blob is not as it was written.
     #[error("blob {name} is damaged: {why}")]
-    Damaged { name: BlobName, why: String },
+    Damaged {
+        /// The blob's name.
+        name: BlobName,
+        /// What is wrong with it.
+        why: String,
+    },
 }
 
-/// Bytes of blobs that are kept for the next command that refers to them.
+/// Most bytes of blobs that are cached for the next command that refers to them.
 const CACHE_BYTES_MAX: usize = 256 << 20;
-/// Of those that nobody has referred to again: most blobs of a program that uploads new memory in
-/// every frame are asked for once.
+/// Most of these bytes for blobs that no command has referred to a second time. Most blobs of a program
+/// that uploads new memory in every frame are used once.
 const NEW_BYTES_MAX: usize = 32 << 20;
-/// Of those, the largest one that is kept.
+/// Largest blob that is cached, in bytes.
 const NEW_BLOB_BYTES_MAX: usize = 16 << 20;
-/// Memory of blobs that nobody needs any more, kept for the next ones: in pieces.
+/// Most freed buffers that are kept for the next blobs.
 const SPARE_MAX: usize = 8;
-/// Room that is taken beforehand for a blob, whose size only the file tells.
+/// Most bytes that are reserved in advance for a blob, because only the file says how large it is.
 const ROOM_BYTES_MAX: u64 = 16 << 20;
 
-/// What is known of a file's blobs so far.
+/// What is known about a file's blobs so far.
 #[derive(Default)]
 pub(super) struct Store {
-    /// By name. `None`: not looked yet.
+    /// The known blobs, by name; `None` before the first search.
     entries: Option<Vec<BlobEntry>>,
-    /// All of the file was read for them, so that there are no others.
+    /// True if the whole file has been read for blobs, so that there are no others.
     is_complete: bool,
     block: Option<usize>,
     raw: Arc<Vec<u8>>,
@@ -53,7 +70,7 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// A store that begins with what an index lists.
+    /// Makes a store that begins with the blobs that an index lists.
     pub(super) fn of_index(mut entries: Option<Vec<BlobEntry>>) -> RefCell<Self> {
         if let Some(entries) = &mut entries {
             entries.sort_by_key(|entry| entry.name);
@@ -61,12 +78,12 @@ impl Store {
         RefCell::new(Self { entries, ..Self::default() })
     }
 
-    /// What an index lists, as long as nothing else was needed.
+    /// Returns the blobs that the index lists, as long as nothing else was needed.
     pub(super) fn listed(&self) -> Option<&[BlobEntry]> {
         self.entries.as_deref().filter(|_| !self.is_complete)
     }
 
-    /// The bytes of a blob that a command refers to; the next one that does has them for nothing.
+    /// Returns the bytes of a blob that a command refers to, and caches them for the next command.
     pub(super) fn cached<R: Read + Seek>(
         &mut self,
         file: &mut BlockFile<R>,
@@ -81,7 +98,7 @@ impl Store {
         Some(bytes)
     }
 
-    /// The bytes of a blob; `size` where it is known.
+    /// Returns the bytes of a blob; `size` in bytes if it is known.
     pub(super) fn bytes<R: Read + Seek>(
         &mut self,
         file: &mut BlockFile<R>,
@@ -93,7 +110,7 @@ impl Store {
             && let Some(entry) = self.entry(name).filter(fits)
         {
             match self.read(file, entry) {
-                // What an index says of it may be wrong; the blocks are asked next.
+                // The index may be wrong, so all blocks are searched next.
                 Err(BlobError::Damaged { .. }) => {}
                 read => return read,
             }
@@ -105,7 +122,7 @@ impl Store {
         }
     }
 
-    /// The blobs whose name begins so, at most `most`.
+    /// Returns the blobs whose names begin with `prefix`, at most `most`.
     pub(super) fn find<R: Read + Seek>(
         &mut self,
         file: &mut BlockFile<R>,
@@ -132,7 +149,7 @@ impl Store {
         entries.get(at).copied()
     }
 
-    /// Finds all blobs of the file's whole blocks, by their own bytes.
+    /// Finds all blobs in the complete blocks of the file, by hashing their pieces.
     fn read_all<R: Read + Seek>(&mut self, file: &mut BlockFile<R>) -> io::Result<()> {
         if self.is_complete {
             return Ok(());
@@ -152,7 +169,7 @@ impl Store {
                 }
             }
         }
-        // The first of a name comes before all references to it.
+        // The first blob of a name precedes all references to it.
         entries.sort_by_key(|entry| entry.name);
         entries.dedup_by_key(|entry| entry.name);
         self.entries = Some(entries);
@@ -160,6 +177,7 @@ impl Store {
         Ok(())
     }
 
+    /// Assembles the blob of an entry.
     fn read<R: Read + Seek>(
         &mut self,
         file: &mut BlockFile<R>,
@@ -205,7 +223,7 @@ impl Store {
         Err(damaged("a piece of it is not in the file"))
     }
 
-    /// Makes a block the one at hand. False: it is damaged.
+    /// Makes `block` the current block. Returns false if it is damaged.
     fn load<R: Read + Seek>(&mut self, file: &mut BlockFile<R>, block: usize) -> io::Result<bool> {
         if self.block == Some(block) {
             return Ok(true);
@@ -224,23 +242,23 @@ impl Store {
     }
 }
 
-/// Blobs that were asked for. Those that were not asked for again go first.
+/// Blobs that commands asked for. Blobs that were asked for once are dropped first.
 #[derive(Default)]
 struct Cache {
     blobs: HashMap<BlobName, Cached>,
     new: Queue,
     old: Queue,
-    /// Of blobs that went: memory that is used again costs less than new one.
+    /// Buffers of dropped blobs: reusing memory is cheaper than allocating it.
     spare: Vec<Vec<u8>>,
 }
 
 struct Cached {
     bytes: Arc<Vec<u8>>,
-    /// Asked for again since it came into its queue.
+    /// True if the blob was asked for again since it entered its queue.
     again: bool,
 }
 
-/// Blobs by age.
+/// Names of blobs by age, with their bytes in all.
 #[derive(Default)]
 struct Queue {
     order: VecDeque<BlobName>,
@@ -298,7 +316,7 @@ impl Cache {
         }
     }
 
-    /// Room for `size` bytes, empty.
+    /// Returns an empty buffer with room for `size` bytes.
     fn memory(&mut self, size: usize) -> Vec<u8> {
         match self.spare.pop() {
             Some(mut memory) if memory.capacity() >= size => {
@@ -317,7 +335,7 @@ impl Queue {
     }
 }
 
-/// The records of a block that hold pieces: their thread, where they begin, and their payload.
+/// Returns the pieces of blobs in a block: thread, offset of the record in bytes, and payload.
 fn pieces(raw: &[u8]) -> impl Iterator<Item = (u32, u32, &[u8])> {
     let mut current = None;
     Records::new(raw).map_while(Result::ok).filter_map(move |record| match record.header.id() {

@@ -1,48 +1,51 @@
-//! What of a stream is not part of the story that it tells: in a capture with keyframes the same things
-//! are described again and again, and a file may begin at any keyframe.
+//! Which records of a stream repeat what the reader already has: a capture with keyframes describes the
+//! same objects again and again, and a file may begin at any keyframe.
 //!
-//! Looks at records, not at what they say of commands. Holds a name for each context at most.
+//! Looks at records, not at arguments. Holds at most one entry per context.
 
 use std::collections::BTreeSet;
 
 use super::meta::Meta;
 use gapii_abi::atom::{SETUP, Subject, SubjectKind};
 
-/// Most subjects that are remembered; of more, all are described again.
+/// Most subjects that are remembered. Subjects beyond this limit are described again.
 const SUBJECTS_MAX: usize = 1 << 20;
 
-/// Where in its capture what is read begins.
+/// Where in its capture the reading begins.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Begin {
-    /// With the capture. A keyframe in it goes on behind a gap: what was known may be there no more.
+    /// At the beginning of the capture. A keyframe in it follows a gap, so objects that were known may have
+    /// changed.
     #[default]
     Capture,
-    /// With a capture that was kept, whose keyframes repeat what there is.
+    /// At the beginning of a capture that was kept. Its keyframes repeat what exists.
     Kept,
-    /// At a keyframe: what a thread says before it introduces itself is in what is described.
+    /// At a keyframe. The description there includes the effects of what a thread records before its
+    /// THREAD.
     Keyframe,
-    /// Anywhere else: all descriptions are of what was there before.
+    /// Anywhere else. All descriptions repeat what existed before.
     Middle,
 }
 
-/// Who has been described or made so far, thread by thread.
+/// Which subjects and threads have been described so far.
 #[derive(Default)]
 pub struct Story {
     begin: Begin,
-    /// By thread.
+    /// True for threads that have written a THREAD or a GAP, by thread index.
     introduced: Vec<bool>,
-    /// Process, kind and number.
+    /// Subjects that were described or made: process, kind and number.
     known: BTreeSet<(u32, u32, u64)>,
-    /// Threads that are describing somebody who is known.
+    /// Threads that are describing a known subject.
     repeating: BTreeSet<u32>,
 }
 
 impl Story {
+    /// Makes a story that begins there.
     pub fn new(begin: Begin) -> Self {
         Self { begin, ..Self::default() }
     }
 
-    /// Takes note of a record of a thread that is not a command.
+    /// Takes note of a record that is not a command.
     pub fn meta(&mut self, thread: u32, process: u32, meta: &Meta<'_>) {
         match meta {
             Meta::Thread(_) | Meta::Gap(_) => self.introduce(thread),
@@ -58,7 +61,7 @@ impl Story {
         }
     }
 
-    /// Whether a command record of the thread with these flags is to be passed over.
+    /// Returns true if a reader skips a command record of this thread with these flags.
     #[inline]
     pub fn passes_over(&self, thread: u32, flags: u16) -> bool {
         if flags & SETUP != 0 && !self.repeating.is_empty() && self.repeating.contains(&thread) {
@@ -67,12 +70,12 @@ impl Story {
         self.begin == Begin::Keyframe && !self.is_introduced(thread)
     }
 
-    /// Whether what the thread says belongs to the story.
+    /// Returns true if the thread has written a THREAD or a GAP since a beginning at a keyframe.
     pub fn is_introduced(&self, thread: u32) -> bool {
         self.introduced.get(thread as usize).copied().unwrap_or(false)
     }
 
-    /// Whether a thread that has not introduced itself is passed over.
+    /// Returns true if records of a thread before its THREAD are skipped.
     pub fn begins_at_keyframe(&self) -> bool {
         self.begin == Begin::Keyframe
     }
@@ -119,7 +122,7 @@ mod tests {
         Meta::Subject(Subject { id, kind: SubjectKind::Context, made: is_made.into() })
     }
 
-    /// Whether a context is passed over that is described after `before`.
+    /// Checks whether the description of a context is skipped after the records `before`.
     fn check(begin: Begin, before: &[Meta<'_>], expected: bool) {
         let mut story = Story::new(begin);
         before.iter().for_each(|meta| story.meta(0, 0, meta));

@@ -1,8 +1,8 @@
-//! C structs that an argument leads to, field by field, with what they point at and their chains.
+//! C structs that an argument points at, as JSON: field by field, with what the fields point at and their
+//! chains.
 //!
-//! A record has the memory in pieces, each with the address that leads to it. What a piece means, the
-//! layouts of the trace's description say. Made for a person or a script to read: what is not in the record
-//! is shown as the address that it would be at.
+//! A record has this memory in pieces, each with the address that leads to it; the layouts of the trace's
+//! description say what a piece means. A piece that the record lacks is shown as its address.
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
@@ -11,11 +11,11 @@ use super::description::{Field, Kind, Layout, Repr, Type};
 use super::json_memory::{Memory, Scalar, text};
 use super::value::{Arg, Observation, Value};
 
-/// How far pointers are followed: a chain may be a circle.
+/// Most pointers that are followed in a row: a chain may be a circle.
 const DEPTH_MAX: u32 = 64;
 
-/// What an argument of structs leads to. Serializes as an object with a value for each field, or as an
-/// array of those where there are more or fewer structs than one.
+/// The structs that an argument points at. Serializes as an object with a value per field, or as an array
+/// of such objects unless there is exactly one struct.
 pub struct Structs<'a> {
     walk: Walk<'a>,
     layout: &'a Layout,
@@ -23,7 +23,8 @@ pub struct Structs<'a> {
 }
 
 impl<'a> Structs<'a> {
-    /// `None`: the argument is no pointer to structs, or their memory is not in the record.
+    /// Returns the structs of an argument. `None` if the argument is not a pointer to structs, or if the
+    /// record does not have their memory.
     pub fn of(command: &'a Command<'a>, arg: &Arg<'a>) -> Option<Self> {
         let Value::Pointer(address) = arg.value else { return None };
         let walk = Walk { command, depth: 0 };
@@ -59,7 +60,7 @@ impl Serialize for Structs<'_> {
     }
 }
 
-/// Looks for memory among what a command's records have.
+/// Searches the memory in a command's records.
 #[derive(Clone, Copy)]
 struct Walk<'a> {
     command: &'a Command<'a>,
@@ -67,14 +68,14 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    /// What was at an address: as the driver left it, or else as it was found.
+    /// Returns the memory at an address: as the driver left it, otherwise as the command found it.
     fn found(self, address: u64) -> Option<Observation<'a>> {
         let mut all = self.command.ranges_written().chain(self.command.ranges_read());
         let range = all.find(|range| range.address == address && address != 0)?;
         Some(range.observation)
     }
 
-    /// The struct at an address, told by its first field.
+    /// Returns the struct at an address, identified by its first field.
     fn next(self, address: u64) -> Option<Structs<'a>> {
         let bytes = self.found(address)?;
         let stype = match self.command.bytes_of(bytes)?.first_chunk() {
@@ -109,7 +110,7 @@ impl Serialize for Struct<'_, '_> {
     }
 }
 
-/// A field; `bytes` begin with it.
+/// A field. `bytes` begin with it.
 struct FieldValue<'a, 'b> {
     walk: Walk<'a>,
     field: &'a Field,
@@ -134,7 +135,7 @@ impl Serialize for FieldValue<'_, '_> {
 }
 
 impl Walk<'_> {
-    /// In bytes.
+    /// Returns the size of a value of this type, in bytes.
     fn size_of(self, ty: Type) -> usize {
         match (ty.repr, ty.kind) {
             (Some(Repr::Void), Kind::Struct(index)) => {

@@ -1,7 +1,7 @@
-//! Whose record it is: process, thread, context, frame, stamp and sequence number of every record,
-//! from the records before it in the block.
+//! Follows the state of a stream: process, thread, context, frame, stamp and sequence number of every
+//! record, from the records before it in its block.
 //!
-//! Knows no descriptions and keeps no payloads.
+//! Uses no descriptions and keeps no payloads.
 
 use std::collections::BTreeMap;
 
@@ -10,57 +10,71 @@ use gapii_abi::atom::{Block, EFFECT, FRAME_END, Header, Thread, ThreadState};
 
 /// Most processes of a trace.
 pub const PROCESSES_MAX: u32 = 1 << 16;
-/// Most threads of a trace, all processes together.
+/// Most threads of a trace, over all processes.
 pub const THREADS_MAX: u32 = 1 << 18;
-/// Most contexts whose limits are kept, all processes together; of more, the first ones.
+/// Most contexts whose limits are kept, over all processes. Beyond this, the first ones stay.
 const CONTEXTS_MAX: usize = 1 << 12;
 
-/// State while the records of a stream go by.
+/// State as of the last record.
 #[derive(Default)]
 pub struct Tracker {
     processes: Vec<ProcessTrack>,
     threads: Vec<ThreadTrack>,
-    /// Index in `threads`; `None` before a block's first SWITCH_THREAD.
+    /// Thread of the records that come now, an index in `threads`; `None` before a block's first
+    /// SWITCH_THREAD.
     current: Option<u32>,
     seq: u64,
     block: Option<Block>,
     end: Option<End>,
-    /// By index of the process and handle.
+    /// By process index and handle of the context.
     limits: BTreeMap<(u32, u64), ContextLimits>,
 }
 
-/// What the driver said of a context.
+/// What the driver answered about a context when it first became current.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ContextLimits {
     /// Client version: major, minor.
     pub version: (u16, u16),
+    /// `GL_NUM_COMPRESSED_TEXTURE_FORMATS`.
     pub compressed_texture_formats: i32,
+    /// `GL_NUM_PROGRAM_BINARY_FORMATS`.
     pub program_binary_formats: i32,
+    /// `GL_NUM_SHADER_BINARY_FORMATS`.
     pub shader_binary_formats: i32,
-    /// 0 where there are none.
+    /// `GL_MAX_VERTEX_ATTRIBS`; 0 in versions without vertex attributes.
     pub vertex_attribs: i32,
+    /// The default framebuffer.
     pub default_framebuffer: DefaultFramebuffer,
-    /// Those that recording depends on, with spaces between them.
+    /// Names of the extensions that recording depends on, separated by spaces.
     pub extensions: String,
 }
 
-/// What a context drew to when it first became current and had bound no framebuffer: bits of each
-/// sort, samples, and the size of the viewport, which begins as the surface. All 0 without surfaces.
+/// The default framebuffer of a context when the context first became current. All fields are 0 without a
+/// surface.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct DefaultFramebuffer {
+    /// Bits of red.
     pub red_bits: i32,
+    /// Bits of green.
     pub green_bits: i32,
+    /// Bits of blue.
     pub blue_bits: i32,
+    /// Bits of alpha.
     pub alpha_bits: i32,
+    /// Bits of depth.
     pub depth_bits: i32,
+    /// Bits of stencil.
     pub stencil_bits: i32,
+    /// Samples per pixel.
     pub samples: i32,
+    /// Width of the viewport in pixels, initially that of the surface.
     pub width: i32,
+    /// Height of the viewport in pixels, initially that of the surface.
     pub height: i32,
 }
 
 impl ContextLimits {
-    /// Numbers that an older writer did not know are 0.
+    /// Returns the limits in a record. Numbers that an older writer did not record are 0.
     fn of(limits: &Limits<'_>) -> Self {
         let mut numbers = limits
             .numbers
@@ -92,10 +106,13 @@ impl ContextLimits {
 /// A process as of the last record.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ProcessTrack {
+    /// Process id of the operating system.
     pub pid: u32,
     /// Frames that have ended.
     pub frames: u64,
+    /// When the process joined the capture, in nanoseconds of `CLOCK_MONOTONIC`.
     pub start_ns: u64,
+    /// The kernel's name for the process.
     pub name: String,
     known: bool,
 }
@@ -103,60 +120,101 @@ pub struct ProcessTrack {
 /// A thread as of the last record.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadTrack {
+    /// Index of the thread's process.
     pub process: u32,
+    /// Thread id of the operating system.
     pub tid: u32,
     /// API of the current context, or 0.
     pub api: u32,
     /// Handle of the current context, or 0.
     pub context: u64,
+    /// Stamp of the thread's last record.
     pub stamp: u64,
+    /// The kernel's name for the thread, NUL-padded.
     pub name: [u8; 16],
     known: bool,
-    /// The block that restated this thread last, counted from 1.
+    /// Number of the block that restated this thread last, counted from 1.
     block: u64,
 }
 
-/// What a command record is part of.
+/// Where a command record stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
+    /// Index of its thread.
     pub thread: u32,
+    /// Index of its process.
     pub process: u32,
+    /// Handle of the current context, or 0.
     pub context: u64,
+    /// Frames of the process that have ended.
     pub frame: u64,
+    /// Stamp of the record.
     pub stamp: u64,
-    /// Where the command takes effect at this record.
+    /// Ordinal of the command, if it takes effect at this record.
     pub seq: Option<u64>,
 }
 
-/// Why a record can't follow those before it.
+/// Why a record can't follow the records before it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum TrackError {
+    /// The record is too short.
     #[error(transparent)]
     Meta(#[from] MetaError),
+    /// The block has not said which thread's records come.
     #[error("record {id:#06x} before the block says whose it is")]
-    NoThread { id: u16 },
+    NoThread {
+        /// Id of the record.
+        id: u16,
+    },
+    /// The block has no THREAD_STATE for this thread.
     #[error("thread {thread} was never described")]
-    UnknownThread { thread: u32 },
+    UnknownThread {
+        /// Index of the thread.
+        thread: u32,
+    },
+    /// The block has no PROCESS for this process.
     #[error("process {process} was never described")]
-    UnknownProcess { process: u32 },
+    UnknownProcess {
+        /// Index of the process.
+        process: u32,
+    },
+    /// The index exceeds [`THREADS_MAX`].
     #[error("thread {thread} exceeds the limit of {THREADS_MAX}")]
-    TooManyThreads { thread: u32 },
+    TooManyThreads {
+        /// Index of the thread.
+        thread: u32,
+    },
+    /// The index exceeds [`PROCESSES_MAX`].
     #[error("process {process} exceeds the limit of {PROCESSES_MAX}")]
-    TooManyProcesses { process: u32 },
+    TooManyProcesses {
+        /// Index of the process.
+        process: u32,
+    },
+    /// The first record of the block is not BLOCK.
     #[error("record {id:#06x} where a block must begin")]
-    NoBlock { id: u16 },
+    NoBlock {
+        /// Id of the record.
+        id: u16,
+    },
+    /// The stream has ended with END.
     #[error("record {id:#06x} after the end of the stream")]
-    AfterEnd { id: u16 },
+    AfterEnd {
+        /// Id of the record.
+        id: u16,
+    },
 }
 
 impl Tracker {
-    /// To be called before the first record of each block: nothing is known of whose it is.
+    /// Forgets the current thread. Call this before the first record of each block.
     pub fn begin_block(&mut self) {
         self.block = None;
         self.current = None;
     }
 
-    /// Takes note of a command record and says whose it is.
+    /// Takes note of a command record and returns where it stands.
+    ///
+    /// # Errors
+    /// [`TrackError`].
     #[inline]
     pub fn command(&mut self, header: Header, stamp: Option<u64>) -> Result<Place, TrackError> {
         let no_thread = TrackError::NoThread { id: header.id() };
@@ -186,7 +244,10 @@ impl Tracker {
         Ok(place)
     }
 
-    /// Takes note of a record that is not a command and says what it is.
+    /// Takes note of a record that is not a command and returns its content.
+    ///
+    /// # Errors
+    /// [`TrackError`].
     pub fn meta<'a>(
         &mut self,
         header: Header,
@@ -241,50 +302,52 @@ impl Tracker {
         Ok(meta)
     }
 
-    /// Index of the thread whose records come now.
+    /// Returns the index of the thread whose records come now.
     pub fn current(&self) -> Option<u32> {
         self.current
     }
 
-    /// Commands that took effect so far.
+    /// Returns the number of commands that took effect so far.
     pub fn seq(&self) -> u64 {
         self.seq
     }
 
-    /// The block that is being read, once its first record was seen.
+    /// Returns the block that is being read, once its first record was seen.
     pub fn current_block(&self) -> Option<Block> {
         self.block
     }
 
-    /// The END record, once it was seen.
+    /// Returns the END record, once it was seen.
     pub fn end(&self) -> Option<&End> {
         self.end.as_ref()
     }
 
+    /// Returns the thread with this index, if the stream has described it.
     pub fn thread_at(&self, thread: u32) -> Option<&ThreadTrack> {
         self.threads.get(thread as usize).filter(|thread| thread.known)
     }
 
+    /// Returns the process with this index, if the stream has described it.
     pub fn process_at(&self, process: u32) -> Option<&ProcessTrack> {
         self.processes.get(process as usize).filter(|process| process.known)
     }
 
-    /// What the driver said of a context of a process, if that was in what was read.
+    /// Returns what the driver answered about a context of a process, if that was read.
     pub fn limits(&self, process: u32, context: u64) -> Option<&ContextLimits> {
         self.limits.get(&(process, context))
     }
 
-    /// Processes seen so far, with their indices.
+    /// Returns the processes so far, with their indices.
     pub fn processes(&self) -> impl Iterator<Item = (u32, &ProcessTrack)> {
         (0..).zip(&self.processes).filter(|(_, process)| process.known)
     }
 
-    /// Threads seen so far, with their indices.
+    /// Returns the threads so far, with their indices.
     pub fn threads(&self) -> impl Iterator<Item = (u32, &ThreadTrack)> {
         (0..).zip(&self.threads).filter(|(_, thread)| thread.known)
     }
 
-    /// Whether the block that is being read has restated the thread.
+    /// Returns true if the block that is being read has restated the thread.
     pub fn restated(&self, thread: u32) -> bool {
         let Some(block) = self.block else { return false };
         self.thread_at(thread).is_some_and(|thread| thread.block == block.number.wrapping_add(1))

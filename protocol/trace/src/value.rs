@@ -1,7 +1,6 @@
-//! Arguments and results: bytes of a record made into values, by the trace's own description.
+//! Arguments, results and observed memory: decodes the payloads of records by the trace's own description.
 //!
-//! Decodes on demand, allocates nothing and never fails: what is not there is
-//! [`Value::Missing`].
+//! Decodes on demand, allocates nothing and never fails: what a record lacks is [`Value::Missing`].
 
 use super::blob_name::BlobName;
 use super::description::{Function, Kind, Observed, Param, Repr, Type};
@@ -10,69 +9,87 @@ use gapii_abi::atom::{BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NO
 /// A scalar of a record.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Value {
+    /// An unsigned integer, a handle or a name.
     Unsigned(u64),
+    /// A signed integer.
     Signed(i64),
+    /// A 32-bit float.
     F32(f32),
+    /// A 64-bit float.
     F64(f64),
+    /// A boolean: true unless 0.
     Bool(bool),
-    /// One name of the group.
+    /// A value of an enum.
     Enum {
+        /// Index of the group that names the value.
         group: u16,
+        /// The value, zero-extended.
         bits: u64,
     },
-    /// Names of the group's bits.
+    /// Bits of a bitfield.
     Bitfield {
+        /// Index of the group that names the bits.
         group: u16,
+        /// The bits, zero-extended.
         bits: u64,
     },
+    /// An address.
     Pointer(u64),
-    /// The record is too short, or stores it in a way that only later versions know.
+    /// The record is too short, or stores the value in a way that only later versions know.
     Missing,
 }
 
 /// Memory that a command read or wrote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Observation<'a> {
-    /// Nothing was observed: a null pointer, or an extent that is not known.
+    /// Nothing was observed: the pointer is null, or the extent is unknown.
     None,
+    /// The bytes, in the record.
     Bytes(&'a [u8]),
-    /// The trace has the bytes under this name.
+    /// The bytes are a blob.
     Blob {
+        /// Name of the blob.
         name: BlobName,
+        /// Its size in bytes.
         size: u64,
     },
-    /// It could not be read, or there was no room for it.
+    /// The memory could not be read, or there was no room for it.
     Unrecorded {
+        /// Its size in bytes.
         size: u64,
     },
-    /// The record does not have what it says, or says it in a way that only later versions know.
+    /// The record is too short for what it announces, or stores it in a way that only later versions know.
     Missing {
+        /// The announced size in bytes.
         size: u64,
     },
 }
 
-/// Memory that a command read or wrote where that depends on more than one argument.
+/// Memory that a command read or wrote and whose extent does not follow from one argument.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Range<'a> {
-    /// Index of the parameter that it belongs to.
+    /// Index of the parameter that the range belongs to, if it belongs to one.
     pub param: Option<u8>,
-    /// Where it was; 0 where ranges are missing, of which the size is the sum.
+    /// Address of the memory. 0 stands for ranges that found no room; the size is then their sum.
     pub address: u64,
+    /// The memory.
     pub observation: Observation<'a>,
 }
 
 /// An argument of a command.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Arg<'a> {
+    /// Description of the parameter.
     pub param: &'a Param,
+    /// The value that was passed.
     pub value: Value,
-    /// What the memory held that the argument points at. [`Observation::None`] for an output of a
-    /// command whose leave record is not there.
+    /// The memory that the argument points at. [`Observation::None`] for an output of a command whose leave
+    /// record was not read.
     pub observation: Observation<'a>,
 }
 
 impl Value {
-    /// The value of type `ty` at byte `at` of `payload`.
+    /// Reads the value of type `ty` at byte `at` of `payload`.
     pub fn read(ty: Type, payload: &[u8], at: usize) -> Self {
         let rest = payload.get(at..).unwrap_or_default();
         let raw = match ty.repr {
@@ -96,7 +113,7 @@ impl Value {
         raw.map_or(Self::Missing, |raw| raw.meaning(ty))
     }
 
-    /// Its bits, sign-extended where it has a sign.
+    /// Returns the bits of the value, sign-extended if it is signed; 0 if it is missing.
     pub fn bits(self) -> u64 {
         match self {
             Self::Signed(value) => value as u64,
@@ -109,12 +126,12 @@ impl Value {
         }
     }
 
-    /// Its bits, zero-extended from `size` bytes.
+    /// Returns the bits of the value, zero-extended from `size` bytes.
     fn low_bits(self, size: u16) -> u64 {
         if size >= 8 { self.bits() } else { self.bits() & ((1 << (size * 8)) - 1) }
     }
 
-    /// A stored number as what its type says it means.
+    /// Returns a stored number as what its type means.
     fn meaning(self, ty: Type) -> Self {
         let size = ty.repr.map_or(0, Repr::size);
         match ty.kind {
@@ -167,7 +184,7 @@ impl<'a> Iterator for Args<'a> {
     }
 }
 
-/// The observation of a result that is text: the last slot of the leave record.
+/// Returns the string that a result points at: the last slot of the leave record.
 pub(crate) fn result_text<'a>(function: &'a Function, leave: &'a [u8]) -> Observation<'a> {
     let mut outputs = Observations::new(leave, function.result_len());
     for _ in 1..slots(function, true) {
@@ -176,7 +193,7 @@ pub(crate) fn result_text<'a>(function: &'a Function, leave: &'a [u8]) -> Observ
     outputs.slot()
 }
 
-/// How many slots the records of a command have.
+/// Returns the number of slots in the enter record, or in the leave record, of a function.
 pub(super) fn slots(function: &Function, is_leave: bool) -> usize {
     let direction = if is_leave { Observed::Out } else { Observed::In };
     let params = function.params.iter().filter(|param| param.observed == direction).count();
@@ -193,7 +210,7 @@ pub(super) struct Observations<'a> {
 pub struct Ranges<'a>(Observations<'a>);
 
 impl<'a> Ranges<'a> {
-    /// Those behind `slots` slots.
+    /// Returns the ranges behind `slots` slots.
     pub(super) fn of(payload: &'a [u8], fixed_len: usize, slots: usize) -> Self {
         let mut all = Observations::new(payload, fixed_len);
         if all.at < payload.len() {

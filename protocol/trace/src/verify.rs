@@ -1,7 +1,7 @@
-//! Whether a trace is what it says it is: structure, checksums, order, and the ledger.
+//! Verifies a trace: its structure, checksums, order, payloads, index, footer and ledgers.
 //!
-//! Reads all of the file and stops at nothing but errors of the file itself: a damaged block is a
-//! problem, and the next one is read.
+//! Reads the whole file and stops only at errors of the file: a damaged block is a problem, and
+//! verification goes on with the next one.
 
 use std::collections::BTreeMap;
 use std::io::{self, Read, Seek};
@@ -23,43 +23,52 @@ pub use super::problem::{Problem, ProblemKind};
 use super::reader::TraceReader;
 use super::value::{Observation, Value};
 
-/// Most problems that are listed; all are counted.
+/// Most problems that are listed. All are counted.
 pub const PROBLEMS_MAX: usize = 100;
 
-/// What was found.
+/// What verification found.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Verification {
-    /// Whether there is no problem.
+    /// True if there is no problem.
     pub ok: bool,
-    /// The first [`PROBLEMS_MAX`].
+    /// The first [`PROBLEMS_MAX`] problems.
     pub problems: Vec<Problem>,
+    /// Number of all problems.
     pub problem_count: u64,
-    /// What is not there, as is to be expected of a trace that lost records.
+    /// What the trace lacks because it lost records.
     pub warnings: Vec<String>,
+    /// How much was checked.
     pub checked: Checked,
 }
 
-/// What was looked at.
+/// How much was checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Checked {
+    /// Blocks.
     pub blocks: u64,
+    /// Records from applications.
     pub records: u64,
+    /// Commands that took effect.
     pub calls: u64,
+    /// Frames that ended.
     pub frames: u64,
+    /// Threads with records.
     pub threads: u64,
+    /// Bytes of records before compression.
     pub raw_bytes: u64,
-    /// Records that applications counted, by the footer.
+    /// Records that the applications counted, by the footer.
     pub produced: u64,
-    /// Of those, the ones that are not in the stream.
+    /// Records among `produced` that the stream should have and lacks.
     pub lost: u64,
-    /// And the ones that do not belong there.
+    /// Records among `produced` that do not belong to the stream.
     pub left_out: u64,
+    /// Blobs and observations.
     pub memory: MemoryTotals,
-    /// References to blobs that are not before them in the stream.
+    /// References to blobs that do not precede them in the stream.
     pub missing_references: u64,
-    /// Records that say how long the driver took.
+    /// Records with the driver's time.
     pub timed: u64,
-    /// Places where another daemon took the capture up.
+    /// Places where another daemon continued the capture.
     #[serde(skip_serializing_if = "is_zero")]
     pub seams: u64,
 }
@@ -69,6 +78,9 @@ fn is_zero(number: &u64) -> bool {
 }
 
 /// Verifies an open trace.
+///
+/// # Errors
+/// An error of the file. What is wrong with the trace is a [`Problem`].
 pub fn verify<R: Read + Seek>(reader: &mut TraceReader<R>) -> io::Result<Verification> {
     let mut verifier = Verifier::default();
     verifier.tail(reader.tail());
@@ -127,7 +139,7 @@ impl Verifier {
         }
     }
 
-    /// Notes a count that should be another.
+    /// Notes a problem if two counts differ.
     fn expect(&mut self, kind: ProblemKind, what: &str, stated: u64, counted: u64) {
         if stated != counted {
             let message = format!("{what}: {stated} are stated, {counted} are there");
@@ -144,7 +156,7 @@ impl Verifier {
         self.problem(ProblemKind::Tail, None, message);
     }
 
-    /// Checks the commands that the assembler can complete.
+    /// Checks the payloads of the commands that the assembler can complete.
     fn commands<R: Read + Seek>(
         &mut self,
         assembler: &mut Assembler,
@@ -166,7 +178,8 @@ impl Verifier {
         }
     }
 
-    /// What was recorded of a command may lack a record that the footer says was lost.
+    /// Checks that enter and leave records pair up. A command may lack a record that the footer counts as
+    /// lost.
     fn pairing(&mut self, assembler: &Assembler, footer: Option<&Footer>) {
         let anomalies = assembler.anomalies();
         let lost = footer.map_or(Lost::default(), |footer| footer.lost);
@@ -185,7 +198,7 @@ impl Verifier {
         }
     }
 
-    /// Only readers of a later format version know what a time in a record is.
+    /// Checks that only traces of a version with times have times.
     fn times(&mut self, version: u32, census: &Census) {
         if census.timed > 0 && version < TIMED_VERSION {
             let message = format!(
@@ -196,7 +209,7 @@ impl Verifier {
         }
     }
 
-    /// A blob may be missing where records were lost.
+    /// Checks that blobs precede their references. A blob may be missing where records were lost.
     fn memory(&mut self, footer: Option<&Footer>, census: &Census) {
         let missing = census.missing_references;
         if missing == 0 {
@@ -349,7 +362,7 @@ impl Verifier {
     }
 }
 
-/// The first part of a command that its records are too short for.
+/// Returns the first part of a command that its records are too short for.
 fn unreadable_part(command: &Command<'_>) -> Option<String> {
     let mut ranges = command.ranges_read().chain(command.ranges_written());
     if ranges.any(|range| matches!(range.observation, Observation::Missing { .. })) {

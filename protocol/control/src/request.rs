@@ -1,0 +1,242 @@
+//! What clients send to the daemon.
+
+use gapii_trace::filter::Filter;
+use serde::{Deserialize, Serialize};
+
+use crate::trigger::Trigger;
+use crate::{CTL_VERSION_MAX, CTL_VERSION_MIN};
+
+/// Longest name of a capture, in bytes.
+pub const NAME_LEN_MAX: usize = 64;
+/// Default of [`StartRequest::stall_ms`], in milliseconds.
+pub const STALL_MS_DEFAULT: u64 = 2_000;
+
+/// A message from a client to the daemon. The links lead to the answers, which are in [`Event`](super::Event).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Request {
+    /// First message of a client. Answered with [`Event::Hello`](super::Event::Hello).
+    Hello(ClientHello),
+    /// Asks which applications are connected. Answered with [`Event::Apps`](super::Event::Apps).
+    Apps,
+    /// Asks for the daemon's status. Answered with [`Event::Status`](super::Event::Status).
+    Status,
+    /// Starts a capture into the attached descriptor. Answered with [`Event::Started`](super::Event::Started),
+    /// then [`Event::Progress`](super::Event::Progress) several times, then one
+    /// [`Event::Ended`](super::Event::Ended). The capture stops when the connection closes.
+    Start(StartRequest),
+    /// Continues a capture of a daemon that is gone. The attached descriptor is a regular file with what that
+    /// daemon wrote. Answered like [`Self::Start`].
+    TakeUp(TakeUpRequest),
+    /// Writes the kept frames of an application into the attached descriptor. Answered with
+    /// [`Event::Saved`](super::Event::Saved) when the file is complete.
+    Save(SaveRequest),
+    /// Stops captures. Answered with [`Event::Stopped`](super::Event::Stopped).
+    Stop(StopRequest),
+    /// Makes this connection part of a link, for a client on another machine. Answered with
+    /// [`Event::Link`](super::Event::Link); then both sides speak the protocol of the crate `gapii_remote`.
+    Link,
+    /// Pauses captures: they leave out what the programs do until [`Self::Resume`]. Answered with
+    /// [`Event::Stopped`](super::Event::Stopped).
+    Pause(StopRequest),
+    /// Resumes paused captures, each at a keyframe. Answered with [`Event::Stopped`](super::Event::Stopped).
+    Resume(StopRequest),
+    /// Reports how the program that was launched for a capture ended, which only its parent process knows.
+    /// Not answered.
+    Exited(ExitedRequest),
+}
+
+/// What a client is, and which versions it speaks.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ClientHello {
+    /// Oldest version that the client speaks.
+    pub version_min: u16,
+    /// Newest version that the client speaks.
+    pub version_max: u16,
+    /// Name and version of the client, for the daemon's log.
+    #[serde(default)]
+    pub client: String,
+}
+
+impl ClientHello {
+    /// Returns a hello with the versions of this build.
+    pub fn new(client: impl Into<String>) -> Self {
+        Self { version_min: CTL_VERSION_MIN, version_max: CTL_VERSION_MAX, client: client.into() }
+    }
+}
+
+/// Selects applications, or the captures that these applications are in.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Target {
+    /// The only one. An error if there is none, or more than one.
+    #[default]
+    Only,
+    /// All applications that are connected now, or all captures that run now.
+    All,
+    /// The applications with this pid, this name, or this last component of the executable's path.
+    App(String),
+    /// Processes that carry this token in their environment, whether they are connected yet or not.
+    Launch([u8; 16]),
+}
+
+/// What a thread does when its ring is full.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Overflow {
+    /// The thread waits for room, up to [`StartRequest::stall_ms`].
+    #[default]
+    Wait,
+    /// The thread drops the command's record, and a gap says so.
+    Drop,
+}
+
+/// What happens when the output takes less than the programs produce.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum IfSlow {
+    /// The daemon spills the blocks to a temporary file, up to its limit, and drops records beyond it.
+    #[default]
+    Spill,
+    /// The programs wait.
+    Wait,
+    /// The daemon drops records.
+    Drop,
+}
+
+/// Returns true if `name` is valid as the name of a capture: 1 to [`NAME_LEN_MAX`] ASCII letters, digits, `.`,
+/// `-` and `_`, and not a number, because numbers select captures too.
+pub fn is_name(name: &str) -> bool {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    (1..=NAME_LEN_MAX).contains(&name.len())
+        && name.chars().all(is_plain)
+        && name.parse::<u64>().is_err()
+}
+
+/// How much of an application is kept in the daemon's memory, and how far apart keyframes are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeepRequest {
+    /// Frames that are kept at least, if they fit into `bytes`. Default: 300.
+    pub frames: u64,
+    /// Limit of memory, in bytes. Default: 256 MiB.
+    pub bytes: u64,
+    /// Frames from one keyframe to the next. Default: 100.
+    pub keyframe_every: u32,
+}
+
+impl Default for KeepRequest {
+    fn default() -> Self {
+        Self { frames: 300, bytes: 256 << 20, keyframe_every: 100 }
+    }
+}
+
+/// What to capture, and how much of it.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StartRequest {
+    /// The applications to capture.
+    pub target: Target,
+    /// Frames to record of each process; `None` records until the capture is stopped.
+    pub frames: Option<u64>,
+    /// Frames of each process that pass before the first recorded one.
+    pub skip_frames: u64,
+    /// Seconds after which the capture ends.
+    pub seconds: Option<f64>,
+    /// What a thread does when its ring is full.
+    pub overflow: Overflow,
+    /// Milliseconds that a thread waits for ring space before it leaves the capture.
+    pub stall_ms: u64,
+    /// Reads back the first of every so many frames before it is shown; `None` reads back none.
+    pub observe_frames: Option<u32>,
+    /// Records the pixels of these frames, not only their hash.
+    pub frame_pixels: bool,
+    /// Measures how long the driver takes for each command.
+    pub timing: bool,
+    /// Counts submissions to a queue of a compute API as frames, also in processes that swap.
+    pub counts_submits: bool,
+    /// Writes nothing, and keeps the last frames of each process of the target in memory, also of processes
+    /// that connect later. Keeping lasts until the daemon ends, also after this client is gone. Such a request
+    /// has no descriptor.
+    pub keep: Option<KeepRequest>,
+    /// Name of the capture, unique among running captures. See [`is_name`].
+    pub name: Option<String>,
+    /// Written bytes after which the capture ends.
+    pub bytes: Option<u64>,
+    /// What happens when the output takes less than the programs produce.
+    pub if_slow: IfSlow,
+    /// Which commands are recorded.
+    pub filter: Filter,
+    /// Records a process only once this has happened in it, from its next keyframe on.
+    pub when: Option<Trigger>,
+    /// The command line that led to the capture, for the trace's footer.
+    pub command: Vec<String>,
+}
+
+impl Default for StartRequest {
+    fn default() -> Self {
+        Self {
+            target: Target::Only,
+            frames: None,
+            skip_frames: 0,
+            seconds: None,
+            overflow: Overflow::Wait,
+            stall_ms: STALL_MS_DEFAULT,
+            observe_frames: None,
+            frame_pixels: false,
+            timing: false,
+            counts_submits: false,
+            keep: None,
+            name: None,
+            bytes: None,
+            if_slow: IfSlow::Spill,
+            filter: Filter::default(),
+            when: None,
+            command: Vec::new(),
+        }
+    }
+}
+
+/// Which capture of which daemon to continue.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct TakeUpRequest {
+    /// Session of the daemon that began the capture, in hexadecimal.
+    pub session: String,
+    /// Number of the capture in that session.
+    pub capture: u64,
+    /// The request that started the capture.
+    pub start: StartRequest,
+}
+
+/// Which captures to stop, pause or resume: all captures that the target's applications are in, or one of
+/// them.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StopRequest {
+    /// The applications.
+    pub target: Target,
+    /// Only the capture with this number.
+    pub capture: Option<u64>,
+    /// Only the capture with this name.
+    pub name: Option<String>,
+}
+
+/// Which application's kept frames to save. The application may have ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SaveRequest {
+    /// The application.
+    pub target: Target,
+    /// Saves at least so many of the last frames; `None` saves all that are kept.
+    pub last: Option<u64>,
+}
+
+/// How a launched program ended.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct ExitedRequest {
+    /// Number of the capture that the program was launched for.
+    pub capture: u64,
+    /// The program's process id, if the program is kept rather than in a capture of this client.
+    #[serde(default)]
+    pub pid: Option<u32>,
+    /// The signal that ended the program; `None` if it exited.
+    #[serde(default)]
+    pub signal: Option<i32>,
+}
