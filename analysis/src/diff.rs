@@ -1,8 +1,8 @@
 //! Where two traces begin to differ, thread by thread.
 //!
-//! Threads are matched by the order in which they appear, and each is compared up to its first
-//! difference: how the threads of two runs interleave is not compared. Addresses don't count, nor
-//! what the driver answered, which is compared by itself.
+//! Threads are matched by the order in which they appear, and each thread is compared up to its first
+//! difference. The interleaving of threads is not compared. Addresses do not count. What the driver
+//! returned is compared separately.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -11,57 +11,65 @@ use serde::Serialize;
 
 use crate::identity::{Digest, Identity};
 
-/// How two traces differ; `a` and `b` are the first and the second.
+/// How two traces differ. `a` is the first trace, `b` the second.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Diff {
+    /// Numbers of commands.
     pub commands: Sides<u64>,
-    /// Of all threads' first differences the one that comes first in the first trace.
+    /// The earliest of the threads' first differences, as `seq` in each trace; `None` if there is no
+    /// difference. A side is `None` where its trace has no more commands of the thread.
     pub first: Option<Sides<Option<u64>>>,
-    /// Commands that are the same and got another answer.
+    /// Equal commands for which the driver returned something else.
     pub answers: u64,
-    /// The first of them.
+    /// The first of these commands, as `seq` in each trace.
     pub first_answer: Option<Sides<u64>>,
-    /// Functions that do not occur equally often, by name.
+    /// Functions that the traces call a different number of times, by name.
     pub functions: Vec<FunctionDiff>,
 }
 
-/// The same of two traces. Of commands: their numbers.
+/// The same quantity of both traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Sides<T> {
+    /// Of the first trace.
     pub a: T,
+    /// Of the second trace.
     pub b: T,
 }
 
-/// How often a function occurs.
+/// How often a function is called.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FunctionDiff {
+    /// Name of the function.
     pub name: String,
+    /// Numbers of calls.
     pub commands: Sides<u64>,
 }
 
-/// Which of two traces.
+/// One of two traces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Side {
+    /// The first trace.
     A,
+    /// The second trace.
     B,
 }
 
-/// Compares commands as they are given, those of both traces in turn.
+/// Compares commands as they are given, alternating between both traces.
 #[derive(Default)]
 pub struct Comparer {
     a: Trace,
     b: Trace,
-    /// Threads by rank.
+    /// Threads, by the order in which they appear.
     threads: Vec<Thread>,
     diff: Diff,
     functions: BTreeMap<String, Sides<u64>>,
 }
 
-/// What is kept of one trace.
+/// State of one trace.
 #[derive(Default)]
 struct Trace {
     identity: Identity,
-    /// Ranks of threads by their index in the trace.
+    /// Position of each thread in `Comparer::threads`, by its index in the trace.
     ranks: HashMap<u32, usize>,
 }
 
@@ -80,7 +88,7 @@ struct Waiting {
 }
 
 impl Comparer {
-    /// Takes the next command of a trace. Those that never took effect are passed over.
+    /// Takes the next command of a trace. Commands that took no effect are ignored.
     pub fn take(&mut self, side: Side, command: &Command<'_>) {
         let Some(seq) = command.seq else { return };
         self.count(side, command.name());
@@ -105,7 +113,7 @@ impl Comparer {
         thread.compare(&mut self.diff);
     }
 
-    /// What differs, once both traces are through.
+    /// Returns the differences, after the last command of both traces.
     pub fn finish(mut self) -> Diff {
         for thread in self.threads.iter().filter(|thread| !thread.differs) {
             let (a, b) = (thread.a.front(), thread.b.front());
@@ -123,7 +131,7 @@ impl Comparer {
         if !self.functions.contains_key(name) {
             self.functions.insert(name.to_owned(), Sides::default());
         }
-        let function = self.functions.get_mut(name).expect("there is one by now");
+        let function = self.functions.get_mut(name).expect("it was inserted above");
         for commands in [&mut self.diff.commands, function] {
             match side {
                 Side::A => commands.a += 1,
@@ -134,7 +142,7 @@ impl Comparer {
 }
 
 impl Thread {
-    /// Compares what both traces have.
+    /// Compares the commands that both traces have.
     fn compare(&mut self, diff: &mut Diff) {
         while let (Some(a), Some(b)) = (self.a.front().copied(), self.b.front().copied()) {
             if a.digest.inputs != b.digest.inputs {
@@ -153,12 +161,12 @@ impl Thread {
 }
 
 impl Diff {
-    /// Whether the traces have the same commands.
+    /// Returns true if the traces have the same commands.
     pub fn is_same(&self) -> bool {
         self.first.is_none()
     }
 
-    /// A thread's first difference; without a number its trace has no more commands of the thread.
+    /// Notes a thread's first difference. A side without a number has no more commands of the thread.
     fn differ(&mut self, a: Option<u64>, b: Option<u64>) {
         let place = |sides: &Sides<Option<u64>>| sides.a.or(sides.b);
         let found = Sides { a, b };

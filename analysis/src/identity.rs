@@ -1,4 +1,4 @@
-//! What a command is, apart from where the program's memory was: a digest to compare two runs by.
+//! Digests of commands that are equal in two runs of a program, wherever its memory was.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -8,26 +8,27 @@ use gapii_trace::blobs::BlobName;
 use gapii_trace::description::{Kind, Observed, Type};
 use gapii_trace::value::{Observation, Value};
 
-/// Below this a pointer without memory is an offset into a buffer, and counts as it is.
+/// Pointers below this limit that have no memory are offsets into a buffer, and count by value.
 const OFFSET_MAX: u64 = 1 << 20;
 
-/// Digests of the commands of one trace.
+/// Makes the digests of one trace.
 #[derive(Default)]
 pub struct Identity {
-    /// Handles by the order in which they occur.
+    /// Ordinals of handles, in the order of their first use.
     handles: HashMap<u64, u64>,
 }
 
-/// Two commands with equal parts are the same command of two runs.
+/// Two commands of two runs are equal if their parts are equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Digest {
-    /// Function, arguments, memory that was read.
+    /// Function, arguments, and memory that the command read.
     pub inputs: u64,
-    /// Result, memory that was written.
+    /// Result, and memory that the command wrote.
     pub outputs: u64,
 }
 
 impl Identity {
+    /// Returns the digest of the next command.
     pub fn of(&mut self, command: &Command<'_>) -> Digest {
         Digest { inputs: self.inputs(command), outputs: self.outputs(command) }
     }
@@ -66,7 +67,7 @@ impl Identity {
         hasher.finish()
     }
 
-    /// A value's bits; of a handle its ordinal, of an address only that it is one.
+    /// Returns a value's bits; of a handle its ordinal, of an address only that it is one.
     fn value(&mut self, ty: Type, value: Value, has_memory: bool) -> u64 {
         match value {
             Value::Pointer(address) if has_memory || address >= OFFSET_MAX => 1,
@@ -80,7 +81,7 @@ impl Identity {
     }
 }
 
-/// The bytes, whether the trace has them in the record or as a blob.
+/// Hashes observed memory. Bytes in a record and the same bytes in a blob have the same hash.
 fn memory(observation: Observation<'_>, hasher: &mut DefaultHasher) {
     match observation {
         Observation::None => 0u64.hash(hasher),

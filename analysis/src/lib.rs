@@ -1,8 +1,25 @@
 //! What a trace consists of ([`stats`]), and how two traces differ ([`diff`]).
 //!
-//! Reads commands and follows state; opens no file and calls no driver.
+//! Takes commands one by one; opens no file and calls no driver.
+//!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use gapii_analysis::stats::Counter;
+//! use gapii_trace::{TraceHeader, TraceReader};
+//!
+//! let file = TraceHeader::new("example", [7; 16], 0, 0).encode()?;
+//! let mut reader = TraceReader::open(Cursor::new(file))?;
+//! let mut commands = reader.commands()?;
+//! let mut counter = Counter::default();
+//! while let Some(command) = commands.next_command()? {
+//!     counter.count(&command);
+//! }
+//! assert_eq!(counter.finish().commands, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
-#![warn(missing_docs)]
+#![deny(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod diff;

@@ -1,5 +1,5 @@
-//! What a trace consists of: commands by function, frame and thread, memory, needless changes, and
-//! the driver's time where it was measured.
+//! What a trace consists of: commands by function, frame and thread, memory, redundant state changes, and
+//! the driver's time if it was measured.
 
 use std::collections::BTreeMap;
 
@@ -14,73 +14,93 @@ use serde::Serialize;
 /// Counts of a trace. Its JSON shape gains fields and never loses them.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct Stats {
+    /// Commands that the program called.
     pub commands: u64,
-    /// Commands that nobody called, which make what there was when the capture began; in no other
-    /// count.
+    /// Commands of snapshots, which the program did not call. No other count includes them.
     pub setup_commands: u64,
+    /// Draws.
     pub draws: u64,
+    /// Compute dispatches.
     pub dispatches: u64,
-    /// Commands that only changed state, and of these, those that left it as it was.
+    /// Commands that only set state.
     pub state_changes: u64,
+    /// Commands among these that left the state as it was.
     pub redundant_changes: u64,
-    /// Bytes that went to the driver for buffers and textures.
+    /// Bytes that the program passed to the driver for buffers and textures.
     pub uploaded_bytes: u64,
     /// Bytes that draws read from the program's own memory.
     pub client_bytes: u64,
-    /// Bytes that the driver gave back.
+    /// Bytes that the driver wrote into the program's memory.
     pub read_back_bytes: u64,
-    /// `None` where no command was timed, here and below.
+    /// The driver's time; `None` if no command was timed, as in all fields of this type.
     pub driver: Option<DriverTime>,
-    /// The driver's time over the frames.
+    /// The driver's time per frame.
     pub driver_in_frames: Option<Spread>,
-    /// By name.
+    /// By function, sorted by name.
     pub functions: Vec<FunctionStats>,
+    /// By process and frame.
     pub frames: Vec<FrameStats>,
+    /// By thread.
     pub threads: Vec<ThreadStats>,
 }
 
 /// Commands of one function.
 #[derive(Clone, PartialEq, Debug, Default, Serialize)]
 pub struct FunctionStats {
+    /// Name of the function.
     pub name: String,
+    /// Calls.
     pub commands: u64,
-    /// Bytes that they read from the program's memory, and wrote to it.
+    /// Bytes that they read from the program's memory.
     pub read_bytes: u64,
+    /// Bytes that they wrote into the program's memory.
     pub written_bytes: u64,
-    /// Those that only changed state, to what it was already.
+    /// Calls that only set state, and left it as it was.
     pub redundant: u64,
+    /// The driver's time for these calls.
     pub driver: Option<DriverTime>,
 }
 
-/// How long commands were with the driver.
+/// How long the driver took.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize)]
 pub struct DriverTime {
-    /// Commands that were timed. Those in flight at the end are not.
+    /// Timed commands. Commands in flight at the end are not timed.
     pub commands: u64,
+    /// Sum of their times, in nanoseconds.
     pub total_ns: u64,
+    /// Mean time, in nanoseconds.
     pub mean_ns: u64,
+    /// Longest time, in nanoseconds.
     pub max_ns: u64,
-    /// Of the time of all commands, from 0 to 1.
+    /// Share of the time of all commands, from 0 to 1.
     pub share: f64,
 }
 
-/// Least, middle and most.
+/// Minimum, median and maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct Spread {
+    /// Minimum, in nanoseconds.
     pub min_ns: u64,
+    /// Median, in nanoseconds.
     pub median_ns: u64,
+    /// Maximum, in nanoseconds.
     pub max_ns: u64,
 }
 
-/// Commands of one frame of a process; the last entry of a process may be a frame that never ended.
+/// Commands of one frame of a process. The last entry of a process may be a frame that did not end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
 pub struct FrameStats {
     /// Index in the trace.
     pub process: u32,
+    /// Number of the frame, from 0.
     pub frame: u64,
+    /// Commands.
     pub commands: u64,
+    /// Draws.
     pub draws: u64,
+    /// Bytes that the program passed to the driver for buffers and textures.
     pub uploaded_bytes: u64,
+    /// The driver's time, in nanoseconds.
     pub driver_ns: Option<u64>,
 }
 
@@ -89,14 +109,19 @@ pub struct FrameStats {
 pub struct ThreadStats {
     /// Index in the trace.
     pub thread: u32,
+    /// Index of its process.
     pub process: u32,
+    /// Thread id of the operating system.
     pub tid: u32,
+    /// Commands.
     pub commands: u64,
+    /// Draws.
     pub draws: u64,
+    /// The driver's time, in nanoseconds.
     pub driver_ns: Option<u64>,
 }
 
-/// Counts commands, one after the other in the order in which they took effect.
+/// Counts commands in the order in which they took effect.
 #[derive(Default)]
 pub struct Counter {
     stats: Stats,
@@ -116,6 +141,7 @@ enum Purpose {
 }
 
 impl Counter {
+    /// Counts the next command.
     pub fn count(&mut self, command: &Command<'_>) {
         if command.is_setup {
             self.stats.setup_commands += 1;
@@ -159,6 +185,7 @@ impl Counter {
         add(&mut of_thread.driver_ns, command.driver_ns);
     }
 
+    /// Returns the counts.
     pub fn finish(mut self) -> Stats {
         self.stats.functions = self.functions.into_values().collect();
         self.stats.frames = self.frames.into_values().collect();
@@ -172,7 +199,8 @@ impl Counter {
         self.stats
     }
 
-    /// For a command that does nothing but set state: whether that is other than before.
+    /// Follows the state. Returns whether a command that only sets state changed it, and `None` for other
+    /// commands.
     fn follow(&mut self, command: &Command<'_>) -> Option<bool> {
         changes::take();
         self.follower.follow(command);
@@ -186,7 +214,7 @@ impl Counter {
             let fresh = FunctionStats { name: name.to_owned(), ..FunctionStats::default() };
             self.functions.insert(name.to_owned(), fresh);
         }
-        self.functions.get_mut(name).expect("there is one by now")
+        self.functions.get_mut(name).expect("it was inserted above")
     }
 }
 
@@ -208,7 +236,7 @@ impl Spread {
     }
 }
 
-/// Takes a command's time into account, if it has one. A trace may claim what it likes of times.
+/// Adds a command's time, if it has one. The sum saturates, because a trace may claim any time.
 fn note(driver: &mut Option<DriverTime>, time_ns: Option<u64>) {
     let Some(time_ns) = time_ns else { return };
     let driver = driver.get_or_insert_default();
@@ -367,7 +395,7 @@ impl Purpose {
     }
 }
 
-/// Words that begin the names of commands whose doing is more than the state that is followed.
+/// Words that begin the names of commands which do more than set state that is followed.
 const DOES_MORE: &[&str] = &[
     "Attach",
     "Begin",
@@ -396,8 +424,8 @@ const DOES_MORE: &[&str] = &[
     "Validate",
 ];
 
-/// Whether a command has no other purpose than to set state: it gives nothing back, touches no
-/// memory, draws nothing, and the state is all there is to it.
+/// Returns true if the only purpose of a function is to set state: it returns nothing, reads and writes no
+/// memory, draws nothing, and has no other effect.
 fn only_sets(function: &Function) -> bool {
     let is_address = |kind| {
         use Kind::{Array, Attributes, Chain, Pointer, String, Strings, Struct};
@@ -412,7 +440,7 @@ fn only_sets(function: &Function) -> bool {
         && !DOES_MORE.iter().any(|word| rest.starts_with(word))
 }
 
-/// Bytes that a command read from the program's memory, and wrote to it.
+/// Returns the bytes that a command read from the program's memory, and wrote into it.
 fn observed_bytes(command: &Command<'_>) -> (u64, u64) {
     let (mut read, mut written) = (0, 0);
     for arg in command.args() {

@@ -1,6 +1,29 @@
 //! Traces in the formats of other tools.
 //!
-//! Reads by the trace's own description, writes as it reads and holds no more than a command and
-//! what later ones refer to. Opens no file and knows no command line.
+//! Reads commands by the trace's own description, writes each command when it has read it, and holds no
+//! more than one command and what later commands refer to. Opens no file.
+//!
+//! ```
+//! use std::io::Cursor;
+//!
+//! use gapii_export::apitrace::{Exporter, Program};
+//! use gapii_trace::{TraceHeader, TraceReader};
+//!
+//! let file = TraceHeader::new("example", [7; 16], 0, 0).encode()?;
+//! let mut reader = TraceReader::open(Cursor::new(file))?;
+//! let program = Program { name: "example".to_owned() };
+//! let description = reader.header().description.clone();
+//! let mut exporter = Exporter::begin(Vec::new(), &program, &description)?;
+//! let mut commands = reader.commands()?;
+//! while let Some(command) = commands.next_command()? {
+//!     exporter.command(&command)?;
+//! }
+//! let (trace, summary) = exporter.finish()?;
+//! assert!(trace.starts_with(b"at"));
+//! assert_eq!(summary.commands, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+#![deny(missing_docs)]
 
 pub mod apitrace;

@@ -1,7 +1,7 @@
 //! Arguments and results as values of a `.trace`, by the trace's own description.
 //!
-//! Memory that was observed is an array of its elements, text, or bytes; memory that was not is its
-//! address. Knows no command by name.
+//! Observed memory becomes an array of its elements, a string, or bytes; other memory becomes its address.
+//! Knows no command by name.
 
 use std::cmp::Reverse;
 use std::io::{self, Write};
@@ -12,19 +12,21 @@ use gapii_trace::value::Value;
 
 use super::values::{Names, Values};
 
-/// What is written, and the names for it.
+/// Writes arguments with the names of one trace.
 pub struct Arguments<'a, W> {
+    /// Where they are written.
     pub values: &'a mut Values<W>,
+    /// Description of the trace.
     pub description: &'a Description,
-    /// Whether booleans are EGL's.
+    /// True if booleans are EGL's.
     pub egl: bool,
 }
 
-/// Bytes of which nothing more is known.
+/// Element type of memory whose element type is unknown.
 const BYTE: Type = Type { repr: Some(Repr::U8), kind: Kind::Number };
 
 impl<W: Write> Arguments<'_, W> {
-    /// A value of type `ty`, or the memory it points at.
+    /// Writes a value of type `ty`, or the memory that it points at.
     pub fn write(
         &mut self,
         ty: Type,
@@ -35,18 +37,18 @@ impl<W: Write> Arguments<'_, W> {
         let is_null = matches!(value, Value::Pointer(0));
         match observed {
             Some(bytes) => self.memory(ty.kind, element, bytes),
-            // Players take an array where there are elements, and end without one.
+            // Where a parameter has elements, players need an array and end without one.
             None if !is_null && element.is_some_and(|element| element != BYTE) => {
                 self.values.array(0)
             }
-            // And texts where there are some.
+            // Likewise where a parameter has strings.
             None if !is_null && ty.kind == Kind::String => self.values.string(b""),
             None if !is_null && ty.kind == Kind::Strings => self.values.array(0),
             None => self.scalar(ty, value),
         }
     }
 
-    /// Observed memory.
+    /// Writes observed memory.
     pub fn memory(&mut self, kind: Kind, element: Option<Type>, bytes: &[u8]) -> io::Result<()> {
         match kind {
             Kind::String => self.values.string(bytes),
@@ -62,6 +64,7 @@ impl<W: Write> Arguments<'_, W> {
         }
     }
 
+    /// Writes a value without memory.
     pub fn scalar(&mut self, ty: Type, value: Value) -> io::Result<()> {
         match value {
             Value::Unsigned(value) if ty.repr == Some(Repr::Pointer) => self.values.address(value),
@@ -85,7 +88,7 @@ impl<W: Write> Arguments<'_, W> {
         self.values.enumerant(names, || [(0, of[0]), (1, of[1])].into_iter(), i64::from(value))
     }
 
-    /// A value of a group, with the names of the group that has one for it.
+    /// Writes a value of an enum, with the names of the group that names it: this one, or its fallback.
     fn enumerant(&mut self, group: u16, ty: Type, bits: u64) -> io::Result<()> {
         let groups = self.description.groups();
         let of = |index: u16| groups.get(usize::from(index));
@@ -102,7 +105,7 @@ impl<W: Write> Arguments<'_, W> {
         let values = || {
             let mut flags: Vec<_> =
                 names(self.description.groups().get(usize::from(group))).collect();
-            // What is none comes first, then what is several: it is shown by its own name.
+            // The name of 0 comes first, then names of several bits, so that players show these names.
             flags.sort_by_key(|(bits, _)| (*bits != 0, Reverse(bits.count_ones())));
             flags.into_iter()
         };
@@ -118,7 +121,7 @@ impl<W: Write> Arguments<'_, W> {
         Ok(())
     }
 
-    /// Pairs of a name and a value, and the name that ends the list.
+    /// Writes pairs of a name and a value, and the name that ends the list.
     fn attributes(&mut self, group: u16, element: Type, bytes: &[u8]) -> io::Result<()> {
         let size = usize::from(element.repr.map_or(1, Repr::size)).max(1);
         let name = Type { repr: element.repr, kind: Kind::Enum(group) };
@@ -130,7 +133,7 @@ impl<W: Write> Arguments<'_, W> {
         Ok(())
     }
 
-    /// Texts, each behind its length.
+    /// Writes strings, each of which follows its length.
     fn strings(&mut self, bytes: &[u8]) -> io::Result<()> {
         self.values.array(Texts(bytes).count())?;
         for text in Texts(bytes) {
@@ -140,7 +143,7 @@ impl<W: Write> Arguments<'_, W> {
     }
 }
 
-/// The texts of an array, up to the first that is cut.
+/// The strings of an array, up to the first that is cut.
 struct Texts<'a>(&'a [u8]);
 
 impl<'a> Iterator for Texts<'a> {
@@ -154,13 +157,13 @@ impl<'a> Iterator for Texts<'a> {
     }
 }
 
-/// Values and names of a group.
+/// Returns values and names of a group.
 fn names(group: Option<&Group>) -> impl ExactSizeIterator<Item = (u64, &str)> {
     let values = group.map_or(&[][..], |group| &group.values);
     values.iter().map(|(value, name)| (*value, name.as_str()))
 }
 
-/// An enum's bits, of which those of a signed type are a number that may be negative.
+/// Returns an enum's bits as a number, which may be negative if the type is signed.
 fn sign_extended(ty: Type, bits: u64) -> i64 {
     match ty.repr {
         Some(Repr::I8) => i64::from(bits as i8),
@@ -170,13 +173,13 @@ fn sign_extended(ty: Type, bits: u64) -> i64 {
     }
 }
 
-/// The argument of this name, as a number; `None` where the command has none.
+/// Returns the argument with this name as a number; `None` if the command has none, or it is not a number.
 pub fn argument(command: &Command<'_>, name: &str) -> Option<u64> {
     let mut args = command.args();
     args.find(|arg| arg.param.name == name).and_then(|arg| number(arg.value))
 }
 
-/// A value as a number, if it is one.
+/// Returns a value as a number; `None` for floats and missing values.
 pub fn number(value: Value) -> Option<u64> {
     match value {
         Value::Unsigned(value) | Value::Pointer(value) => Some(value),

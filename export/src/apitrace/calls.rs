@@ -7,7 +7,7 @@
 //! details := { 1 index value | 2 result | 5 flags } 0
 //! ```
 //!
-//! Calls are numbered by their enter events, from 0. Writes what it is told and knows no function.
+//! Calls are numbered by their enter events, from 0. Knows no function.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use super::container::Container;
 use super::values::Values;
 
-/// The newest version that apitrace 11 writes; it reads no newer one.
+/// The newest version that apitrace 11 writes and reads.
 const VERSION: u64 = 6;
 
 const ENTER: u8 = 0;
@@ -26,22 +26,24 @@ const RESULT: u8 = 2;
 const FLAGS: u8 = 5;
 const FAKE: u64 = 1;
 
-/// Writes calls one after the other.
+/// Writes calls, one after the other.
 pub struct Calls<W> {
     pub values: Values<W>,
     functions: HashMap<String, u64>,
     count: u64,
 }
 
-/// Who made a call.
+/// The origin of a call.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
+    /// The program made it.
     Program,
-    /// It says what no call of the program does, and players make it all the same.
+    /// No command of the program made it; players execute it all the same.
     Fake,
 }
 
 impl<W: Write> Calls<W> {
+    /// Writes the head of the file, with these properties.
     pub fn begin(out: W, properties: &[(&str, &str)]) -> io::Result<Self> {
         let mut values = Values::new(Container::begin(out)?);
         values.number(VERSION)?;
@@ -54,11 +56,12 @@ impl<W: Write> Calls<W> {
         Ok(Self { values, functions: HashMap::new(), count: 0 })
     }
 
+    /// Writes what is left and returns the output.
     pub fn finish(self) -> io::Result<W> {
         self.values.finish()
     }
 
-    /// Begins a call; arguments may follow, then [`Self::end`].
+    /// Begins a call. The caller then writes inputs by [`Self::argument`], then [`Self::end`].
     pub fn enter<'n>(
         &mut self,
         thread: u64,
@@ -80,19 +83,19 @@ impl<W: Write> Calls<W> {
         Ok(())
     }
 
-    /// Ends the call begun last; outputs and the result may follow, then [`Self::end`].
+    /// Ends the call that began last. The caller then writes outputs and the result, then [`Self::end`].
     pub fn leave(&mut self) -> io::Result<()> {
         self.values.byte(LEAVE)?;
         self.values.number(self.count - 1)
     }
 
-    /// The argument at `index` must follow.
+    /// Begins the argument at `index`; the caller writes its value next.
     pub fn argument(&mut self, index: usize) -> io::Result<()> {
         self.values.byte(ARGUMENT)?;
         self.values.number(index as u64)
     }
 
-    /// The result must follow.
+    /// Begins the result; the caller writes its value next.
     pub fn result(&mut self) -> io::Result<()> {
         self.values.byte(RESULT)
     }
@@ -102,6 +105,7 @@ impl<W: Write> Calls<W> {
         self.values.byte(END)
     }
 
+    /// Writes the definition of a function at its first use.
     fn define<'n>(
         &mut self,
         name: &str,

@@ -1,9 +1,9 @@
-//! Vertex arrays in the program's memory: `gl*Pointer` commands that gave an address, kept until a
-//! draw reads it.
+//! Vertex arrays in the program's memory: keeps the `gl*Pointer` commands that gave an address until a draw
+//! reads it.
 //!
-//! The format has no address of the program's: such a command is left out, and before each draw
-//! comes a fake one with the bytes that the draw reads. Follows only what is needed for that, and
-//! takes every command for one that the driver accepted.
+//! The format can't express an address of the program. Such a command is therefore left out, and before
+//! each draw comes a fake one with the bytes that the draw reads. Follows only the state that this needs,
+//! and assumes that the driver accepted every command.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,16 +34,17 @@ struct Context {
     arrays: HashMap<u64, BTreeMap<Slot, Array>>,
 }
 
-/// Which array of a context.
+/// An array of a context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Slot {
+    /// A generic vertex attribute, by index.
     Attribute(u64),
-    /// By the enumerant that enables it, and the texture unit.
+    /// An array of OpenGL ES 1, by the enumerant that enables it and the texture unit.
     Fixed(u64, u64),
 }
 
 impl Slot {
-    /// The order in which apitrace sets them.
+    /// Returns the position in the order in which apitrace sets arrays.
     fn rank(self) -> (u64, u64) {
         match self {
             Self::Fixed(array, unit) => (u64::MAX - array, unit),
@@ -52,11 +53,11 @@ impl Slot {
     }
 }
 
-/// What its last `gl*Pointer` said.
+/// What the last commands about an array said.
 #[derive(Default, Debug)]
 struct Array {
     enabled: bool,
-    /// Instances to an element; 0 is an element for each vertex.
+    /// `glVertexAttribDivisor`: 0 advances per vertex, n once per n instances.
     divisor: u64,
     client: Option<ClientArray>,
 }
@@ -64,22 +65,24 @@ struct Array {
 /// An array in the program's memory.
 #[derive(Clone, Debug)]
 pub struct ClientArray {
-    /// The command that set it, to be made again.
+    /// Function id of the command that set it, which is written again.
     pub function: u16,
+    /// Enter payload of that command.
     pub payload: Box<[u8]>,
+    /// Address of the array.
     pub pointer: u64,
     /// Bytes from one element to the next.
     stride: u64,
-    /// Bytes of an element.
+    /// Bytes of one element.
     bytes: u64,
 }
 
-/// What a command is to arrays.
+/// What a command does to arrays.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
     AttributePointer,
-    /// The enumerant of the array.
+    /// Sets the array that this enumerant enables.
     FixedPointer(u64),
     EnableAttribute(bool),
     EnableFixed(bool),
@@ -90,7 +93,7 @@ pub enum Role {
     DeleteVertexArrays,
     TextureUnit,
     Draw,
-    /// Several draws in one.
+    /// Draws several times.
     MultiDraw,
 }
 
@@ -105,6 +108,7 @@ pub const ARRAY_BUFFER: u64 = constants::GL_ARRAY_BUFFER as u64;
 pub const TEXTURE0: u64 = constants::GL_TEXTURE0 as u64;
 
 impl Role {
+    /// Returns the role of a command.
     pub fn of(command: CommandId) -> Self {
         match command {
             CommandId::GL_VERTEX_ATTRIB_POINTER | CommandId::GL_VERTEX_ATTRIB_I_POINTER => {
@@ -171,7 +175,7 @@ impl Role {
     }
 }
 
-/// The arrays that a draw reads from client memory, and what has to be put back after setting them.
+/// The arrays that a draw reads from client memory, and the bindings to restore after they are set.
 pub struct Needed<'s> {
     pub arrays: Vec<(Slot, &'s ClientArray, Place)>,
     pub array_buffer: u64,
@@ -181,17 +185,17 @@ pub struct Needed<'s> {
 /// Where the elements are that a draw uses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// Index of the first of the ranges.
+    /// Index of the first range.
     pub first: usize,
-    /// Index behind the last of them.
+    /// Index behind the last range.
     pub end: usize,
     /// The address behind the last element that the draw uses.
     pub address_end: u64,
 }
 
 impl ClientArrays {
-    /// Takes note of a command. Returns whether it says an address of the program's, and so has to
-    /// be left out.
+    /// Takes note of a command. Returns true if the command gave an address of the program, and so must be
+    /// left out.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) -> bool {
         let context = self.contexts.entry(command.context).or_default();
         let arg = |name: &str| argument(command, name).unwrap_or(0);
@@ -234,7 +238,7 @@ impl ClientArrays {
         false
     }
 
-    /// What the draw `command` reads of `ranges`, which are in the order of their addresses.
+    /// Returns what the draw `command` reads of `ranges`, which are sorted by address.
     pub fn needed(
         &self,
         role: Role,
@@ -255,7 +259,7 @@ impl ClientArrays {
             Some((*slot, *array, *divisor, place))
         });
         let mut placed: Vec<_> = placed.collect();
-        // The array that ends last in its range tells how many vertices there are.
+        // The smallest last element over all arrays is the last vertex.
         let per_vertex = placed.iter().filter(|(_, _, divisor, _)| *divisor == 0);
         let last =
             per_vertex.map(|(_, array, _, place)| array.last_before(place.address_end)).min();
@@ -305,29 +309,29 @@ impl Context {
 }
 
 impl ClientArray {
-    /// Where the element of this number begins; `None` before the first byte there is.
+    /// Returns the address of the element with this number; `None` if it is below 0 or overflows.
     fn element(&self, number: i64) -> Option<u64> {
         let offset = i64::try_from(self.stride).ok()?.checked_mul(number)?;
         self.pointer.checked_add_signed(offset)
     }
 
-    /// The number of the last element that is whole before `end`.
+    /// Returns the number of the last element that is whole before `end`.
     fn last_before(&self, end: u64) -> u64 {
         let space = end.saturating_sub(self.pointer).saturating_sub(self.bytes);
         space / self.stride.max(1)
     }
 
-    /// Where the element of this number ends.
+    /// Returns the address behind the element with this number.
     fn end_of(&self, number: u64) -> u64 {
         let begin = self.pointer.saturating_add(self.stride.saturating_mul(number));
         begin.saturating_add(self.bytes)
     }
 }
 
-/// An array in use, and its divisor.
+/// An enabled array and its divisor.
 type InUse<'s> = (Slot, &'s ClientArray, u64);
 
-/// The element at which a draw begins, if its arguments say so.
+/// Returns the element at which a draw begins, if its arguments say so.
 fn first_element(command: &Command<'_>) -> Option<i64> {
     let mut args = command.args();
     args.find(|arg| arg.param.name == "first").and_then(|arg| match arg.value {
@@ -336,14 +340,14 @@ fn first_element(command: &Command<'_>) -> Option<i64> {
     })
 }
 
-/// The smallest number of an element that lies in a range for all arrays: indices are not followed
-/// here, but what was observed begins where the smallest index points.
+/// Returns the smallest element number that lies in a range for all arrays. Indices are not read here, but
+/// the observed memory begins where the smallest index points.
 fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
     let per_vertex = arrays.iter().filter(|(_, _, divisor)| *divisor == 0);
     let candidates = per_vertex.clone().flat_map(|(_, array, _)| {
         ranges.iter().map(|range| {
             let offset = range.address.wrapping_sub(array.pointer) as i64;
-            // What is interleaved is one range, which begins before this array's first element.
+            // Interleaved arrays are one range, which may begin before this array's first element.
             offset.div_euclid(array.stride.max(1) as i64)
         })
     });
@@ -354,12 +358,13 @@ fn smallest_element(arrays: &[InUse<'_>], ranges: &[Range<'_>]) -> Option<i64> {
         })
     };
     let mut candidates: Vec<i64> = candidates.flat_map(|number| [number, number + 1]).collect();
-    // A base that takes indices below the array's beginning is rare: other memory lies there.
+    // Element numbers below 0 come last: a base vertex that leads below the array's beginning is rare, and
+    // other memory usually lies there.
     candidates.sort_unstable_by_key(|number| (*number < 0, number.unsigned_abs()));
     candidates.into_iter().find(lies_in_ranges)
 }
 
-/// The ranges that an array's elements from `first` on are in.
+/// Returns the ranges that hold an array's elements from `first` on.
 fn place_of(
     array: &ClientArray,
     first: i64,
@@ -370,7 +375,7 @@ fn place_of(
     let begins = array.element(first)?;
     let first = ranges.iter().position(|range| range.contains(begins))?;
     let behind = ranges[first].end();
-    // Several draws in one have several pieces of an array, as long as no other begins before them.
+    // Multi-draws read several pieces of an array; they end where another array begins.
     let more = match several {
         true => {
             let next =
@@ -384,7 +389,7 @@ fn place_of(
     Some(Place { first, end, address_end: ranges[end - 1].end() })
 }
 
-/// Bytes from one element of an array to the next, as its command says.
+/// Returns the bytes from one element of an array to the next, as its command says.
 fn stride(command: &Command<'_>) -> u64 {
     match argument(command, "stride") {
         Some(stride) if stride != 0 => stride,
@@ -392,9 +397,9 @@ fn stride(command: &Command<'_>) -> u64 {
     }
 }
 
-/// Bytes of an element of an array, as its command says.
+/// Returns the bytes of an element of an array, as its command says.
 fn element_bytes(command: &Command<'_>) -> u64 {
-    // Normals have three components, point sizes one, and neither says so.
+    // Normals have three components and point sizes one; their commands have no `size`.
     let implied = if command.known() == Some(CommandId::GL_NORMAL_POINTER) { 3 } else { 1 };
     let components = match argument(command, "size").unwrap_or(implied) {
         size if size == u64::from(GL_BGRA_EXT) => 4,
@@ -411,7 +416,7 @@ fn element_bytes(command: &Command<'_>) -> u64 {
     }
 }
 
-/// The names in the array of a `glDelete*`.
+/// Returns the names in the array of a `glDelete*` command.
 fn names_in<'a>(command: &Command<'a>) -> impl Iterator<Item = u64> + use<'a> {
     let command = *command;
     let arrays = command.args().filter_map(move |arg| command.bytes_of(arg.observation));

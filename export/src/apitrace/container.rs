@@ -1,20 +1,20 @@
-//! The outermost layer of a `.trace`: two letters, then chunks of bytes, each compressed by Snappy.
+//! The outermost layer of a `.trace`: two letters, then chunks of bytes that are compressed by Snappy.
 //!
 //! ```text
 //! 'a' 't' | len u32 LE | Snappy block of len bytes | len u32 | Snappy block | …
 //! ```
 //!
-//! A chunk holds up to 1 MiB; what is written may span chunks at any byte. Knows nothing of calls.
+//! A chunk holds up to 1 MiB, and a value may cross from one chunk to the next at any byte. Knows no calls.
 
 use std::io::{self, Write};
 
 use snap::raw::{Encoder, max_compress_len};
 
-/// Bytes of a chunk before compression: what readers of the format have room for.
+/// Bytes of a chunk before compression: readers of the format have room for so many.
 pub const CHUNK_BYTES: usize = 1 << 20;
 const LETTERS: &[u8] = b"at";
 
-/// Compresses what is written to it; [`Self::finish`] writes the rest.
+/// Compresses what is written to it. [`Self::finish`] writes the rest.
 pub struct Container<W> {
     out: W,
     chunk: Vec<u8>,
@@ -23,6 +23,7 @@ pub struct Container<W> {
 }
 
 impl<W: Write> Container<W> {
+    /// Writes the two letters.
     pub fn begin(mut out: W) -> io::Result<Self> {
         out.write_all(LETTERS)?;
         Ok(Self {
@@ -33,7 +34,7 @@ impl<W: Write> Container<W> {
         })
     }
 
-    /// Writes what is left and gives the output back.
+    /// Writes the last chunk and returns the output.
     pub fn finish(mut self) -> io::Result<W> {
         self.end_chunk()?;
         self.out.flush()?;
@@ -64,7 +65,7 @@ impl<W: Write> Write for Container<W> {
         Ok(len)
     }
 
-    /// Ends no chunk: a chunk is as long as it can be.
+    /// Does nothing: a chunk ends only when it is full, or at the end.
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }

@@ -1,7 +1,7 @@
-//! `Exporter`: commands in, calls out.
+//! `Exporter`: turns commands into calls.
 //!
-//! Strictly in order, one command at a time: each is written with its outputs, and the fake calls
-//! that it needs come before it. Threads are numbered in the order in which they come.
+//! Works strictly in order, one command at a time: each command is written with its outputs, and fake calls
+//! that it needs precede it. Threads are numbered in the order of their first command.
 
 use std::collections::HashMap;
 use std::io::{self, Write};
@@ -19,7 +19,7 @@ use super::quirks::{self, Size, Surfaces};
 use super::ranges::{Range, Read, Span, Written};
 use super::texts;
 
-/// What a trace says of the program that it is of.
+/// The program that the trace is of.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
     /// Path of the executable, or the program's name.
@@ -31,15 +31,15 @@ pub struct Program {
 pub struct Summary {
     /// Commands that became calls.
     pub commands: u64,
-    /// Commands that players can't make as they are: fake calls stand for them, or nothing.
+    /// Commands that players can't execute as they are: fake calls take their place, or nothing does.
     pub replaced: u64,
-    /// Calls that say what no command does.
+    /// Calls that no command made.
     pub fake: u64,
-    /// Commands without arguments, because their record is not in the trace or not described.
+    /// Commands without arguments, because the trace lacks their record or does not describe it.
     pub skipped: u64,
     /// Ranges of memory that no call can express.
     pub unexpressed: u64,
-    /// Ranges of memory of which the trace does not have the bytes.
+    /// Ranges of memory whose bytes the trace does not have.
     pub missing: u64,
 }
 
@@ -47,7 +47,7 @@ pub struct Summary {
 pub struct Exporter<W> {
     calls: Calls<W>,
     threads: HashMap<u32, u64>,
-    /// By function id.
+    /// What each function does, by function id.
     roles: Vec<Roles>,
     arrays: ClientArrays,
     mappings: Mappings,
@@ -55,7 +55,7 @@ pub struct Exporter<W> {
     summary: Summary,
 }
 
-/// What a function is to each part.
+/// What a function does, as each part sees it.
 #[derive(Clone, Copy)]
 struct Roles {
     arrays: client_memory::Role,
@@ -64,7 +64,10 @@ struct Roles {
 }
 
 impl<W: Write> Exporter<W> {
-    /// Writes the head. `description` is that of the trace whose commands will come.
+    /// Writes the head of the file. `description` is that of the trace whose commands follow.
+    ///
+    /// # Errors
+    /// An error of `out`.
     pub fn begin(out: W, program: &Program, description: &Description) -> io::Result<Self> {
         Ok(Self {
             calls: Calls::begin(out, &[("process.name", &program.name)])?,
@@ -77,12 +80,18 @@ impl<W: Write> Exporter<W> {
         })
     }
 
-    /// Writes what is left and gives the output back.
+    /// Writes what is left, and returns the output.
+    ///
+    /// # Errors
+    /// An error of the output.
     pub fn finish(self) -> io::Result<(W, Summary)> {
         Ok((self.calls.finish()?, self.summary))
     }
 
-    /// Writes a command, and what has to come before it.
+    /// Writes a command, after the fake calls that it needs.
+    ///
+    /// # Errors
+    /// An error of the output.
     pub fn command(&mut self, command: &Command<'_>) -> io::Result<()> {
         let known = command.function.filter(|_| command.enter_payload().is_some());
         let Some(function) = known else {
@@ -110,7 +119,7 @@ impl<W: Write> Exporter<W> {
         }
     }
 
-    /// Fake calls that bring the memory which `command` reads through no parameter of its own.
+    /// Writes fake calls with the memory that `command` reads through none of its parameters.
     fn memory_before(
         &mut self,
         roles: Roles,
@@ -148,7 +157,7 @@ impl<W: Write> Exporter<W> {
         written
     }
 
-    /// Sets the arrays that a draw needs, with what they hold.
+    /// Sets the arrays that a draw needs, with their content.
     fn client_arrays(
         &mut self,
         command: &Command<'_>,
@@ -181,7 +190,7 @@ impl<W: Write> Exporter<W> {
         Ok(())
     }
 
-    /// Makes a `gl*Pointer` command again, with memory in place of its address.
+    /// Writes a `gl*Pointer` command again, with memory in place of its address.
     fn client_array(
         &mut self,
         command: &Command<'_>,
@@ -241,7 +250,7 @@ impl<W: Write> Exporter<W> {
         self.fake(command, CommandId::GL_CLIENT_ACTIVE_TEXTURE, &[("texture", texture)])
     }
 
-    /// A fake call with these parameters and numbers.
+    /// Writes a fake call with these parameters and numbers.
     fn fake(
         &mut self,
         command: &Command<'_>,
@@ -283,7 +292,7 @@ impl<W: Write> Exporter<W> {
         }
         self.calls.end()?;
         if function.leaves && command.leave_payload().is_none() {
-            // It never returned, or nobody knows with what.
+            // The command did not return, or its leave record is lost.
             return Ok(());
         }
         self.calls.leave()?;
@@ -306,7 +315,7 @@ impl<W: Write> Exporter<W> {
         self.calls.end()
     }
 
-    /// An argument that the command reads.
+    /// Writes an argument that the command reads.
     fn input(
         &mut self,
         command: &Command<'_>,
@@ -342,7 +351,7 @@ impl<W: Write> Exporter<W> {
         }
     }
 
-    /// An argument that the command wrote to.
+    /// Writes an argument that the command writes to.
     fn output(
         &mut self,
         command: &Command<'_>,

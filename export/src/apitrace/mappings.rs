@@ -1,7 +1,7 @@
 //! Mapped buffers: what the program wrote into one becomes a fake `memcpy` to its address.
 //!
-//! Players know the addresses that mapping commands returned and stop at any other, so that only
-//! those are written to.
+//! Players know only the addresses that mapping commands returned, and stop at any other address. So only
+//! these are written to.
 
 use std::collections::HashMap;
 
@@ -11,25 +11,25 @@ use gapii_trace::Command;
 use super::arguments::{argument, number};
 use super::ranges::Range;
 
-/// Buffers that are mapped now, as far as their commands say.
+/// The buffers that are mapped now, as far as commands tell.
 #[derive(Default)]
 pub struct Mappings {
-    /// What is bound, by context and target.
+    /// The bound buffer, by context and target.
     bound: HashMap<(u64, u64), u64>,
-    /// By the address of the mapping.
+    /// The mappings.
     mapped: Vec<Mapping>,
 }
 
 struct Mapping {
     address: u64,
-    /// Bytes; the whole buffer, of a size not known here, has 2^32.
+    /// Size in bytes; 2^32 for a whole buffer, whose size is not known here.
     size: u64,
     buffer: u64,
 }
 
 const WHOLE_BUFFER_BYTES: u64 = 1 << 32;
 
-/// What a command is to mappings.
+/// What a command does to mappings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
@@ -39,6 +39,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// Returns the role of a command.
     pub fn of(command: CommandId) -> Self {
         match command {
             CommandId::GL_BIND_BUFFER
@@ -54,7 +55,7 @@ impl Role {
 }
 
 impl Mappings {
-    /// Takes note of a command; to be called after it was written.
+    /// Takes note of a command. Call this after the command was written.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) {
         let Some(target) = argument(command, "target") else { return };
         let place = (command.context, target);
@@ -68,7 +69,7 @@ impl Mappings {
                 let size = argument(command, "length").unwrap_or(WHOLE_BUFFER_BYTES);
                 let buffer = self.bound.get(&place).copied().unwrap_or(0);
                 if address != 0 {
-                    // Where it is now, nothing else is mapped any more.
+                    // An older mapping that overlaps this one no longer exists.
                     self.mapped.retain(|other| !other.overlaps(address, size));
                     self.mapped.push(Mapping { address, size, buffer });
                 }
@@ -80,7 +81,7 @@ impl Mappings {
         }
     }
 
-    /// Whether `range` lies in a mapped buffer.
+    /// Returns true if `range` lies in a mapped buffer.
     pub fn has(&self, range: &Range<'_>) -> bool {
         self.mapped.iter().any(|mapping| {
             mapping.address <= range.address && range.end() <= mapping.address + mapping.size

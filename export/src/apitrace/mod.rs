@@ -1,10 +1,10 @@
-//! The `.trace` format of [apitrace](https://apitrace.github.io): what `apitrace dump`, `qapitrace`
-//! and `eglretrace` open.
+//! The `.trace` format of [apitrace](https://apitrace.github.io), which `apitrace dump`, `qapitrace` and
+//! `eglretrace` open.
 //!
-//! The parts, from the outside in: [`container`] compresses, [`calls`] has events, [`values`] has
-//! types, [`arguments`] says what a command's memory is in them, [`client_memory`] and
-//! [`mappings`] make the calls that say what the program wrote into memory, and [`quirks`] has
-//! what players need besides. docs/export.md says what is expressed how.
+//! The layers, from the outside in: `container` compresses, `calls` writes events, and `values` writes
+//! typed values. `arguments` turns arguments and their memory into values. `client_memory` and `mappings`
+//! make the calls that tell players what the program wrote into its memory, and `quirks` makes other calls
+//! that players need. docs/export.md says how each command is expressed.
 
 mod arguments;
 mod calls;

@@ -1,7 +1,7 @@
 //! What players of the format need besides the program's own calls.
 //!
-//! Window systems are not in the trace: how large a surface is, players take from viewports. So the
-//! first time that a context is current, its surface's size is said by a fake one.
+//! Window systems are not in the trace. Players take the size of a surface from viewports, so a fake
+//! viewport with that size follows the first time that a context is current.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,20 +15,21 @@ const WIDTH: u32 = constants::EGL_WIDTH;
 const HEIGHT: u32 = constants::EGL_HEIGHT;
 const NONE: u32 = constants::EGL_NONE;
 
-/// Sizes of surfaces, as far as commands say them.
+/// Sizes of surfaces, as far as commands tell them.
 #[derive(Default)]
 pub struct Surfaces {
     sizes: HashMap<u64, Size>,
     used_contexts: HashSet<u64>,
 }
 
+/// Size of a surface in pixels.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Size {
     pub width: u32,
     pub height: u32,
 }
 
-/// What a command is to surfaces.
+/// What a command does to surfaces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     None,
@@ -40,6 +41,7 @@ pub enum Role {
 }
 
 impl Role {
+    /// Returns the role of a command.
     pub fn of(command: CommandId) -> Self {
         match command {
             CommandId::EGL_CREATE_CONTEXT => Self::CreateContext,
@@ -52,15 +54,16 @@ impl Role {
     }
 }
 
-/// Whether a player has to be spared `command`: it ends where a context can't be created, even one
-/// that the program did not get either.
+/// Returns true if a player can't execute `command`: players end where a context can't be created, and the
+/// program did not get this context either.
 pub fn must_be_left_out(role: Role, command: &Command<'_>) -> bool {
     let result = command.result().and_then(|(value, _)| number(value));
     role == Role::CreateContext && result == Some(0)
 }
 
 impl Surfaces {
-    /// Takes note of a command. The size of a surface that a new context is now current with.
+    /// Takes note of a command. Returns the size of the surface if a context becomes current for the first
+    /// time and the size is known.
     pub fn follow(&mut self, role: Role, command: &Command<'_>) -> Option<Size> {
         let result = || command.result().and_then(|(value, _)| number(value)).unwrap_or(0);
         match role {

@@ -1,6 +1,6 @@
-//! Memory of the program that a command read, beyond what its parameters alone say.
+//! Memory of the program that a command read, beyond what its parameters alone tell.
 //!
-//! Puts pieces together: what lies between them is zero. Decides nothing about their meaning.
+//! Joins pieces of memory; the bytes between them are zero. Decides nothing about their meaning.
 
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use gapii_trace::{Bytes, Command};
 
 use super::values::Values;
 
-/// More between two pieces is no memory of one thing.
+/// Most bytes between two pieces that are joined.
 const GAP_BYTES_MAX: u64 = 1 << 30;
 
 /// A piece of memory, as it was when the command was entered.
 #[derive(Clone, Copy, Debug)]
 pub struct Range<'a> {
-    /// The parameter that it belongs to, if it is one's alone.
+    /// Index of the parameter that it belongs to, if it belongs to one.
     pub param: Option<usize>,
     pub address: u64,
     pub size: u64,
@@ -25,26 +25,28 @@ pub struct Range<'a> {
 }
 
 impl Range<'_> {
-    /// The address behind its last byte.
+    /// Returns the address behind the last byte.
     pub fn end(&self) -> u64 {
         self.address.saturating_add(self.size)
     }
 
+    /// Returns true if the byte at `address` is in the range.
     pub fn contains(&self, address: u64) -> bool {
         self.address <= address && address < self.end()
     }
 }
 
-/// What a command read.
+/// The memory that a command read.
 #[derive(Default)]
 pub struct Read<'a> {
-    /// Lowest address first.
+    /// The ranges, lowest address first.
     pub ranges: Vec<Range<'a>>,
-    /// Ranges of which the trace does not have the bytes.
+    /// Ranges whose bytes the trace does not have.
     pub missing: u64,
 }
 
 impl<'a> Read<'a> {
+    /// Returns the memory that a command read.
     pub fn by(command: &Command<'a>) -> Self {
         let mut read = Self::default();
         for range in command.ranges_read() {
@@ -66,10 +68,11 @@ impl<'a> Read<'a> {
     }
 }
 
-/// What a command wrote through its parameters.
+/// The memory that a command wrote where its parameters point.
 pub struct Written<'a>(Vec<(usize, Observation<'a>)>);
 
 impl<'a> Written<'a> {
+    /// Returns the memory that a command wrote.
     pub fn by(command: &Command<'a>) -> Self {
         let addresses: Vec<_> = command.args().map(|arg| arg.value).collect();
         let at_its_start = |range: value::Range<'a>| {
@@ -83,42 +86,42 @@ impl<'a> Written<'a> {
         }
     }
 
-    /// Whether an argument is an output. Memory of unknown meaning that depends on state, such as
-    /// pixels, is none: the format has its address.
+    /// Returns true if an argument is an output. Memory without element type that depends on state, such as
+    /// pixels, is not: the format has its address instead.
     pub fn has(&self, index: usize, arg: &Arg<'_>) -> bool {
         arg.param.observed == Observed::Out
             || arg.param.element.is_some() && self.range(index).is_some()
     }
 
-    /// The range that begins where the argument points.
+    /// Returns the range that begins where the argument points.
     pub fn range(&self, index: usize) -> Option<Observation<'a>> {
         self.0.iter().find(|(param, _)| *param == index).map(|(_, observation)| *observation)
     }
 }
 
-/// Memory from an address on, made of ranges.
+/// Memory from an address on, joined from ranges.
 pub struct Span<'r, 'a> {
     start: u64,
     end: u64,
-    /// Lowest address first.
+    /// The ranges, lowest address first.
     ranges: &'r [Range<'a>],
 }
 
 impl<'r, 'a> Span<'r, 'a> {
-    /// From `start` to the end of the last of `ranges`; `None` without memory, or with too little
-    /// of it for its length.
+    /// Joins `ranges` from `start` to the end of the last one. Returns `None` if there is no memory, or too
+    /// little for the length.
     pub fn new(start: u64, ranges: &'r [Range<'a>]) -> Option<Self> {
         let end = ranges.iter().map(Range::end).max().filter(|end| *end > start)?;
         let known: u64 = ranges.iter().map(|range| range.size).sum();
         (end - start <= known.saturating_add(GAP_BYTES_MAX)).then_some(Self { start, end, ranges })
     }
 
-    /// The same, but nothing behind `end`.
+    /// Returns the same memory without what is behind `end`.
     pub fn up_to(self, end: u64) -> Self {
         Self { end: self.end.min(end.max(self.start)), ..self }
     }
 
-    /// Its bytes. What the trace does not have is zero.
+    /// Returns the bytes. Bytes that the trace does not have are zero.
     pub fn bytes(&self, command: &Command<'a>) -> Bytes<'a> {
         if let [range] = self.ranges
             && range.address == self.start
@@ -139,7 +142,7 @@ impl<'r, 'a> Span<'r, 'a> {
         Bytes::Blob(Arc::new(all))
     }
 
-    /// Writes it as a blob. What the trace does not have is zero.
+    /// Writes the memory as a blob. Bytes that the trace does not have are zero.
     pub fn write<W: Write>(&self, command: &Command<'a>, values: &mut Values<W>) -> io::Result<()> {
         values.blob(self.end - self.start)?;
         let mut at = self.start;

@@ -1,7 +1,7 @@
-//! Texts behind an array of addresses: the sources of a shader, the names of varyings.
+//! Strings behind an array of addresses, such as the sources of a shader and the names of varyings.
 //!
-//! Pieces of memory that lie side by side were observed as one, so each text is found by its address
-//! and ends at its length or its zero byte.
+//! Adjoining pieces of memory were observed as one, so each string is found by its address. It ends at its
+//! given length or at its NUL.
 
 use std::io::{self, Write};
 
@@ -12,17 +12,18 @@ use super::arguments::argument;
 use super::ranges::Range;
 use super::values::Values;
 
-/// Parameters that point at addresses of texts.
+/// Parameters that point at addresses of strings.
 const PARAMS: &[&str] = &["string", "strings", "uniformNames", "varyings"];
-/// Parameters that say how many.
+/// Parameters that give the number of strings.
 const COUNTS: &[&str] = &["count", "uniformCount"];
 
+/// Returns true if a parameter points at addresses of strings.
 pub fn are_behind(param: &Param) -> bool {
     let of_addresses = param.element.is_some_and(|element| element.repr == Some(Repr::Pointer));
     of_addresses && PARAMS.contains(&param.name.as_str())
 }
 
-/// Writes the texts whose addresses are at `address`.
+/// Writes the strings whose addresses are at `address`.
 pub fn write<W: Write>(
     command: &Command<'_>,
     address: u64,
@@ -41,7 +42,7 @@ pub fn write<W: Write>(
             address => {
                 let memory = behind(command, ranges, address);
                 let ends = || memory.iter().position(|byte| *byte == 0).unwrap_or(memory.len());
-                // A negative length is none.
+                // A negative length stands for a NUL-terminated string.
                 let said = lengths.get(index).and_then(|len| usize::try_from(*len).ok());
                 let len = said.unwrap_or_else(ends).min(memory.len());
                 values.string(&memory[..len])?;
@@ -51,14 +52,14 @@ pub fn write<W: Write>(
     Ok(())
 }
 
-/// What was observed from `address` on.
+/// Returns the observed bytes from `address` on.
 fn behind(command: &Command<'_>, ranges: &[Range<'_>], address: u64) -> Vec<u8> {
     let range = ranges.iter().find(|range| range.contains(address));
     let bytes = range.and_then(|range| Some((range, command.bytes_of(range.observation)?)));
     bytes.map_or(Vec::new(), |(range, bytes)| bytes[(address - range.address) as usize..].to_vec())
 }
 
-/// Lengths that the program gave.
+/// Returns the lengths that the program gave.
 fn lengths(command: &Command<'_>) -> Vec<i32> {
     let arg = command.args().find(|arg| arg.param.name == "length");
     let bytes = arg.and_then(|arg| command.bytes_of(arg.observation));

@@ -1,8 +1,8 @@
-//! Values of a `.trace`: a byte that tells the type, then the value.
+//! Values of a `.trace`: a byte for the type, then the value.
 //!
-//! Numbers are in groups of seven bits, lowest first, the top bit of a byte telling that more
-//! follow. Enums, bitmasks and functions are defined where they are used first, by a number, and
-//! from there on only that number is written. Decides nothing about what a command's argument is.
+//! Numbers are written in groups of seven bits, lowest first; the top bit of a byte says that more follow.
+//! Enums, bitmasks and functions are defined at their first use and referred to by number afterwards.
+//! Decides nothing about the meaning of arguments.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,7 +10,7 @@ use std::io::{self, Write};
 
 use super::container::Container;
 
-/// The byte that tells the type of a value.
+/// The byte for the type of a value.
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Tag {
@@ -32,15 +32,17 @@ enum Tag {
 pub enum Names {
     /// A group of the trace's description, by its index.
     Group(u16),
+    /// `GL_FALSE` and `GL_TRUE`.
     GlBoolean,
+    /// `EGL_FALSE` and `EGL_TRUE`.
     EglBoolean,
 }
 
-/// Numbers of definitions, given in the order of first use.
+/// Numbers of definitions, in the order of first use.
 struct Numbers<K>(HashMap<K, u64>);
 
 impl<K: Hash + Eq> Numbers<K> {
-    /// The number of `key`, and whether this is its first use.
+    /// Returns the number of `key`, and whether this is its first use.
     fn of(&mut self, key: K) -> (u64, bool) {
         let next = self.0.len() as u64;
         let mut first = false;
@@ -60,45 +62,53 @@ pub struct Values<W> {
 }
 
 impl<W: Write> Values<W> {
+    /// Writes into `out`.
     pub fn new(out: Container<W>) -> Self {
         Self { out, enums: Numbers(HashMap::new()), bitmasks: Numbers(HashMap::new()) }
     }
 
+    /// Writes what is left and returns the output.
     pub fn finish(self) -> io::Result<W> {
         self.out.finish()
     }
 
+    /// Writes null.
     pub fn null(&mut self) -> io::Result<()> {
         self.byte(Tag::Null as u8)
     }
 
+    /// Writes an unsigned integer.
     pub fn unsigned(&mut self, value: u64) -> io::Result<()> {
         self.byte(Tag::Unsigned as u8)?;
         self.number(value)
     }
 
+    /// Writes a signed integer.
     pub fn signed(&mut self, value: i64) -> io::Result<()> {
         let tag = if value < 0 { Tag::Negative } else { Tag::Unsigned };
         self.byte(tag as u8)?;
         self.number(value.unsigned_abs())
     }
 
+    /// Writes a 32-bit float.
     pub fn float(&mut self, value: f32) -> io::Result<()> {
         self.byte(Tag::Float as u8)?;
         self.out.write_all(&value.to_le_bytes())
     }
 
+    /// Writes a 64-bit float.
     pub fn double(&mut self, value: f64) -> io::Result<()> {
         self.byte(Tag::Double as u8)?;
         self.out.write_all(&value.to_le_bytes())
     }
 
+    /// Writes a string.
     pub fn string(&mut self, text: &[u8]) -> io::Result<()> {
         self.byte(Tag::String as u8)?;
         self.text(text)
     }
 
-    /// An address that stands for itself; null is its own type.
+    /// Writes an opaque address, or null for 0.
     pub fn address(&mut self, address: u64) -> io::Result<()> {
         if address == 0 {
             return self.null();
@@ -107,13 +117,13 @@ impl<W: Write> Values<W> {
         self.number(address)
     }
 
-    /// `len` values must follow.
+    /// Begins an array; the caller writes `len` values next.
     pub fn array(&mut self, len: usize) -> io::Result<()> {
         self.byte(Tag::Array as u8)?;
         self.number(len as u64)
     }
 
-    /// `len` bytes must follow, by [`Self::bytes`] and [`Self::zeros`].
+    /// Begins a blob; the caller writes `len` bytes next, by [`Self::bytes`] and [`Self::zeros`].
     pub fn blob(&mut self, len: u64) -> io::Result<()> {
         self.byte(Tag::Blob as u8)?;
         self.number(len)
