@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn name_that_changes_hands_is_that_of_the_last() {
+    fn name_used_again_means_the_last_object() {
         let mut names = Names::new(100);
         let scopes = names.scopes(0, 1);
         for recorded in [3, LOW - 1, LOW, 1 << 40] {
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_only_so_many() {
+    fn name_beyond_the_limit_is_refused() {
         let mut names = Names::new(2);
         let scopes = names.scopes(0, 1);
         assert!(names.insert(scopes, Kind::Buffer, 1, 1));

@@ -109,7 +109,7 @@ fn bytes(numbers: &[u32]) -> Vec<u8> {
 }
 
 #[test]
-fn names_are_those_of_the_driver() {
+fn driver_gets_its_own_names() {
     let names = [bytes(&[7, 8])];
     let (calls, ..) = played(&[
         Written { outputs: &names, ..plain("glGenTextures", &[2, 0x1000]) },
@@ -139,7 +139,7 @@ fn uniform_is_set_where_the_driver_has_it() {
 }
 
 #[test]
-fn texts_end_with_a_zero_and_those_missing_are_empty() {
+fn strings_are_nul_terminated_and_missing_ones_are_empty() {
     let texts = [[&3u32.to_le_bytes()[..], b"one", &0u32.to_le_bytes()].concat()];
     let (calls, ..) =
         played(&[Written { inputs: &texts, ..plain("glShaderSource", &[1, 3, 0x1000, 0]) }]);
@@ -147,7 +147,7 @@ fn texts_end_with_a_zero_and_those_missing_are_empty() {
 }
 
 #[test]
-fn nobody_waits_for_ever() {
+fn wait_lasts_at_most_10_s() {
     let (calls, ..) = played(&[
         plain("glClientWaitSync", &[0x70, 1, u64::MAX]),
         plain("glClientWaitSync", &[0x70, 1, 5]),
@@ -156,13 +156,13 @@ fn nobody_waits_for_ever() {
 }
 
 #[test]
-fn null_becomes_zeros_where_a_driver_need_not_look() {
+fn null_becomes_zeros_where_drivers_do_not_check() {
     let (calls, ..) = played(&[plain("glTexParameteriv", &[0xDE1, 0x2801, 0])]);
     assert_eq!(calls, ["parameter 0"]);
 }
 
 #[test]
-fn what_reads_more_than_there_is_is_skipped() {
+fn command_that_reads_beyond_memory_is_skipped() {
     let (calls, report, _turn) = played(&[
         plain("glUniform4fv", &[0, 4, 0x1000]),
         plain("glUniform4fv", &[0, u64::MAX, 0x1000]),
@@ -173,7 +173,7 @@ fn what_reads_more_than_there_is_is_skipped() {
 }
 
 #[test]
-fn image_of_impossible_size_is_the_drivers_to_refuse() {
+fn image_of_impossible_size_reaches_the_driver_without_pixels() {
     let most = i32::MAX as u64;
     let (calls, ..) = played(&[
         plain("glTexImage2D", &[0xDE1, 0, 0x1908, 4, 4, 0, 0x1908, 0x1401, 0x1000]),

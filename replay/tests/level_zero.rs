@@ -156,7 +156,7 @@ fn object_is_the_drivers_until_it_is_destroyed() {
 }
 
 #[test]
-fn address_is_in_the_drivers_allocation_and_no_copy_leaves_it() {
+fn address_maps_into_the_drivers_allocation_and_no_copy_leaves_it() {
     let (made, argument) = (word(RECORDED_MEMORY), word(RECORDED_MEMORY + 8));
     let copy = [0, RECORDED_MEMORY + 16, RECORDED_MEMORY, 48, 0, 0, 0];
     let too_far = [0, RECORDED_MEMORY + 16, RECORDED_MEMORY, 49, 0, 0, 0];
@@ -180,7 +180,7 @@ fn address_is_in_the_drivers_allocation_and_no_copy_leaves_it() {
 }
 
 #[test]
-fn memory_of_the_program_has_room_for_what_is_copied_to_it() {
+fn program_memory_has_room_for_copies_to_it() {
     let made = word(RECORDED_MEMORY);
     let copy = |to, size| [0, to, RECORDED_MEMORY, size, 0, 0, 0];
     let (near_the_end, more_than_there_is) =
@@ -196,7 +196,7 @@ fn memory_of_the_program_has_room_for_what_is_copied_to_it() {
 }
 
 #[test]
-fn device_that_is_not_there_is_nobodys() {
+fn device_that_this_machine_lacks_is_unknown() {
     let (count, devices) = (2_u32.to_le_bytes().to_vec(), [0x51_u64, 0x52].map(u64::to_le_bytes));
     let (counts, found) = ([count], [(2, 0x2000, devices.concat())]);
     let (calls, report, _turn) = played(&[
@@ -209,7 +209,7 @@ fn device_that_is_not_there_is_nobodys() {
 }
 
 #[test]
-fn arrays_have_what_is_counted_and_no_part_of_an_element() {
+fn array_that_is_cut_or_shorter_than_its_count_is_skipped() {
     let made = word(RECORDED_CONTEXT);
     let [whole, cut] = [8, 7].map(|len| [RECORDED_CONTEXT.to_le_bytes()[..len].to_vec()]);
     let execute = |count, lists| Written {
@@ -241,7 +241,7 @@ fn part_of_an_allocation_is_not_freed() {
 }
 
 #[test]
-fn calls_that_were_wrong_are_not_made() {
+fn call_that_failed_is_not_made() {
     let (calls, report, _turn) = played(&[Written {
         result: INVALID_ARGUMENT,
         ..plain("zeMemFree", &[0, RECORDED_MEMORY])
@@ -251,7 +251,7 @@ fn calls_that_were_wrong_are_not_made() {
 }
 
 #[test]
-fn waits_are_for_what_the_program_got() {
+fn wait_lasts_60_s_if_it_had_succeeded_else_0() {
     let (calls, ..) = played(&[
         plain("zeFenceHostSynchronize", &[0, 5]),
         Written { result: NOT_READY, ..plain("zeFenceHostSynchronize", &[0, u64::MAX]) },
@@ -260,7 +260,7 @@ fn waits_are_for_what_the_program_got() {
 }
 
 #[test]
-fn what_does_not_come_is_not_waited_for_twice() {
+fn wait_after_a_timeout_lasts_100_ms() {
     let made = word(RECORDED_CONTEXT);
     let (calls, ..) = played(&[
         Written { outputs: &made, ..plain("zeContextCreate", &[0, 0, 0x1000]) },
@@ -271,7 +271,7 @@ fn what_does_not_come_is_not_waited_for_twice() {
 }
 
 #[test]
-fn what_no_replay_has_is_said() {
+fn command_that_no_replay_can_play_is_skipped_with_a_reason() {
     let handle = [vec![0; 64]];
     let (_, report, _turn) = played(&[
         Written { inputs: &handle, ..plain("zeMemPutIpcHandle", &[0, 0]) },

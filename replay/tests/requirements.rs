@@ -86,7 +86,7 @@ const VERSION: &str =
     "the trace calls glBlendBarrier, which takes OpenGL ES 3.2; the driver has 3.1";
 
 #[test]
-fn all_that_is_missing_is_said_at_once() {
+fn everything_that_is_missing_is_reported_at_once() {
     let why = played(&Meagre, RECORDED, &commands()).expect_err("a driver that lacks something");
     let expected = [
         VERSION,

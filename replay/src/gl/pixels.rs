@@ -228,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pixels_take_what_the_drivers_parameters_say() {
+    fn pixel_extent_follows_the_drivers_parameters() {
         let packed = Layout { alignment: 4, ..Layout::default() };
         let apart = Layout { row_length: 10, skip_rows: 2, skip_pixels: 3, ..packed };
         for (layout, size, pixel, at_least) in [

@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn array_may_begin_long_before_what_was_observed_of_it() {
+    fn array_pointer_may_precede_observed_memory() {
         let (_turn, mut memory) = memory();
         memory.load(&[(0x7000_0000, Bytes::Record(&[5, 6]))]).unwrap();
         let array = memory.translate(0x1000_0000);
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn window_that_was_written_in_many_places_is_given_back() {
+    fn window_that_was_written_in_many_places_is_released() {
         let (_turn, mut memory) = memory();
         for granule in 0..2 * KEPT_GRANULES as u64 {
             memory.reset();
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_stays_when_the_window_is_given_back() {
+    fn held_memory_survives_the_release_of_the_window() {
         let (_turn, mut memory) = memory();
         memory.hold(0x7000_0000_0100, 2).unwrap();
         memory.load(&[(0x7000_0000_0100, Bytes::Record(&[4, 5]))]).unwrap();
@@ -442,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_is_not_for_what_only_one_command_reads() {
+    fn held_memory_is_not_overwritten_by_one_commands_memory() {
         let (_turn, mut memory) = memory();
         memory.hold(0x7000_0000_0100, 2).unwrap();
         memory.load(&[(0x7000_0000_0100, Bytes::Record(&[4, 5]))]).unwrap();

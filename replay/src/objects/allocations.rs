@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_that_is_allocated_again_is_that_of_the_last() {
+    fn address_allocated_again_belongs_to_the_last_allocation() {
         let mut all = Allocations::default();
         all.insert(0x1000, allocation(0x100, 0x9000));
         all.insert(0x1200, allocation(0x100, 0x9200));
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_the_host_has_changed_is_put() {
+    fn only_changed_bytes_are_written() {
         let mut here = vec![0u8; 3];
         let mut allocation = allocation(3, here.as_mut_ptr() as u64);
         allocation.update(0, Arc::new(vec![1, 2, 3]));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_shown_where_the_host_may_look() {
+    fn only_host_visible_memory_is_shown() {
         let here = [1u8, 2, 3];
         let mut all = Allocations::default();
         all.insert(0x1000, allocation(3, here.as_ptr() as u64));

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_not_is_said() {
+    fn missing_configuration_is_described() {
         let wanted = Wanted::of(&config(&[(EGL_SAMPLES, 16)], &[(EGL_RED_SIZE, 8)], 3), 0);
         assert_eq!(
             wanted.sentence(),

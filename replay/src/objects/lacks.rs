@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_called_in_vain_is_not_missed() {
+    fn command_that_the_recorded_context_lacked_is_not_required() {
         check(&needs(&[STORAGE, "glBlendBarrier"], (3, 1), ""), (3, 0), "", &[]);
     }
 

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn size_that_is_learned_late_is_that_of_before() {
+    fn size_learned_late_applies_from_the_start() {
         let mut facts = SurfaceFacts { swaps: 3, is_native: true, ..SurfaceFacts::default() };
         facts.learn((64, 48));
         assert_eq!(facts.size(0), Some((64, 48)));
