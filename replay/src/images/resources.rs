@@ -11,7 +11,7 @@ use super::picture::Picture;
 use crate::call::Call;
 use crate::names::Kind;
 
-/// Largest number of files of one kind.
+/// Largest number of objects of one kind that are written.
 const FILES_MAX: usize = 1 << 16;
 
 /// Writes every object that the call's context shares. Notes in the report what can't be read.

@@ -178,7 +178,7 @@ pub fn memory<'a>(call: &'a Call<'_, '_>, address: u64, len: usize) -> Option<&'
     allocated.or_else(|| parts.memory.held(address, len))
 }
 
-/// The bytes that a list's copy wrote at `address`, if it did not write all bytes of its extent.
+/// Rows that a list writes at `address`, if it does not write all bytes of the extent.
 pub fn rows(call: &Call<'_, '_>, address: u64) -> Option<Rows> {
     call.parts.level_zero.rows.get(&(call.command.process, address)).copied()
 }

@@ -1,7 +1,7 @@
 //! Memory that the driver writes.
 //!
 //! Each output of a command has a piece of its own, whose first bytes are [`UNWRITTEN`] before the
-//! driver runs. No writable memory follows the last piece.
+//! driver runs. The region ends with a guard that can't be accessed.
 
 use super::region::Region;
 use crate::skip::Skip;
