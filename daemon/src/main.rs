@@ -9,7 +9,7 @@ mod config;
 mod descriptors;
 mod door;
 mod ending;
-mod keep;
+mod kept_app;
 mod listen;
 mod log;
 mod memory;

@@ -1,8 +1,8 @@
-//! A capture: its threads, and how the rest of the daemon talks to it.
+//! A capture, as the rest of the daemon has it.
 //!
-//! Three threads per capture and none without: the writer, which touches the output and no ring, one of low
-//! priority that compresses for it, and one that puts aside what the output does not take. Another, the
-//! drain, touches rings and no file, and is shared by all captures that have processes in common.
+//! A running capture has three threads of its own: the writer, which touches the output and no ring; a thread of low
+//! priority that compresses in advance; and a thread that puts aside blocks which the output does not accept yet. The
+//! drain, which touches rings and no file, is shared by all captures that have processes in common.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -11,10 +11,8 @@ use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::thread;
 
-use gapii_abi::atom::EndReason;
-use gapii_control::{IfSlow, Summary};
+use gapii_control::Summary;
 use gapii_ringbuf::CaptureId;
 use gapii_trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
 use gapii_trace::{BlockEncoder, TraceHeader};
@@ -23,43 +21,40 @@ use crate::backlog::backlog;
 use crate::clock::Clock;
 use crate::drain::DrainHandle;
 use crate::end::{Cause, Departure};
-use crate::keeper::Keeper;
-use crate::kept::Kept;
+use crate::kept_frames::KeptFrames;
 use crate::member::Joining;
 use crate::order::Order;
-use crate::output::Output;
+use crate::output_threads::{OutputThreads, start_compressing};
 use crate::plan::Plan;
-use crate::priority::yield_to_programs;
 use crate::process::{Counter, Process};
 use crate::profile::Profile;
 use crate::progress::Progress;
 use crate::recover::Recovered;
-use crate::spill::{Spill, SpillRoom};
+use crate::spill::SpillRoom;
 use crate::taker::Taker;
-use crate::writer::{Writer, Written};
 
-/// Where a capture goes.
+/// Where a capture's blocks go.
 pub enum Destination {
     File(OwnedFd),
-    /// Into a file that another daemon has begun, behind what that one wrote.
+    /// Into a file that another daemon has begun, behind its blocks.
     Begun(OwnedFd, Box<Recovered>),
-    /// Into memory; the function hears how many frames there were when a thread was held, and for how
-    /// long, in microseconds.
-    Memory(Arc<Kept>, Box<dyn Fn(u64, u64) + Send>),
+    /// Into memory. The function is called with the number of frames so far and a duration in microseconds whenever a
+    /// thread was held for a keyframe.
+    Memory(Arc<KeptFrames>, Box<dyn Fn(u64, u64) + Send>),
 }
 
-/// What a capture needs of the daemon beside its plan.
+/// What a capture needs of the daemon, beside its plan.
 #[derive(Clone, Copy)]
 pub struct Resources<'a> {
     /// The counter page that the capture's processes take stamps from.
     pub counter: &'a Counter,
-    /// Where captures put aside what their outputs do not take yet.
+    /// Where captures put aside blocks that their outputs do not accept yet.
     pub spill_room: &'a Arc<SpillRoom>,
     /// Where the capture's threads read the time.
     pub clock: Clock,
 }
 
-/// The handle of a running capture; gives access to its [`Profile`].
+/// The handle of a running capture. Dereferences to the capture's [`Profile`].
 #[derive(Debug)]
 pub struct Capture {
     profile: Arc<Profile>,
@@ -71,14 +66,9 @@ pub struct Capture {
     hurry: Arc<AtomicBool>,
 }
 
-/// Tells who asked for a capture what came of it, whatever becomes of the thread that has this.
-struct Ending {
-    ended: Option<Box<dyn FnOnce(Summary) + Send>>,
-}
-
 impl Capture {
-    /// Starts a capture, of what `drain` gives out if there is one. `ended` is called once, from a thread
-    /// of the capture's, with what came of it.
+    /// Starts a capture with its threads. It takes part in `drain`, or in a drain of its own. `ended` is called once,
+    /// from one of the capture's threads, with the outcome.
     pub fn start(
         plan: Plan,
         destination: Destination,
@@ -88,77 +78,41 @@ impl Capture {
     ) -> io::Result<Arc<Self>> {
         let (feed, backlog, ahead) = backlog(plan.ring_bytes);
         let (done, done_in) = channel();
-        let hurry = Arc::new(AtomicBool::new(false));
-        let progress = Arc::new(Progress::default());
-        let mut encoder = BlockEncoder::new(plan.level).map_err(io::Error::other)?;
-        let (unix_ns, started_ns) = (clock.unix_ns(), clock.monotonic_ns());
-        let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
-        let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
-        let untimed = TraceHeader::new(program, plan.origin.session, unix_ns, started_ns);
-        let (capture, filter) = (plan.origin.number, plan.filter.clone());
-        let header = TraceHeader { version, capture, filter, ..untimed };
-        let (destination, recovered) = match destination {
-            Destination::Begun(output, recovered) => (Destination::File(output), Some(*recovered)),
-            destination => (destination, None),
+        let (hurry, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::default()));
+        let encoder = BlockEncoder::new(plan.level).map_err(io::Error::other)?;
+        let header = header_of(&plan, clock);
+        let (mut started_unix_ns, mut started_ns) = (header.started_unix_ns, header.started_ns);
+        let threads = OutputThreads {
+            plan: &plan,
+            backlog,
+            done,
+            counter: Arc::clone(&counter.map),
+            progress: Arc::clone(&progress),
+            hurry: Arc::clone(&hurry),
+            spill_room,
+            clock,
         };
-        let begun = recovered.as_ref().and_then(|recovered| recovered.header.clone());
-        let (unix_ns, started_ns) = match &begun {
-            Some(begun) => (begun.started_unix_ns, begun.started_ns),
-            None => (unix_ns, started_ns),
-        };
-
-        let id = plan.id;
-        let writing = thread::Builder::new().name(format!("write-{id}"));
-        let (told, woken) = (Arc::clone(&progress), Arc::clone(&counter.map));
-        let mut can_go_on = false;
-        let kept = match destination {
-            Destination::File(output) | Destination::Begun(output, _) => {
-                let hurry = Arc::clone(&hurry);
-                let output = match &recovered {
-                    Some(recovered) => Output::go_on(output, hurry, recovered.end)?,
-                    None => Output::new(output, hurry)?,
-                };
-                can_go_on = !output.is_stream();
-                if plan.if_slow != IfSlow::Wait {
-                    let spill = match plan.if_slow {
-                        IfSlow::Drop => Spill::none(),
-                        _ => Spill::new(Arc::clone(spill_room)),
-                    };
-                    let spiller = backlog.spiller(spill, output.is_stream());
-                    let (done, woken) = (done.clone(), Arc::clone(&counter.map));
-                    let level = plan.level;
-                    thread::Builder::new()
-                        .name(format!("spill-{id}"))
-                        .spawn(move || spiller.run(level, &done, &woken))?;
-                }
-                let mut writer =
-                    Writer::new(output, plan.level, clock).map_err(io::Error::other)?;
-                if let (Some(begun), Some(recovered)) = (&begun, &recovered) {
-                    writer.go_on(begun, recovered)?;
-                }
-                writing.spawn(move || {
-                    let ending = Ending::new(ended);
-                    ending.with(&writer.run(&header, &backlog, &done, (&told, &woken)));
-                })?;
-                None
+        let (mut can_go_on, mut kept, mut recovered) = (false, None, None);
+        match destination {
+            Destination::File(output) => {
+                can_go_on = threads.write_file(output, header, None, ended)?;
             }
-            Destination::Memory(kept, held) => {
-                let keeper = Keeper::new(Arc::clone(&kept), plan.level, told, woken, held);
-                let keeper = keeper.map_err(io::Error::other)?;
-                writing.spawn(move || {
-                    let ending = Ending::new(ended);
-                    ending.with(&keeper.run(&backlog, &done));
-                })?;
-                Some(kept)
+            Destination::Begun(output, begun) => {
+                can_go_on = threads.write_file(output, header, Some(&begun), ended)?;
+                if let Some(begun) = &begun.header {
+                    (started_unix_ns, started_ns) = (begun.started_unix_ns, begun.started_ns);
+                }
+                recovered = Some(*begun);
             }
-        };
-        thread::Builder::new().name(format!("compress-{id}")).spawn(move || {
-            yield_to_programs();
-            ahead.run(&mut encoder);
-        })?;
+            Destination::Memory(frames, held) => {
+                threads.keep(Arc::clone(&frames), held, ended)?;
+                kept = Some(frames);
+            }
+        }
+        start_compressing(plan.id, ahead, encoder)?;
         let profile = Arc::new(Profile {
             plan,
-            started_unix_ns: unix_ns,
+            started_unix_ns,
             started_ns,
             was_begun_elsewhere: recovered.is_some(),
             can_go_on,
@@ -171,7 +125,7 @@ impl Capture {
         let taker = Taker::new(Arc::clone(&profile), feed, done_in, recovered);
         let capture = Arc::new(Self { profile, segments, drain: OnceLock::new(), hurry });
         let drain = DrainHandle::with(drain, Box::new(taker), counter)?;
-        // Set here alone.
+        // Nobody else sets it.
         let _ = capture.drain.set(drain);
         Ok(capture)
     }
@@ -199,8 +153,8 @@ impl Capture {
         self.segments.is_empty()
     }
 
-    /// Tells a process to record and adds it. False if another drain has the process, or the capture has
-    /// ended.
+    /// Tells a process to record, and adds it to the capture. Returns false if another drain has the process, or if the
+    /// capture has ended.
     pub fn join(&self, process: &Arc<Process>) -> bool {
         let Some(drain) = self.drain.get() else { return false };
         if !process.counter().is(&drain.counter) {
@@ -212,7 +166,7 @@ impl Capture {
         }
     }
 
-    /// Whether a process, which began to record for that capture, is in this one.
+    /// Returns whether a process that another daemon told to record for capture `capture` belongs to this capture.
     pub fn is_of(&self, process: &Process, capture: CaptureId) -> bool {
         match self.segments.get(&process.segment()) {
             Some(is_over) => !is_over,
@@ -220,7 +174,8 @@ impl Capture {
         }
     }
 
-    /// Goes on with a process that was handed over. False as above.
+    /// Continues with a process that has handed its rings over. Returns false if another drain has the process, or if the
+    /// capture has ended.
     pub fn take_over(&self, process: &Arc<Process>, lost_ns: u64) -> bool {
         let Some(drain) = self.drain.get() else { return false };
         if !process.counter().is(&drain.counter) {
@@ -251,70 +206,69 @@ impl Capture {
         }
     }
 
-    /// Adds a process that the drain has for others, or may have as well. False: the capture has ended.
-    pub fn share(&self, process: &Arc<Process>) -> bool {
+    /// Adds a process that the drain may have for other captures already. Returns false if the capture has ended.
+    pub fn want(&self, process: &Arc<Process>) -> bool {
         self.processes().insert(process.index);
         let process = Arc::clone(process);
         self.order(Order::Want { capture: self.plan.id, process }).is_ok()
     }
 
-    /// Every process that is to be in the capture has joined.
+    /// Notes that all processes have joined that are to be in the capture, unless it is of a launch.
     pub fn all_joined(&self) {
         if self.plan.launch.is_none() {
-            // One that takes no orders has ended.
+            // A drain that takes no orders has ended.
             let _ = self.order(Order::AllJoined { capture: self.plan.id });
         }
     }
 
-    /// Ends it; false: it has ended.
+    /// Tells the capture to end. Returns false if it has ended already.
     pub fn stop(&self, cause: Cause) -> bool {
         self.order(Order::Stop { capture: self.plan.id, cause }).is_ok()
     }
 
-    /// Ends the capture, because its client is gone and nobody waits for a slow reader of its output.
+    /// Tells the capture to end, because its client is gone. Does not wait for a slow reader of the output.
     pub fn abandon(&self) {
         self.hurry();
         self.stop(Cause::Stop);
     }
 
-    /// Leaves out what comes, or goes on; false: it has ended.
+    /// Pauses or resumes the capture. Returns false if it has ended.
     pub fn pause(&self, pauses: bool) -> bool {
         let capture = self.plan.id;
         let order = if pauses { Order::Pause { capture } } else { Order::Resume { capture } };
         self.order(order).is_ok()
     }
 
-    /// The launched program has ended, with this signal if with any.
+    /// Notes that the launched program has ended, by this signal if by any.
     pub fn exited(&self, signal: Option<i32>) {
-        // One that takes no orders has ended for another reason.
+        // A drain that takes no orders has ended for another reason.
         let _ = self.order(Order::Exited { capture: self.plan.id, signal });
     }
 
-    /// Gives out all that was published by now; who waits hears of it when `reached` is dropped. False: it
-    /// has ended.
+    /// Drops `reached` when all records that are published by now are written. Returns false if the capture has ended.
     pub fn flush(&self, reached: Sender<()>) -> bool {
         self.order(Order::Flush { capture: self.plan.id, reached }).is_ok()
     }
 
-    /// A process (by its index in the session) writes no more, for nobody.
+    /// Notes that the process with this index in the session writes no more, for any capture.
     pub fn gone(&self, index: u32, how: Departure) {
-        // One that takes no orders has ended, for this process too.
+        // A drain that takes no orders has ended, for this process too.
         let _ = self.order(Order::Gone { index, how });
     }
 
-    /// What gives it its records.
+    /// Returns the drain that gives the capture its records.
     pub fn drain(&self) -> Option<&Arc<DrainHandle>> {
         self.drain.get()
     }
 
-    /// Memory that is held for it, about.
+    /// Returns roughly how many bytes of memory are held for the capture.
     pub fn held_bytes(&self) -> u64 {
         let kept = self.kept.as_ref().map_or(0, |kept| kept.extent().bytes);
         // Relaxed: a number for people.
         kept + self.progress.waiting_bytes.load(Ordering::Relaxed)
     }
 
-    /// Nobody is left who would wait for a slow reader of the output.
+    /// Tells the writer that nobody waits any more for a slow reader of the output.
     pub fn hurry(&self) {
         // Relaxed: a flag on its own.
         self.hurry.store(true, Ordering::Relaxed);
@@ -336,27 +290,12 @@ impl Deref for Capture {
     }
 }
 
-impl Ending {
-    /// In the thread whose end it is: before there is one nobody need be told.
-    fn new(ended: impl FnOnce(Summary) + Send + 'static) -> Self {
-        Self { ended: Some(Box::new(ended)) }
-    }
-
-    fn with(mut self, written: &Written) {
-        if let Some(ended) = self.ended.take() {
-            ended(written.summary());
-        }
-    }
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        if let Some(ended) = self.ended.take() {
-            ended(Summary {
-                reason: EndReason::Lost.name().to_owned(),
-                error: Some("the writer of the capture failed".to_owned()),
-                ..Summary::default()
-            });
-        }
-    }
+/// Makes the header of a trace that begins now.
+fn header_of(plan: &Plan, clock: Clock) -> TraceHeader {
+    let program = concat!("gapiid ", env!("CARGO_PKG_VERSION"));
+    let version = if plan.timing { TIMED_VERSION } else { UNTIMED_VERSION };
+    let (unix_ns, started_ns) = (clock.unix_ns(), clock.monotonic_ns());
+    let untimed = TraceHeader::new(program, plan.origin.session, unix_ns, started_ns);
+    let (capture, filter) = (plan.origin.number, plan.filter.clone());
+    TraceHeader { version, capture, filter, ..untimed }
 }

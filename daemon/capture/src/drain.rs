@@ -348,7 +348,7 @@ impl Drain {
             Some((index, Phase::Recording)) => {
                 self.takers.iter_mut().for_each(Taker::limit_frames);
                 self.takers[at].add_late(index, &self.members[index], now_ns);
-                process.share();
+                process.record_for_several();
             }
             Some(_) => self.takers[at].wants.push(Arc::clone(process)),
             None if process.is_gone() => self.takers[at].lacks(process),

@@ -28,7 +28,7 @@ pub enum Cause {
 
 /// How one process' part of a capture ended.
 #[derive(Clone, Debug, Default)]
-pub struct PortionEnd {
+pub struct MemberEnd {
     /// What it said itself.
     pub said: Option<CaptureEnd>,
     /// How it left, if it is gone.
@@ -44,7 +44,7 @@ pub struct Exited {
 }
 
 /// The reason that the stream's END record gives.
-pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[PortionEnd]) -> EndReason {
+pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd]) -> EndReason {
     match cause {
         Some(Cause::Shutdown) => return EndReason::Shutdown,
         Some(Cause::Stop | Cause::Output | Cause::Memory) => return EndReason::Stop,
@@ -53,7 +53,7 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[PortionEn
     let said =
         |reason| members.iter().any(|member| member.said.is_some_and(|end| end.reason == reason));
     let silent =
-        |member: &&PortionEnd| member.said.is_none() && member.left == Some(Departure::Died);
+        |member: &&MemberEnd| member.said.is_none() && member.left == Some(Departure::Died);
     // The parent knows how its only process ended; of others it says nothing.
     let seen_to_exit = exited.is_some_and(|exited| exited.signal.is_none()) && members.len() <= 1;
     let in_flight = members.iter().any(|member| !member.in_flight.is_empty());
@@ -75,19 +75,19 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[PortionEn
 mod tests {
     use super::*;
 
-    fn said(reason: ProcessEnd) -> PortionEnd {
-        PortionEnd { said: Some(CaptureEnd { reason, frames: 0 }), ..PortionEnd::default() }
+    fn said(reason: ProcessEnd) -> MemberEnd {
+        MemberEnd { said: Some(CaptureEnd { reason, frames: 0 }), ..MemberEnd::default() }
     }
 
-    fn died(in_flight: usize) -> PortionEnd {
+    fn died(in_flight: usize) -> MemberEnd {
         let in_flight = vec![InFlight { thread: 0, id: 1, stamp: 1 }; in_flight];
-        PortionEnd { said: None, left: Some(Departure::Died), in_flight }
+        MemberEnd { said: None, left: Some(Departure::Died), in_flight }
     }
 
     fn check(
         cause: Option<Cause>,
         exited: Option<Option<i32>>,
-        members: &[PortionEnd],
+        members: &[MemberEnd],
         expected: EndReason,
     ) {
         let exited = exited.map(|signal| Exited { signal });
@@ -112,7 +112,7 @@ mod tests {
         check(None, None, &[died(0)], EndReason::Lost);
         check(None, None, &[said(ProcessEnd::Frames), died(0)], EndReason::Frames);
         check(None, None, &[said(ProcessEnd::Frames), died(2)], EndReason::Crash);
-        let exec = PortionEnd { left: Some(Departure::Exec), ..PortionEnd::default() };
+        let exec = MemberEnd { left: Some(Departure::Exec), ..MemberEnd::default() };
         check(None, None, &[exec, said(ProcessEnd::Frames)], EndReason::Frames);
     }
 

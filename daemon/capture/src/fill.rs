@@ -117,10 +117,10 @@ mod tests {
         /// What becomes of records, in a block of their own.
         fn block_of(&mut self, records: &[Vec<u8>]) -> (Block, Facts) {
             let mut stream = StreamBuilder::new(1 << 20, false);
-            let member = stream.add_member(1, 1, b"prog");
-            stream.set_store(member, Arc::clone(&self.store));
+            let process = stream.add_process(1, 1, b"prog");
+            stream.set_store(process, Arc::clone(&self.store));
             let ring = RingKey(0);
-            stream.set_ring(ring, member, RingSite::default(), RingPlace::default());
+            stream.set_ring(ring, process, RingSite::default(), RingPlace::default());
             let thread = record(atom::THREAD, 0, &[[1; 8].as_slice(), &[0; 16]].concat());
             let records = [vec![thread], records.to_vec()].concat().concat();
             let (start, end_index) = (RingPlace::default(), records.len() as u64);

@@ -11,14 +11,14 @@ use gapii_trace::footer::{Footer, Totals};
 
 use crate::backlog::{Backlog, Done, Work};
 use crate::facts::Facts;
-use crate::kept::{Kept, KeptBlock};
+use crate::kept_frames::{KeptBlock, KeptFrames};
 use crate::progress::Progress;
 use crate::stream::Block;
 use crate::writer::Written;
 
 /// Fills what is kept.
 pub struct Keeper {
-    kept: Arc<Kept>,
+    kept: Arc<KeptFrames>,
     encoder: BlockEncoder,
     totals: Totals,
     progress: Arc<Progress>,
@@ -30,7 +30,7 @@ impl Keeper {
     /// Makes a keeper that compresses with zstd at `level`. `held` is called with the number of frames so far and a
     /// duration in microseconds whenever a thread was held for a keyframe.
     pub fn new(
-        kept: Arc<Kept>,
+        kept: Arc<KeptFrames>,
         level: i32,
         progress: Arc<Progress>,
         counter: Arc<CounterMap>,

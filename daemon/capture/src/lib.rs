@@ -18,7 +18,7 @@
 //! let record = [&header.0.to_le_bytes()[..], &thread].concat();
 //!
 //! let mut stream = StreamBuilder::new(1 << 20, false);
-//! let process = stream.add_member(100, 0, b"program");
+//! let process = stream.add_process(100, 0, b"program");
 //! let ring = RingKey(0);
 //! stream.set_ring(ring, process, RingSite::default(), RingPlace::default());
 //! let end_index = record.len() as u64;
@@ -42,13 +42,14 @@ pub mod fill;
 pub mod filtering;
 pub mod finish;
 pub mod keeper;
-pub mod kept;
+pub mod kept_frames;
 pub mod lane;
 pub mod ledger;
 pub mod member;
 mod nameless;
 pub mod order;
 pub mod output;
+mod output_threads;
 pub mod plain;
 pub mod plan;
 mod priority;

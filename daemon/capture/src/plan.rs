@@ -6,7 +6,7 @@ use gapii_ringbuf::{CaptureId, Mode, ModeSettings, Overflow};
 use gapii_trace::filter::Filter;
 use gapii_trace::footer::CaptureOptions;
 
-use crate::kept::KeepLimits;
+use crate::kept_frames::KeepLimits;
 
 /// What a capture is to be.
 #[derive(Clone, Debug)]

@@ -330,7 +330,7 @@ impl Process {
 
     /// Several captures have it from now on: it records until it is told to stop, whatever its limit of
     /// frames was, and sends all that it describes. Of what the store holds the others would know too late.
-    pub fn share(&self) {
+    pub fn record_for_several(&self) {
         let mut mode = lock(&self.mode);
         mode.lift_frame_limit();
         mode.set_store(StoreTerms::default());

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::clock::Clock;
-use crate::kept::Kept;
+use crate::kept_frames::KeptFrames;
 use crate::plan::Plan;
 use crate::progress::Progress;
 
@@ -23,7 +23,7 @@ pub struct Profile {
     /// Counters for people.
     pub progress: Arc<Progress>,
     /// The memory that the capture goes to, if it goes to memory.
-    pub kept: Option<Arc<Kept>>,
+    pub kept: Option<Arc<KeptFrames>>,
     /// Where the capture's threads read the time.
     pub clock: Clock,
     /// The processes in the capture, by their indices in the session.

@@ -272,8 +272,8 @@ mod tests {
         fn new() -> Self {
             let mut stream = StreamBuilder::new(1 << 20, false);
             stream.state_rings();
-            let member = stream.add_member(100, 5, b"prog");
-            stream.set_ring(RING, member, SITE, RingPlace::default());
+            let process = stream.add_process(100, 5, b"prog");
+            stream.set_ring(RING, process, SITE, RingPlace::default());
             Self { stream, place: RingPlace::default(), blocks: Vec::new() }
         }
 
@@ -326,13 +326,13 @@ mod tests {
         assert_eq!((ring.slot, ring.thread, ring.index), (3, Some(0), bench.place.index));
         assert_eq!((ring.records, ring.stamp, ring.last_end), (3, 3, bench.place.index));
 
-        // Another goes on, with its own numbers of members and rings.
+        // Another goes on, with its own numbers of processes and rings.
         let mut next = Bench::after(&recovered);
         next.stream.begin_with(Seam { from_ns: 1, to_ns: 3, processes: 1, absent: 0 });
-        let member = next.stream.member_at(0).unwrap();
-        next.stream.take_up(member, Begin::Capture);
+        let process = next.stream.process_at(0).unwrap();
+        next.stream.take_up(process, Begin::Capture);
         next.place = RingPlace { index: ring.index, records: ring.records, stamp: ring.stamp };
-        next.stream.set_ring(RING, member, SITE, next.place);
+        next.stream.set_ring(RING, process, SITE, next.place);
         next.stream.take_up_ring(RING, &ring);
         next.append(&[draw(4), draw(5)], 0);
         assert_eq!(recovered.rings_of(77).count(), 1);
@@ -353,7 +353,7 @@ mod tests {
         let frames = [header().encode().unwrap(), bench.frames()].concat();
         let recovered = recover(&file(&[&frames]), ID).unwrap();
         let mut next = Bench::after(&recovered);
-        let other = next.stream.add_member(200, 5, b"other");
+        let other = next.stream.add_process(200, 5, b"other");
         let site = RingSite { slot: 0, segment: 78, capacity_bytes: CAPACITY };
         next.stream.set_ring(RING, other, site, RingPlace::default());
         next.append(&[thread(8), draw(9)], 0);

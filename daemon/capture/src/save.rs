@@ -15,7 +15,7 @@ use crate::clock::Clock;
 use crate::end::Exited;
 use crate::facts::Facts;
 use crate::finish::Finish;
-use crate::kept::Selection;
+use crate::kept_frames::Excerpt;
 use crate::ledger::Ledger;
 use crate::output::{Output, OutputError};
 use crate::writer::{Writer, Written};
@@ -30,9 +30,9 @@ pub struct Origin {
     pub options: CaptureOptions,
 }
 
-/// Writes a selection. What could not be written is said in what is returned.
+/// Writes a excerpt. What could not be written is said in what is returned.
 pub fn save(
-    selection: &Selection,
+    excerpt: &Excerpt,
     origin: &Origin,
     exited: Option<Exited>,
     output: OwnedFd,
@@ -44,22 +44,22 @@ pub fn save(
     let Origin { session, started_unix_ns, started_ns, .. } = *origin;
     let header = TraceHeader {
         version: KEPT_VERSION,
-        kept: Some(selection.from),
+        kept: Some(excerpt.from),
         ..TraceHeader::new(program, session, started_unix_ns, started_ns)
     };
     // It compresses the end of the stream alone.
     let mut writer = Writer::new(output, 1, clock)?;
     writer.begin(&header);
-    for block in &selection.blocks {
+    for block in &excerpt.blocks {
         writer.write_whole(&block.frame, &block.facts);
     }
-    Ok(writer.finish(finish(selection, origin, exited)))
+    Ok(writer.finish(finish(excerpt, origin, exited)))
 }
 
-fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Finish {
-    let facts = || selection.blocks.iter().map(|block| &block.facts);
+fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish {
+    let facts = || excerpt.blocks.iter().map(|block| &block.facts);
     let told: Vec<GapEntry> = facts().flat_map(|facts| facts.gaps.iter().copied()).collect();
-    let ended = selection.end.as_deref();
+    let ended = excerpt.end.as_deref();
     let untold = ended.map_or(&[][..], |finish| &finish.ledger.gaps);
     let end = match ended {
         Some(finish) => {
@@ -81,9 +81,9 @@ fn finish(selection: &Selection, origin: &Origin, exited: Option<Exited>) -> Fin
         processes: vec![origin.process.clone()],
         gaps: told,
         options: origin.options.clone(),
-        snapshot: selection.from.is_keyframe,
+        snapshot: excerpt.from.is_keyframe,
         held_us: facts().map(|facts| facts.held_us).max().unwrap_or(0),
-        missing: if selection.from.is_keyframe { missing } else { Vec::new() },
+        missing: if excerpt.from.is_keyframe { missing } else { Vec::new() },
         ..Footer::default()
     };
     let calls = facts().map(|facts| u64::from(facts.seqs)).sum();

@@ -8,14 +8,14 @@ use gapii_control::{AppInfo, ControlError, SaveRequest, Saved, StartRequest, Tar
 use tokio::sync::mpsc;
 
 use crate::clock;
-use crate::keep::Keep;
+use crate::kept_app::KeptApp;
 use crate::session::retention::Retention;
 use crate::session::table::{Table, busy, no_app};
 use crate::session::totals::{refused_rings, sum, totals};
 use crate::session::wishes::Wish;
 use crate::session::{Session, check};
 use gapii_capture::capture::{Capture, Destination};
-use gapii_capture::kept::{KeepLimits, Kept};
+use gapii_capture::kept_frames::{KeepLimits, KeptFrames};
 use gapii_capture::plan::Plan;
 use gapii_capture::process::Process;
 use gapii_capture::save::Origin;
@@ -90,7 +90,7 @@ impl Session {
             // A client that is gone does not care.
             let _ = held.send(gapii_control::Held { pid, frames, held_us });
         };
-        let kept = Arc::new(Kept::new(limits));
+        let kept = Arc::new(KeptFrames::new(limits));
         let destination = Destination::Memory(kept, Box::new(tell));
         let session = Arc::clone(self);
         let on_end = move |summary| session.keep_ended(id, &summary);
@@ -107,7 +107,7 @@ impl Session {
         };
         table.last_capture = id;
         table.captures.insert(id, Arc::clone(&capture));
-        table.keeps.extend(Keep::new(&capture, process.launch, origin).map(Arc::new));
+        table.keeps.extend(KeptApp::new(&capture, process.launch, origin).map(Arc::new));
         let joined = capture.join(process);
         capture.all_joined();
         if joined {
@@ -160,7 +160,7 @@ impl Table {
             let ended = || self.keeps.iter().filter(|keep| !keep.is_running());
             let bytes: u64 = ended().map(|keep| keep.kept.extent().bytes).sum();
             let most = ended().next_back().map_or(0, |keep| keep.kept.limits.bytes);
-            let is_old = |keep: &Arc<Keep>| {
+            let is_old = |keep: &Arc<KeptApp>| {
                 keep.ended_ns().is_some_and(|ended| now_ns.saturating_sub(ended) >= limit_ns)
             };
             let Some(oldest) = self.keeps.iter().position(|keep| !keep.is_running()) else {
@@ -180,8 +180,8 @@ impl Table {
     }
 
     /// The application whose kept frames `target` means, and whether it has ended.
-    pub(super) fn kept(&self, target: &Target) -> Result<(Arc<Keep>, bool), ControlError> {
-        let fits = |keep: &Keep| match target {
+    pub(super) fn kept(&self, target: &Target) -> Result<(Arc<KeptApp>, bool), ControlError> {
+        let fits = |keep: &KeptApp| match target {
             Target::Only | Target::All => true,
             Target::App(name) => keep.is_called(name),
             Target::Launch(launch) => keep.launch == Some(*launch),

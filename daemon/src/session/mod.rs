@@ -229,7 +229,7 @@ impl Session {
         table.last_capture = id;
         table.captures.insert(id, Arc::clone(&capture));
         let joined = processes.iter().filter(|process| match is_shared {
-            true => capture.share(process),
+            true => capture.want(process),
             false => capture.join(process),
         });
         let apps = joined.map(|process| process.info()).collect();

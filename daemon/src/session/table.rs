@@ -6,7 +6,7 @@ use std::sync::Arc;
 use gapii_abi::app::Launch;
 use gapii_control::{ControlError, StopRequest, Target, Totals, code};
 
-use crate::keep::Keep;
+use crate::kept_app::KeptApp;
 use crate::session::waiting::Waiting;
 use crate::session::wishes::Wishes;
 use gapii_capture::capture::Capture;
@@ -22,7 +22,7 @@ pub(super) struct Table {
     /// Launches whose processes are to be kept.
     pub(super) wishes: Wishes,
     /// Applications that are kept, and those that were and have ended, oldest first.
-    pub(super) keeps: Vec<Arc<Keep>>,
+    pub(super) keeps: Vec<Arc<KeptApp>>,
     /// Clients that have said hello and are there.
     pub(super) clients: usize,
     pub(super) next_process: u32,

@@ -265,7 +265,7 @@ impl Session {
                 apps.push(process.info());
             }
         }
-        let joined = wanted.iter().filter(|process| capture.share(process));
+        let joined = wanted.iter().filter(|process| capture.want(process));
         apps.extend(joined.map(|process| process.info()));
         for Waiting { process, lost_ns, claimed, .. } in mine {
             if capture.take_over(&process, lost_ns) {

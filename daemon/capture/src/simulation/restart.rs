@@ -87,7 +87,7 @@ impl World {
         for capture in &captures {
             if capture.processes().is_empty() && capture.has_no_segments() {
                 for back in programs.iter().filter(|back| back.process.drain().is_some()) {
-                    assert!(capture.share(&back.process), "it takes orders");
+                    assert!(capture.want(&back.process), "it takes orders");
                 }
             }
             capture.all_joined();

@@ -216,7 +216,7 @@ impl World {
         };
         for process in &wanted {
             match is_shared {
-                true => capture.share(process),
+                true => capture.want(process),
                 false => capture.join(process),
             };
         }

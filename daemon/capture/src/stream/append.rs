@@ -82,7 +82,7 @@ impl StreamBuilder {
     #[inline]
     fn pass_over(&mut self, run: &Run<'_>, mut at: usize) -> usize {
         let ring = &mut self.rings[run.ring.0 as usize];
-        let Some(selection) = &mut self.processes[ring.member.0 as usize].selection else {
+        let Some(selection) = &mut self.processes[ring.process.0 as usize].selection else {
             return at;
         };
         let start = at;
@@ -224,12 +224,12 @@ impl StreamBuilder {
         }
         thread.stated_in = number;
         self.open.block.records.push((index, 0));
-        let member = &mut self.processes[self.rings[ring.0 as usize].member.0 as usize];
-        if member.stated_in != number {
-            member.stated_in = number;
-            let StreamProcess { pid, start_ns, frames, .. } = *member;
-            let process = thread.process;
-            meta::Process { process, pid, start_ns, frames, name: &member.name }
+        let process = &mut self.processes[self.rings[ring.0 as usize].process.0 as usize];
+        if process.stated_in != number {
+            process.stated_in = number;
+            let StreamProcess { pid, start_ns, frames, .. } = *process;
+            let name = &process.name;
+            meta::Process { process: thread.process, pid, start_ns, frames, name }
                 .append_to(&mut self.open.block.raw);
         }
         let StreamThread { process, tid, name, api, context, stamp, .. } = *thread;
@@ -313,8 +313,8 @@ impl StreamBuilder {
             return None;
         }
         let (_, number) = atom::of_store(word_at(record, header.payload_offset()));
-        let member = &self.processes[self.rings[ring.0 as usize].member.0 as usize];
-        member.store.clone().map(|store| (store, number))
+        let process = &self.processes[self.rings[ring.0 as usize].process.0 as usize];
+        process.store.clone().map(|store| (store, number))
     }
 
     fn may_be_timed(&self, header: Header) -> bool {
@@ -324,16 +324,16 @@ impl StreamBuilder {
     fn is_plain(&self, ring: RingKey) -> bool {
         let ring = &self.rings[ring.0 as usize];
         ring.owed_stamp.is_none() && ring.owner.is_plain()
-            || self.processes[ring.member.0 as usize].selection.is_none()
+            || self.processes[ring.process.0 as usize].selection.is_none()
     }
 
     /// True if the process' part has come to its end.
     fn end_frame(&mut self, ring: RingKey) -> bool {
-        let member = &mut self.processes[self.rings[ring.0 as usize].member.0 as usize];
-        // A member that has a record has a place.
-        self.open.block.frame_ends.push((member.process.unwrap_or(0), member.frames));
-        member.frames += 1;
-        member.frame_limit.is_some_and(|limit| member.frames >= limit)
+        let process = &mut self.processes[self.rings[ring.0 as usize].process.0 as usize];
+        // A process with a record has an index.
+        self.open.block.frame_ends.push((process.index.unwrap_or(0), process.frames));
+        process.frames += 1;
+        process.frame_limit.is_some_and(|limit| process.frames >= limit)
     }
 
     pub(super) fn release(&mut self, ring: RingKey, index: u64) {

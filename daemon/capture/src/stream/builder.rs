@@ -89,7 +89,7 @@ impl StreamBuilder {
     }
 
     /// Tells of a process. It has a place in the trace from its first record on.
-    pub fn add_member(&mut self, pid: u32, start_ns: u64, name: &[u8]) -> ProcessKey {
+    pub fn add_process(&mut self, pid: u32, start_ns: u64, name: &[u8]) -> ProcessKey {
         self.processes.push(StreamProcess {
             pid,
             start_ns,
@@ -100,8 +100,8 @@ impl StreamBuilder {
     }
 
     /// What holds the process' blobs from one capture to the next.
-    pub fn set_store(&mut self, member: ProcessKey, store: Arc<Store>) {
-        self.processes[member.0 as usize].store = Some(store);
+    pub fn set_store(&mut self, process: ProcessKey, store: Arc<Store>) {
+        self.processes[process.0 as usize].store = Some(store);
     }
 
     /// Of processes that are selected from here on only that belongs to the stream which the filter wants.
@@ -111,29 +111,29 @@ impl StreamBuilder {
 
     /// From here on of a process only that belongs to the stream which is new to one that has begun so.
     /// To be said before its rings are.
-    pub fn select(&mut self, member: ProcessKey, begin: Begin) {
+    pub fn select(&mut self, process: ProcessKey, begin: Begin) {
         let selection = Selection::new(begin, self.filter.clone());
-        self.processes[member.0 as usize].selection = Some(selection);
+        self.processes[process.0 as usize].selection = Some(selection);
     }
 
     /// Behind a gap: a process' part goes on at the keyframe that is appended next, as if it began there.
-    pub fn resume(&mut self, member: ProcessKey) {
+    pub fn resume(&mut self, process: ProcessKey) {
         let mut selection = Selection::resuming(self.filter.clone());
-        for ring in self.rings.iter_mut().filter(|ring| ring.member == member) {
+        for ring in self.rings.iter_mut().filter(|ring| ring.process == process) {
             ring.owner = selection.owner();
             ring.owed_stamp = None;
         }
-        self.processes[member.0 as usize].selection = Some(selection);
+        self.processes[process.0 as usize].selection = Some(selection);
     }
 
     /// Ends a process' part in the stream behind the end of its frame of that number, or of its next one.
-    pub fn limit_frames(&mut self, member: ProcessKey, frames: u64) {
-        self.processes[member.0 as usize].frame_limit = Some(frames);
+    pub fn limit_frames(&mut self, process: ProcessKey, frames: u64) {
+        self.processes[process.0 as usize].frame_limit = Some(frames);
     }
 
     /// Whether a process' part has come to its end so.
-    pub fn is_at_limit(&self, member: ProcessKey) -> bool {
-        let StreamProcess { frames, frame_limit, .. } = self.processes[member.0 as usize];
+    pub fn is_at_limit(&self, process: ProcessKey) -> bool {
+        let StreamProcess { frames, frame_limit, .. } = self.processes[process.0 as usize];
         frame_limit.is_some_and(|limit| frames >= limit)
     }
 
@@ -142,14 +142,14 @@ impl StreamBuilder {
     pub fn set_ring(
         &mut self,
         ring: RingKey,
-        member: ProcessKey,
+        process: ProcessKey,
         site: RingSite,
         place: RingPlace,
     ) {
         let at = ring.0 as usize;
-        let owner = self.processes[member.0 as usize].owner();
+        let owner = self.processes[process.0 as usize].owner();
         let ring = Ring {
-            member,
+            process,
             thread: None,
             owner,
             left_out: 0,
@@ -172,7 +172,7 @@ impl StreamBuilder {
     pub fn end_thread(&mut self, ring: RingKey) -> u64 {
         let ring = &mut self.rings[ring.0 as usize];
         (ring.thread, ring.owed_stamp) = (None, None);
-        ring.owner = self.processes[ring.member.0 as usize].owner();
+        ring.owner = self.processes[ring.process.0 as usize].owner();
         std::mem::take(&mut ring.left_out)
     }
 
@@ -197,7 +197,7 @@ impl StreamBuilder {
             return Err(Refusal::Threads);
         }
         let thread = self.threads.len() as u32;
-        let process = self.place(self.rings[ring.0 as usize].member);
+        let process = self.place(self.rings[ring.0 as usize].process);
         self.threads.push(StreamThread { process, tid, name, ..StreamThread::default() });
         self.rings[ring.0 as usize].thread = Some(thread);
         Ok(thread)
@@ -214,14 +214,14 @@ impl StreamBuilder {
     }
 
     /// Returns a process by its key. Panics if the key is of another stream.
-    pub fn member(&self, member: ProcessKey) -> &StreamProcess {
-        &self.processes[member.0 as usize]
+    pub fn process(&self, process: ProcessKey) -> &StreamProcess {
+        &self.processes[process.0 as usize]
     }
 
     /// Gives the process a place in the trace though it has no record there.
-    pub fn place(&mut self, member: ProcessKey) -> u32 {
-        let member = &mut self.processes[member.0 as usize];
-        *member.process.get_or_insert_with(|| {
+    pub fn place(&mut self, process: ProcessKey) -> u32 {
+        let process = &mut self.processes[process.0 as usize];
+        *process.index.get_or_insert_with(|| {
             self.process_count += 1;
             self.process_count - 1
         })
@@ -265,7 +265,7 @@ impl StreamBuilder {
 
     /// Frames that ended, over all processes.
     pub fn frames(&self) -> u64 {
-        self.processes.iter().map(|member| member.frames).sum()
+        self.processes.iter().map(|process| process.frames).sum()
     }
 
     /// Records taken, those of the stream's own not counted.

@@ -41,7 +41,7 @@ impl StreamBuilder {
             .processes
             .iter()
             .map(|(index, track)| StreamProcess {
-                process: Some(*index),
+                index: Some(*index),
                 pid: track.pid,
                 start_ns: track.start_ns,
                 name: track.name.clone().into_bytes(),
@@ -54,15 +54,15 @@ impl StreamBuilder {
     }
 
     /// The process of that index in the trace.
-    pub fn member_at(&self, process: u32) -> Option<ProcessKey> {
-        let at = self.processes.iter().position(|member| member.process == Some(process))?;
+    pub fn process_at(&self, index: u32) -> Option<ProcessKey> {
+        let at = self.processes.iter().position(|known| known.index == Some(index))?;
         Some(ProcessKey(at as u32))
     }
 
     /// A process goes on that the file has.
-    pub fn take_up(&mut self, member: ProcessKey, begin: Begin) {
+    pub fn take_up(&mut self, process: ProcessKey, begin: Begin) {
         let selection = Selection::taken_up(begin, self.filter.clone());
-        self.processes[member.0 as usize].selection = Some(selection);
+        self.processes[process.0 as usize].selection = Some(selection);
     }
 
     /// The next block begins with this.
@@ -81,8 +81,8 @@ impl StreamBuilder {
     }
 
     /// What a process does is missing from here on, up to the next keyframe that is appended.
-    pub fn set_missing(&mut self, member: ProcessKey) {
-        self.processes[member.0 as usize].is_missing = true;
+    pub fn set_missing(&mut self, process: ProcessKey) {
+        self.processes[process.0 as usize].is_missing = true;
     }
 
     /// From here on it is said where a ring is, though it should never move: it has moved before.
@@ -102,7 +102,7 @@ impl StreamBuilder {
         ring.left_out = state.left_out;
         let Some(index) = state.thread else { return };
         let Some(thread) = self.threads.get_mut(index as usize) else { return };
-        let selection = &mut self.processes[ring.member.0 as usize].selection;
+        let selection = &mut self.processes[ring.process.0 as usize].selection;
         if let (Some(selection), true) = (selection, state.is_introduced) {
             ring.owner = selection.known_owner(thread.tid, thread.name);
         }
@@ -163,10 +163,10 @@ impl StreamBuilder {
     /// What another daemon wrote of descriptions is not known: what comes behind a keyframe is all described
     /// anew, and readers hear so.
     pub(super) fn forget_what_is_described(&mut self, ring: RingKey) {
-        let key = self.rings[ring.0 as usize].member;
+        let key = self.rings[ring.0 as usize].process;
         let selection = &self.processes[key.0 as usize].selection;
         let Some(mut anew) = selection.as_ref().and_then(Selection::anew) else { return };
-        for ring in self.rings.iter_mut().filter(|ring| ring.member == key) {
+        for ring in self.rings.iter_mut().filter(|ring| ring.process == key) {
             // What a thread is in goes on.
             let thread = ring.thread.and_then(|thread| self.threads.get(thread as usize));
             ring.owner = match thread {
@@ -188,7 +188,7 @@ impl StreamBuilder {
     pub(super) fn append_rings(&mut self) {
         let mut rings = self.handover.absent.clone();
         for absent in &rings {
-            if let Some(key) = self.member_at(absent.process) {
+            if let Some(key) = self.process_at(absent.process) {
                 self.restate(absent.thread, key);
             }
         }
@@ -199,7 +199,7 @@ impl StreamBuilder {
                 continue;
             }
             if let Some(state) = self.ring_state(at) {
-                self.restate(state.thread, self.rings[at].member);
+                self.restate(state.thread, self.rings[at].process);
                 rings.push(state);
             }
         }
@@ -217,14 +217,14 @@ impl StreamBuilder {
     }
 
     /// Says of a ring that has no record in the open block whose it is.
-    fn restate(&mut self, thread: Option<u32>, member: ProcessKey) {
+    fn restate(&mut self, thread: Option<u32>, process: ProcessKey) {
         let number = self.open.number;
-        let member = &mut self.processes[member.0 as usize];
-        let Some(process) = member.process else { return };
-        if member.stated_in != number {
-            member.stated_in = number;
-            let StreamProcess { pid, start_ns, frames, .. } = *member;
-            meta::Process { process, pid, start_ns, frames, name: &member.name }
+        let process = &mut self.processes[process.0 as usize];
+        let Some(index) = process.index else { return };
+        if process.stated_in != number {
+            process.stated_in = number;
+            let StreamProcess { pid, start_ns, frames, .. } = *process;
+            meta::Process { process: index, pid, start_ns, frames, name: &process.name }
                 .append_to(&mut self.open.block.raw);
         }
         let Some((index, thread)) =
@@ -241,11 +241,11 @@ impl StreamBuilder {
 
     fn ring_state(&self, at: usize) -> Option<RingState> {
         let ring = &self.rings[at];
-        let process = self.processes[ring.member.0 as usize].process?;
+        let process = self.processes[ring.process.0 as usize].index?;
         let thread = ring.thread.and_then(|thread| self.threads.get(thread as usize));
         let last = thread.and_then(|thread| thread.last_command);
         let last = last.unwrap_or(LastCommand { id: 0, flags: 0, stamp: 0, end_index: 0 });
-        let StreamProcess { selection, is_missing, .. } = &self.processes[ring.member.0 as usize];
+        let StreamProcess { selection, is_missing, .. } = &self.processes[ring.process.0 as usize];
         let is_introduced = |selection: &Selection| selection.has_introduced(&ring.owner);
         let RingNote { begun, is_late, lacks_records, is_over, .. } = ring.note;
         let RingNote { refused_records, missed, missed_cause, .. } = ring.note;

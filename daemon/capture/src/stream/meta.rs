@@ -37,8 +37,8 @@ impl StreamBuilder {
             }
             Meta::Gap(gap) => self.take_gap(index, &gap),
             Meta::CaptureEnd(ended) => {
-                let member = self.rings[ring.0 as usize].member;
-                self.processes[member.0 as usize].ended = Some(ended);
+                let process = self.rings[ring.0 as usize].process;
+                self.processes[process.0 as usize].ended = Some(ended);
             }
             Meta::Blob(piece) => {
                 self.figures.blob_bytes += piece.bytes.len() as u64;
@@ -56,9 +56,9 @@ impl StreamBuilder {
             Meta::Stored(stored) => self.take_stored(ring, &stored)?,
             // Left out where there should be none.
             Meta::Keyframe(_) => {
-                let member = self.rings[ring.0 as usize].member;
-                let member = &mut self.processes[member.0 as usize];
-                (member.named_bytes, member.is_missing) = (0, false);
+                let process = self.rings[ring.0 as usize].process;
+                let process = &mut self.processes[process.0 as usize];
+                (process.named_bytes, process.is_missing) = (0, false);
             }
             Meta::Limits(_) | Meta::Frame(_) | Meta::Subject(_) | Meta::Traced(_) => {}
             Meta::Unknown(id) => return Err(Refusal::Unknown(id)),
@@ -69,14 +69,14 @@ impl StreamBuilder {
 
     fn take_stored(&mut self, ring: RingKey, stored: &atom::Stored) -> Result<(), Refusal> {
         let atom::Stored { total, offset, len, .. } = *stored;
-        let member = &mut self.processes[self.rings[ring.0 as usize].member.0 as usize];
+        let process = &mut self.processes[self.rings[ring.0 as usize].process.0 as usize];
         let end = offset.checked_add(len).filter(|end| *end <= total);
         let is_piece = (1..=STORED_PIECE_MAX).contains(&len) && end.is_some();
-        let Some(store) = member.store.as_ref().filter(|_| is_piece) else {
+        let Some(store) = process.store.as_ref().filter(|_| is_piece) else {
             return Err(Refusal::Stored { total, offset, len });
         };
-        member.named_bytes += len;
-        if member.named_bytes > store.limit.saturating_mul(NAMED_TIMES) {
+        process.named_bytes += len;
+        if process.named_bytes > store.limit.saturating_mul(NAMED_TIMES) {
             return Err(Refusal::StoredTooOften);
         }
         self.figures.blob_bytes += len;

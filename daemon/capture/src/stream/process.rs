@@ -14,8 +14,8 @@ pub struct ProcessKey(pub u32);
 /// What the stream knows of a process.
 #[derive(Default)]
 pub struct StreamProcess {
-    /// Index in the trace, from its first record on.
-    pub process: Option<u32>,
+    /// Index of the process in the trace. `None`: the stream has no record of the process yet.
+    pub index: Option<u32>,
     pub pid: u32,
     pub start_ns: u64,
     pub name: Vec<u8>,

@@ -83,7 +83,7 @@ pub fn index_at((start, end): (u64, u64), (at, len): (usize, usize), capacity_by
 /// What the stream knows of a ring.
 #[derive(Clone, Copy, Debug)]
 pub struct Ring {
-    pub(super) member: ProcessKey,
+    pub(super) process: ProcessKey,
     /// Index in the trace of the thread that owns the ring now.
     pub(super) thread: Option<u32>,
     pub(super) owner: Owner,

@@ -32,10 +32,10 @@ impl Bench {
     }
 
     fn of(mut stream: StreamBuilder, rings: usize) -> Self {
-        let member = stream.add_member(100, 5, b"prog");
+        let process = stream.add_process(100, 5, b"prog");
         for ring in 0..rings as u32 {
             let (site, place) = (RingSite::default(), RingPlace::default());
-            stream.set_ring(RingKey(ring), member, site, place);
+            stream.set_ring(RingKey(ring), process, site, place);
         }
         Self { stream, blocks: Vec::new(), indices: vec![0; rings] }
     }
@@ -115,9 +115,9 @@ fn filtered(block_bytes: usize) -> Bench {
     let functions = vec!["eglSwapBuffers".to_owned()];
     let filter = Filter { functions, ..Filter::default() };
     stream.set_filter(Filtering::of(&filter, Description::built_in()).unwrap());
-    let member = stream.add_member(100, 5, b"prog");
-    stream.select(member, Begin::Capture);
-    stream.set_ring(RingKey(0), member, RingSite::default(), RingPlace::default());
+    let process = stream.add_process(100, 5, b"prog");
+    stream.select(process, Begin::Capture);
+    stream.set_ring(RingKey(0), process, RingSite::default(), RingPlace::default());
     Bench { stream, blocks: Vec::new(), indices: vec![0] }
 }
 

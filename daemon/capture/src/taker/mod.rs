@@ -1,88 +1,82 @@
-//! One client's part in a drain: what of it goes into its stream, and its books.
+//! A capture as its drain sees it: which of the drain's records go into its stream, and its accounts.
 //!
-//! Has no thread and no clock: the drain gives it what the merge lets go, and tells it the time. Ring space
-//! that its blocks hold is not reused before they are written; beyond that it holds none, so that who takes
-//! nothing keeps nobody waiting.
+//! Has no thread and no clock: the drain gives it the records that the merge gives out, and the time. Its blocks hold
+//! ring space until they are written. Apart from them it holds no ring space, so that a capture whose output accepts
+//! nothing cannot block a program.
 
-mod books;
-mod going_on;
-mod portion;
+mod accounts;
+mod continuing;
+mod lifetime;
+mod membership;
+mod outlet;
+mod part;
 mod report;
+mod share;
+mod sparse;
 mod taking;
+mod tally;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, Sender};
 
-use gapii_abi::atom::{EndReason, GapCause};
+use gapii_abi::atom::GapCause;
 use gapii_trace::Description;
 use gapii_trace::block::BLOCK_TARGET_BYTES;
 use gapii_trace::story::Begin;
 
 use crate::armed::Armed;
 use crate::backlog::{Done, Feed};
-use crate::end::{self, Cause, Departure, Exited, PortionEnd};
+use crate::end::{Cause, Departure, Exited, MemberEnd};
+use crate::fault::{self, Fault};
 use crate::filtering::Filtering;
 use crate::lane::Lane;
-use crate::ledger::Ledger;
 use crate::member::Member;
 use crate::process::Process;
 use crate::profile::Profile;
 use crate::recover::Recovered;
 use crate::stream::{ProcessKey, RingKey, RingSite, StreamBuilder};
 use crate::takeover::Takeover;
-use crate::taker::portion::{Portion, PortionState, Share};
+use crate::taker::lifetime::Lifetime;
+use crate::taker::membership::{Membership, MembershipState};
+use crate::taker::outlet::{Outlet, WriterState};
+use crate::taker::share::Share;
+use crate::taker::sparse::Sparse;
+use crate::taker::tally::Tally;
 
-/// A capture, as its drain has it.
+/// The open block is sent when it is this old: 200 ms.
+const BLOCK_AGE_NS: u64 = 200_000_000;
+
+/// A capture as its drain sees it.
 pub struct Taker {
     pub profile: Arc<Profile>,
-    stream: StreamBuilder,
-    feed: Feed,
-    done: Receiver<Done>,
-    ledger: Ledger,
-    /// By the drain's members.
-    portions: Vec<Option<Portion>>,
-    /// By the drain's lanes.
-    shares: Vec<Option<Share>>,
-    /// Processes that it is to have as soon as they can be had.
+    /// Processes that the capture is to have, once they have left what they are in.
     pub wants: Vec<Arc<Process>>,
-    ends: Vec<PortionEnd>,
-    cause: Option<Cause>,
-    exited: Option<Exited>,
-    /// Whether more processes may join.
-    awaits_more: bool,
-    /// When the time is up.
-    deadline_ns: Option<u64>,
-    /// Somebody wants it to leave out what comes.
-    is_paused: bool,
-    /// It holds no ring space any more for blocks that are under way.
-    has_let_go: bool,
-    blocks_under_way: usize,
-    /// Blocks of the stream that are dealt with, those of other daemons among them.
-    blocks_done: u64,
-    /// What another daemon was at, where it began the capture.
+    stream: StreamBuilder,
+    /// By the drain's members.
+    memberships: Sparse<Membership>,
+    /// By the drain's lanes.
+    shares: Sparse<Share>,
+    outlet: Outlet,
+    lifetime: Lifetime,
+    tally: Tally,
+    /// The capture of another daemon that this one continues.
     takeover: Option<Takeover>,
-    /// Who wants all that was published by now to be out, and how many rounds that takes yet.
-    flushes: Vec<(u32, Sender<()>)>,
-    unslotted_calls: u64,
-    /// Commands that are missing in its stream.
-    missed_calls: u64,
-    /// Bytes that came through rings.
-    ring_bytes: u64,
-    reported_ns: u64,
-    is_finished: bool,
+    /// The client has paused the capture: records from now on are left out.
+    is_paused: bool,
 }
 
 impl Taker {
-    /// Makes the drain's half of a capture: `feed` and `done` lead to its writer. `recovered` is what another
-    /// daemon wrote of it, if one did.
+    /// Makes the drain's half of a capture. `feed` and `done` connect it to its writer. `recovered` is what another
+    /// daemon wrote of the capture, if one began it.
     pub fn new(
         profile: Arc<Profile>,
         feed: Feed,
         done: Receiver<Done>,
         recovered: Option<Recovered>,
     ) -> Self {
-        // A block must be out long before the ring that it came from is full.
+        // A block must be written long before the ring that it came from is full.
         let block_bytes = BLOCK_TARGET_BYTES.min(profile.plan.ring_bytes as usize / 4);
         let mut stream = StreamBuilder::new(block_bytes, profile.plan.timing);
         if let Some(filter) = Filtering::of(&profile.plan.filter, Description::built_in()) {
@@ -98,29 +92,15 @@ impl Taker {
         let takeover = recovered.map(|file| Takeover::new(file, profile.clock.monotonic_ns()));
         Self {
             profile,
-            stream,
-            feed,
-            done,
-            ledger: Ledger::default(),
-            portions: Vec::new(),
-            shares: Vec::new(),
             wants: Vec::new(),
-            ends: Vec::new(),
-            cause: None,
-            exited: None,
-            awaits_more: true,
-            deadline_ns: None,
-            is_paused: false,
-            has_let_go: false,
-            blocks_under_way: 0,
-            blocks_done,
+            stream,
+            memberships: Sparse::default(),
+            shares: Sparse::default(),
+            outlet: Outlet::new(feed, done, blocks_done),
+            lifetime: Lifetime::new(),
+            tally: Tally::default(),
             takeover,
-            flushes: Vec::new(),
-            unslotted_calls: 0,
-            missed_calls: 0,
-            ring_bytes: 0,
-            reported_ns: 0,
-            is_finished: false,
+            is_paused: false,
         }
     }
 
@@ -129,24 +109,24 @@ impl Taker {
         self.profile.plan.id
     }
 
-    /// Commands that it was given, those included that its stream does not have.
+    /// Returns the number of commands that the capture was given, including those that its stream does not have.
     pub fn seen_calls(&self) -> u64 {
-        self.stream.calls() + self.stream.left_out_calls() + self.missed_calls
+        self.stream.calls() + self.stream.left_out_calls() + self.tally.missed_calls
     }
 
-    /// Whether another daemon could go on with it.
+    /// Returns whether another daemon could continue the capture.
     pub fn can_go_on(&self) -> bool {
         self.profile.can_go_on
     }
 
-    /// Takes all of a process that joins the drain for it.
+    /// Adds a process that joins the drain for this capture. The capture takes all of it, or, if the capture waits for
+    /// a trigger, all from a keyframe behind the trigger on.
     pub fn add(&mut self, index: usize, member: &Member, lanes: &[Lane], now_ns: u64) {
         if self.profile.plan.when.is_some() {
-            // Until then it is looked through, and nothing of it is kept.
             self.add_late(index, member, now_ns);
-            return member.process.share();
+            return member.process.record_for_several();
         }
-        let key = self.add_portion(index, member, None, PortionState::Taking, now_ns);
+        let key = self.add_membership(index, member, None, MembershipState::Taking, now_ns);
         if self.profile.plan.keep.is_none() {
             self.stream.select(key, Begin::Capture);
         }
@@ -157,77 +137,74 @@ impl Taker {
         }
     }
 
-    /// Takes a process that is in the drain from its next keyframe on.
+    /// Adds a process that is in the drain already. The capture takes it from its next keyframe on.
     pub fn add_late(&mut self, index: usize, member: &Member, now_ns: u64) {
         let from_frame = match self.profile.plan.skip_frames {
             0 => 0,
             skipped => member.process.frames().saturating_add(skipped),
         };
-        let state = PortionState::Waiting { from_frame, has_asked: false };
-        let key = self.add_portion(index, member, None, state, now_ns);
-        if let (Some(when), Some(portion)) = (&self.profile.plan.when, &mut self.portions[index]) {
+        let state = MembershipState::Waiting { from_frame, has_asked: false };
+        let key = self.add_membership(index, member, None, state, now_ns);
+        if let (Some(when), Some(membership)) =
+            (&self.profile.plan.when, self.memberships.get_mut(index))
+        {
             let frames = member.process.frames();
-            portion.armed = Some(Armed::with(when, frames, Description::built_in()));
+            membership.armed = Some(Armed::with(when, frames, Description::built_in()));
         }
         self.stream.select(key, Begin::Keyframe);
         self.limit_frames();
     }
 
-    /// From now on its processes go on behind its last frame.
+    /// Ends each process' part at the capture's limit of frames, though the process itself records beyond it.
     pub fn limit_frames(&mut self) {
         let Some(frames) = self.profile.plan.frames else { return };
-        for portion in self.portions.iter().flatten() {
-            self.stream.limit_frames(portion.key, frames);
+        for membership in self.memberships.values() {
+            self.stream.limit_frames(membership.key, frames);
         }
     }
 
-    /// A process that it was to have can't be had.
+    /// Notes that the drain cannot have a process which the capture was to have.
     pub fn lacks(&mut self, process: &Process) {
         let left = Some(Departure::Died);
-        self.ends.push(PortionEnd { left, ..PortionEnd::default() });
+        self.lifetime.ends.push(MemberEnd { left, ..MemberEnd::default() });
         self.profile.leave(process.index);
     }
 
-    fn add_portion(
+    fn add_membership(
         &mut self,
         index: usize,
         Member { process, unslotted_calls, .. }: &Member,
         known: Option<ProcessKey>,
-        state: PortionState,
+        state: MembershipState,
         now_ns: u64,
     ) -> ProcessKey {
         let key = known.unwrap_or_else(|| {
-            self.stream.add_member(process.pid, now_ns, process.name.as_bytes())
+            self.stream.add_process(process.pid, now_ns, process.name.as_bytes())
         });
         if let Some(store) = process.store() {
             self.stream.set_store(key, store);
         }
-        let (process, unslotted_calls) = (Arc::clone(process), *unslotted_calls);
-        if self.portions.len() <= index {
-            self.portions.resize_with(index + 1, || None);
-        }
         let (capture, pid, name) = (self.id(), process.pid, &process.name);
-        let waits = matches!(state, PortionState::Waiting { .. });
+        let waits = matches!(state, MembershipState::Waiting { .. });
         let is_armed = waits && self.profile.plan.when.is_some();
         let does = if is_armed { "waits in" } else { "records" };
         tracing::info!(capture, pid, name, "capture {capture} {does} {}", process.described());
-        self.portions[index] = Some(Portion { process, key, state, armed: None, unslotted_calls });
+        let (process, unslotted_calls_begun) = (Arc::clone(process), *unslotted_calls);
+        let membership = Membership { process, key, state, armed: None, unslotted_calls_begun };
+        self.memberships.put(index, membership);
         if !is_armed {
             self.begin_time(now_ns);
         }
         key
     }
 
-    /// Its time runs from now on, unless it does already.
+    /// Lets the capture's time run, unless it does already.
     fn begin_time(&mut self, now_ns: u64) {
-        if let (None, Some(seconds)) = (self.deadline_ns, self.profile.plan.seconds) {
-            let before = self.takeover.as_ref().and_then(|takeover| takeover.file.first_ns);
-            let began_ns = before.unwrap_or(now_ns);
-            self.deadline_ns = Some(began_ns.saturating_add((seconds * 1e9) as u64));
-        }
+        let before = self.takeover.as_ref().and_then(|takeover| takeover.file.first_ns);
+        self.lifetime.run_from(before.unwrap_or(now_ns), self.profile.plan.seconds);
     }
 
-    /// Begins with a lane; of its process' segment are which it is, and the bytes in each of its rings.
+    /// Begins with a lane, whose ring is in this segment and has this capacity in bytes.
     fn set_share(
         &mut self,
         at: usize,
@@ -238,81 +215,77 @@ impl Taker {
     ) {
         let site = RingSite { slot: lane.slot, segment, capacity_bytes };
         self.stream.set_ring(RingKey(at as u32), key, site, lane.place());
-        if self.shares.len() <= at {
-            self.shares.resize(at + 1, None);
-        }
         self.put_share(at, share);
     }
 
-    /// Changes what is said of a lane that it has.
+    /// Replaces a share, and what the stream states of its ring.
     fn put_share(&mut self, at: usize, share: Share) {
         self.stream.note(RingKey(at as u32), share.note());
-        self.shares[at] = Some(share);
+        self.shares.put(at, share);
     }
 
+    /// Returns the segment of a member, and the capacity of its rings in bytes.
     fn segment_of(&self, member: usize) -> (u64, u64) {
-        let of = |portion: &Portion| (portion.process.segment(), portion.process.ring_bytes());
-        self.portion(member).map_or((0, 1), of)
+        let of = |it: &Membership| (it.process.segment(), it.process.ring_bytes());
+        self.memberships.get(member).map_or((0, 1), of)
     }
 
-    /// Whether it takes part in what that member does from now on.
+    /// Returns whether the capture wants records that the member writes from now on.
     pub fn needs(&self, member: usize) -> bool {
         !self.is_stopping() && self.has(member)
     }
 
-    /// Whether it is to end with what there is by now.
+    /// Returns whether the capture is to end with the records that exist by now.
     pub fn is_stopping(&self) -> bool {
-        self.cause.is_some() || self.exited.is_some()
+        self.lifetime.is_stopping()
     }
 
-    /// Whether it has not begun yet with one of its processes.
+    /// Returns whether the capture has not begun yet with one of its processes.
     #[cfg(test)]
     pub fn is_waiting(&self) -> bool {
-        let waits = |portion: &Portion| matches!(portion.state, PortionState::Waiting { .. });
-        !self.is_stopping() && self.portions.iter().flatten().any(waits)
+        !self.is_stopping() && self.memberships.values().any(Membership::is_waiting)
     }
 
-    /// No more processes join than have by now.
+    /// Notes that no more processes join.
     pub fn all_joined(&mut self) {
-        self.awaits_more = false;
+        self.lifetime.awaits_more = false;
     }
 
-    /// It is to end. What the processes did is the reason where all is over already.
+    /// Tells the capture to end. If all its processes are over already, the reason for its end stays what they did.
     pub fn stop(&mut self, cause: Cause) {
-        let mut portions = self.portions.iter().flatten().peekable();
-        let is_empty = portions.peek().is_none();
-        let all_over = portions.all(|portion| portion.state == PortionState::Over);
+        let mut memberships = self.memberships.values().peekable();
+        let is_empty = memberships.peek().is_none();
+        let all_over = memberships.all(Membership::is_over);
         if cause == Cause::Shutdown || is_empty || !all_over {
-            self.cause.get_or_insert(cause);
+            self.lifetime.cause.get_or_insert(cause);
         }
-        self.awaits_more = false;
+        self.lifetime.awaits_more = false;
         self.wants.clear();
     }
 
-    /// The launched program has ended.
+    /// Notes that the launched program has ended.
     pub fn exited(&mut self, signal: Option<i32>) {
-        self.exited = Some(Exited { signal });
-        self.awaits_more = false;
+        self.lifetime.exited = Some(Exited { signal });
+        self.lifetime.awaits_more = false;
         self.wants.clear();
     }
 
-    /// Stops where its time is up, or its output takes no more.
+    /// Stops the capture if its time is up, its output has failed, or the file has the requested size.
     pub fn look_at_limits(&mut self, now_ns: u64) {
         // Relaxed: a flag on its own.
         let has_failed = self.profile.progress.output_failed.load(Ordering::Relaxed);
-        if has_failed && self.cause.is_none() {
+        if has_failed && self.lifetime.cause.is_none() {
             self.stop(Cause::Output);
         }
         // Relaxed: a number on its own.
         let written = self.profile.progress.file_bytes.load(Ordering::Relaxed);
         let is_full = self.profile.plan.bytes.is_some_and(|limit| written >= limit);
-        let is_late = self.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns);
-        if (is_full || is_late) && !self.is_stopping() {
+        if (is_full || self.lifetime.is_late(now_ns)) && !self.is_stopping() {
             self.stop(Cause::Stop);
         }
     }
 
-    /// Leaves out what comes, until somebody wants it to go on.
+    /// Leaves out all records until [`Self::resume`].
     pub fn pause(&mut self, now_ns: u64) {
         self.is_paused = true;
         self.stream.state_pause(true, now_ns);
@@ -320,44 +293,118 @@ impl Taker {
         self.flush();
     }
 
-    /// Goes on from the next keyframe on.
+    /// Continues a paused capture at the next keyframe of each process.
     pub fn resume(&mut self, now_ns: u64) {
         self.is_paused = false;
         self.stream.state_pause(false, now_ns);
     }
 
-    /// The drain's members of which it has had something.
+    /// Returns the drain's members that the capture has, or has had.
     pub fn members(&self) -> impl Iterator<Item = usize> {
-        let portions = self.portions.iter().enumerate();
-        portions.filter_map(|(index, portion)| portion.as_ref().map(|_| index))
+        self.memberships.iter().map(|(index, _)| index)
     }
 
-    /// Whether nothing more of it comes.
+    /// Returns whether no more records come for the capture.
     pub fn is_over(&self) -> bool {
-        let is_over = |portion: &Portion| portion.state == PortionState::Over;
-        if !self.portions.iter().flatten().all(is_over) || !self.wants.is_empty() {
-            return false;
-        }
-        // A launch goes on in further processes, unless its frames are complete.
-        !self.awaits_more || end::reason(None, None, &self.ends) == EndReason::Frames
+        let is_over = self.memberships.values().all(Membership::is_over) && self.wants.is_empty();
+        is_over && !self.lifetime.may_continue()
     }
 
     /// Returns whether the end of the stream was handed to the writer.
     pub fn is_finished(&self) -> bool {
-        self.is_finished
+        self.lifetime.is_finished
     }
 
-    /// Whether the drain has nothing more to do with it.
+    /// Returns whether the drain has nothing more to do for the capture.
     pub fn is_done(&self) -> bool {
-        self.is_finished && self.blocks_under_way == 0
+        self.is_finished() && self.outlet.is_empty()
     }
 
-    /// Whether something of that member is still to come, or under way.
+    /// Returns whether the member's part in the capture is not over.
     pub fn has(&self, member: usize) -> bool {
-        self.portion(member).is_some_and(|portion| portion.state != PortionState::Over)
+        self.memberships.get(member).is_some_and(|membership| !membership.is_over())
     }
 
-    fn portion(&self, member: usize) -> Option<&Portion> {
-        self.portions.get(member).and_then(Option::as_ref)
+    /// Returns whether another block may come from the merge.
+    fn has_room(&self) -> bool {
+        self.is_finished()
+            || self.outlet.has_room()
+            || self.memberships.values().all(Membership::holds_no_space)
+    }
+
+    /// Returns whether the drain is to wait until the writer takes another block.
+    ///
+    /// If the temporary file has no room left either, the drain need not wait: the capture misses the records that
+    /// come.
+    pub fn holds_up(&mut self) -> bool {
+        if self.outlet.is_exhausted() && self.profile.kept.is_none() {
+            self.miss(GapCause::Slow);
+        }
+        !self.has_room()
+    }
+
+    /// Returns the ring index below which the capture needs no space of the lane.
+    ///
+    /// Blocks that wait in memory for a stalled output do not hold up a program whose records are missing in the
+    /// capture, or do not come.
+    pub fn free_index(&self, at: usize, member: usize) -> u64 {
+        let holds_none = self.memberships.get(member).is_some_and(Membership::holds_no_space);
+        if holds_none || fault::is_put_in(Fault::SpaceGivenEarly) {
+            return u64::MAX;
+        }
+        self.held_index(at).unwrap_or(u64::MAX)
+    }
+
+    /// Returns the ring index from which on records of the lane are in the open block or on their way to the output.
+    fn held_index(&self, at: usize) -> Option<u64> {
+        let share = self.shares.get(at)?;
+        let is_held = share.blocks > 0 || self.stream.has_open(RingKey(at as u32));
+        is_held.then_some(share.written_index)
+    }
+
+    /// Returns whether records of these lanes are still on their way to the output. Their process may be over.
+    pub fn holds(&self, mut lanes: Range<usize>) -> bool {
+        lanes.any(|at| self.held_index(at).is_some())
+    }
+
+    /// Takes the writer's reports, and calls `written` with each lane that had records in a reported block.
+    pub fn take_done(&mut self, written: impl FnMut(usize)) {
+        let state = self.outlet.receive(&mut self.shares, written);
+        let is_news = self.lifetime.cause.is_none() && !self.is_finished();
+        if state == WriterState::Gone && is_news {
+            self.stop(Cause::Output);
+        }
+    }
+
+    /// Drops `reached` when all records that are published by now are written.
+    pub fn flush_for(&mut self, reached: Sender<()>) {
+        self.outlet.flush_for(reached);
+    }
+
+    /// Sends the open block if somebody waits for it. Returns whether another round of the drain is needed.
+    pub fn flush_for_others(&mut self) -> bool {
+        if !self.outlet.has_flushes() {
+            return false;
+        }
+        self.flush();
+        self.outlet.count_flush_round()
+    }
+
+    /// Sends the open block if it is 200 ms old.
+    pub fn close_old_block(&mut self, now_ns: u64) {
+        if self.stream.opened_ns().is_some_and(|opened| now_ns >= opened + BLOCK_AGE_NS) {
+            self.flush();
+        }
+    }
+
+    /// Lets the blocks on their way leave memory, because somebody waits for the ring space that they hold.
+    pub fn await_all(&self) {
+        self.outlet.await_all();
+    }
+
+    /// Sends the open block.
+    pub fn flush(&mut self) {
+        let Self { stream, outlet, shares, .. } = self;
+        stream.flush(&mut |block| outlet.send(block, shares));
     }
 }

@@ -1,4 +1,4 @@
-//! What a capture says of itself: while it runs, and in its footer.
+//! What a capture reports of itself: counters while it runs, and its footer.
 
 use std::sync::atomic::Ordering;
 
@@ -6,60 +6,32 @@ use gapii_trace::Footer;
 use gapii_trace::footer::{Lost, ProcessEntry};
 use gapii_trace::meta::End;
 
-use crate::end::{self, Cause};
+use crate::end::Cause;
 use crate::finish::Finish;
 use crate::lane::Lane;
 use crate::taker::Taker;
-use crate::taker::portion::{Portion, PortionState};
+use crate::taker::membership::{Membership, MembershipState};
+use crate::taker::tally::{LossesAndWaits, show};
 
-/// How often the counters that others read are brought up to date.
+/// Interval between updates of the counters that other threads read: 100 ms.
 const REPORT_NS: u64 = 100_000_000;
 
 impl Taker {
-    /// A ring that it takes is read no further.
+    /// Counts a ring of the capture that is read no further.
     pub fn count_refused_ring(&self) {
         // Relaxed: a number for people.
         self.profile.progress.refused_rings.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Brings the counters that others read up to date, from time to time.
+    /// Updates the counters that other threads read, at most every 100 ms.
     pub fn report(&mut self, lanes: &[Lane], now_ns: u64) {
-        if now_ns < self.reported_ns + REPORT_NS {
+        if now_ns < self.tally.reported_ns + REPORT_NS {
             return;
         }
-        self.reported_ns = now_ns;
-        let mut lost = self.ledger.lost;
-        let (mut waits, mut wait_ns) = (self.ledger.waits, self.ledger.wait_ns);
-        for (lane, share) in lanes.iter().zip(&self.shares) {
-            let Some(share) = share else { continue };
-            if !self.portion(lane.member).is_some_and(Portion::has_begun) {
-                continue;
-            }
-            let (counts, begun) = (lane.counts(), share.begun);
-            let missed = share.missed.unwrap_or_default();
-            let dropped = Lost {
-                records: counts.dropped_records.saturating_sub(begun.dropped_records),
-                calls: counts.dropped_calls.saturating_sub(begun.dropped_calls),
-                bytes: counts.dropped_bytes.saturating_sub(begun.dropped_bytes),
-            };
-            lost = lost.plus(missed.lost()).plus(dropped);
-            waits = waits.saturating_add(counts.waits.saturating_sub(begun.waits));
-            wait_ns = wait_ns.saturating_add(counts.wait_ns.saturating_sub(begun.wait_ns));
-        }
-        let live = self.portions.iter().flatten().filter(|portion| portion.has_begun());
-        let unslotted =
-            live.map(Portion::unslotted).fold(self.unslotted_calls, u64::saturating_add);
-        lost = lost.plus(Lost { calls: unslotted, ..Lost::default() });
+        self.tally.reported_ns = now_ns;
+        self.report_state();
+        let LossesAndWaits { lost, waits, wait_ns } = self.losses_and_waits(lanes);
         let progress = &self.profile.progress;
-        let describing = self.stream.frames() == 0 && self.stream.is_describing();
-        // Relaxed: as below.
-        progress.describing.store(describing, Ordering::Relaxed);
-        let misses = |portion: &Portion| matches!(portion.state, PortionState::Missing { .. });
-        let is_missing = self.portions.iter().flatten().any(misses);
-        progress.is_missing.store(is_missing, Ordering::Relaxed);
-        progress.is_paused.store(self.is_paused, Ordering::Relaxed);
-        let is_waiting = self.portions.iter().flatten().any(Portion::is_armed);
-        progress.is_waiting.store(is_waiting, Ordering::Relaxed);
         for (counter, value) in [
             (&progress.frames, self.stream.frames()),
             (&progress.calls, self.stream.calls()),
@@ -67,59 +39,93 @@ impl Taker {
             (&progress.raw_bytes, self.stream.raw_bytes()),
             (&progress.blob_bytes, self.stream.blob_bytes()),
             (&progress.stored_bytes, self.stream.stored_bytes()),
-            (&progress.ring_bytes, self.ring_bytes),
+            (&progress.ring_bytes, self.tally.ring_bytes),
             (&progress.lost_calls, lost.calls),
             (&progress.lost_bytes, lost.bytes),
             (&progress.waits, waits),
             (&progress.wait_ns, wait_ns),
-            (&progress.waiting_bytes, self.feed.waiting_bytes()),
-            (&progress.spilled_bytes, self.feed.spilled_bytes()),
+            (&progress.waiting_bytes, self.outlet.waiting_bytes()),
+            (&progress.spilled_bytes, self.outlet.spilled_bytes()),
         ] {
-            // Relaxed: numbers for people.
-            counter.store(value, Ordering::Relaxed);
+            show(counter, value);
         }
     }
 
-    /// Ends the stream and the trace; whoever writes it tells the client once it is there.
+    fn report_state(&self) {
+        let progress = &self.profile.progress;
+        let misses = |it: &Membership| matches!(it.state, MembershipState::Missing { .. });
+        let describing = self.stream.frames() == 0 && self.stream.is_describing();
+        for (flag, value) in [
+            (&progress.describing, describing),
+            (&progress.is_missing, self.memberships.values().any(misses)),
+            (&progress.is_paused, self.is_paused),
+            (&progress.is_waiting, self.memberships.values().any(Membership::is_armed)),
+        ] {
+            // Relaxed: independent flags for people.
+            flag.store(value, Ordering::Relaxed);
+        }
+    }
+
+    /// Returns the losses and waits of closed and of open accounts.
+    fn losses_and_waits(&self, lanes: &[Lane]) -> LossesAndWaits {
+        let mut sum = self.tally.closed();
+        for (at, share) in self.shares.iter() {
+            let Some(lane) = lanes.get(at) else { continue };
+            if self.memberships.get(lane.member).is_some_and(Membership::has_begun) {
+                sum.add(lane, share);
+            }
+        }
+        let begun = self.memberships.values().filter(|membership| membership.has_begun());
+        let unslotted = begun
+            .map(Membership::unslotted_calls)
+            .fold(self.tally.unslotted_calls, u64::saturating_add);
+        sum.add_calls(unslotted);
+        sum
+    }
+
+    /// Ends the stream. The writer ends the trace, and tells the client once it is written.
     pub fn finish(&mut self, lanes: &[Lane]) {
-        self.is_finished = true;
-        self.reported_ns = 0;
+        self.lifetime.is_finished = true;
+        self.tally.reported_ns = 0;
         self.report(lanes, u64::MAX);
         self.flush();
-        let reason = end::reason(self.cause, self.exited, &self.ends);
-        let in_flight: Vec<_> = self.ends.iter().flat_map(|end| end.in_flight.clone()).collect();
-        let mut ledger = std::mem::take(&mut self.ledger);
-        let unslotted = Lost { calls: self.unslotted_calls, ..Lost::default() };
+        let ends = &self.lifetime.ends;
+        let in_flight: Vec<_> = ends.iter().flat_map(|end| end.in_flight.clone()).collect();
+        let end = End { reason: self.lifetime.reason(), in_flight };
+        let mut ledger = std::mem::take(&mut self.tally.ledger);
+        let unslotted = Lost { calls: self.tally.unslotted_calls, ..Lost::default() };
         ledger.lost = ledger.lost.plus(unslotted);
-        let footer = Footer {
-            signal: self.exited.and_then(|exited| exited.signal),
-            started_unix_ns: self.profile.started_unix_ns,
-            set_back_ns: self
-                .profile
-                .clock
-                .set_back_ns(self.profile.started_unix_ns, self.profile.started_ns),
-            processes: self.process_entries(),
+        let footer = self.footer();
+        let (calls, stored_bytes) = (self.stream.calls(), self.stream.stored_bytes());
+        let ends_for_memory = self.lifetime.cause == Some(Cause::Memory);
+        let finish = Finish { end, ledger, calls, stored_bytes, ends_for_memory, footer };
+        self.outlet.finish(finish);
+    }
+
+    /// Makes the footer, as far as the drain knows it.
+    fn footer(&mut self) -> Footer {
+        let processes = self.process_entries();
+        let profile = &self.profile;
+        Footer {
+            signal: self.lifetime.exited.and_then(|exited| exited.signal),
+            started_unix_ns: profile.started_unix_ns,
+            set_back_ns: profile.clock.set_back_ns(profile.started_unix_ns, profile.started_ns),
+            processes,
             gaps: self.stream.gaps().to_vec(),
-            options: self.profile.plan.options(),
+            options: profile.plan.options(),
             snapshot: self.stream.has_snapshot(),
             held_us: self.stream.held_us(),
             missing: self.stream.missing().to_vec(),
             seams: self.stream.seams().to_vec(),
             ..Footer::default()
-        };
-        let (calls, stored_bytes) = (self.stream.calls(), self.stream.stored_bytes());
-        let end = End { reason, in_flight };
-        let ends_for_memory = self.cause == Some(Cause::Memory);
-        let finish = Finish { end, ledger, calls, stored_bytes, ends_for_memory, footer };
-        // A writer that is gone has said so.
-        self.feed.finish(finish);
+        }
     }
 
     fn process_entries(&mut self) -> Vec<ProcessEntry> {
-        let mut entries = Vec::with_capacity(self.portions.len());
-        for Portion { process, key, .. } in self.portions.iter().flatten() {
+        let mut entries = Vec::new();
+        for Membership { process, key, .. } in self.memberships.values() {
             let index = self.stream.place(*key);
-            let frames = self.stream.member(*key).frames;
+            let frames = self.stream.process(*key).frames;
             entries.push(ProcessEntry { process: index, frames, ..process.entry() });
         }
         entries.sort_by_key(|entry| entry.process);

@@ -25,7 +25,7 @@ pub struct KeepLimits {
 
 /// What is kept of one capture.
 #[derive(Debug)]
-pub struct Kept {
+pub struct KeptFrames {
     pub limits: KeepLimits,
     state: Mutex<State>,
     ended: Condvar,
@@ -51,7 +51,7 @@ pub struct Extent {
 
 /// What a saved trace is made of.
 #[derive(Debug)]
-pub struct Selection {
+pub struct Excerpt {
     pub from: KeptFrom,
     pub blocks: Vec<Arc<KeptBlock>>,
     /// How the capture ended, if it has.
@@ -88,7 +88,7 @@ impl KeptBlock {
     }
 }
 
-impl Kept {
+impl KeptFrames {
     /// Keeps nothing yet.
     pub fn new(limits: KeepLimits) -> Self {
         Self { limits, state: Mutex::default(), ended: Condvar::new() }
@@ -159,7 +159,7 @@ impl Kept {
 
     /// What holds at least the last so many frames, from a keyframe on; without a number, all there is.
     /// `None`: nothing is kept.
-    pub fn select(&self, last: Option<u64>) -> Option<Selection> {
+    pub fn select(&self, last: Option<u64>) -> Option<Excerpt> {
         let state = self.lock();
         let mut frames = 0;
         let mut first = state.spans.len().checked_sub(1)?;
@@ -175,7 +175,7 @@ impl Kept {
             state.spans.range(first..).flat_map(|span| span.blocks.clone()).collect();
         let facts = &blocks.first()?.facts;
         let from = KeptFrom { block: number, seq: facts.first_seq, is_keyframe: facts.is_keyframe };
-        Some(Selection { from, blocks, end: state.end.clone() })
+        Some(Excerpt { from, blocks, end: state.end.clone() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -220,8 +220,8 @@ mod tests {
         KeptBlock { frame: vec![0; len].into(), facts }
     }
 
-    fn kept(blocks: impl IntoIterator<Item = KeptBlock>) -> Kept {
-        let kept = Kept::new(LIMITS);
+    fn kept(blocks: impl IntoIterator<Item = KeptBlock>) -> KeptFrames {
+        let kept = KeptFrames::new(LIMITS);
         for block in blocks {
             kept.push(block);
             assert!(kept.extent().bytes <= LIMITS.bytes);
@@ -230,13 +230,13 @@ mod tests {
     }
 
     /// Number of the first block of a selection, and how many there are.
-    fn selected(kept: &Kept, last: Option<u64>) -> Option<(u64, usize, bool)> {
+    fn selected(kept: &KeptFrames, last: Option<u64>) -> Option<(u64, usize, bool)> {
         let selection = kept.select(last)?;
         Some((selection.from.block, selection.blocks.len(), selection.from.is_keyframe))
     }
 
     #[test]
-    fn segments_go_when_later_ones_have_the_frames() {
+    fn spans_go_when_later_ones_have_the_frames() {
         let kept = kept((0..10).map(|number| block(number % 2 == 0 && number > 0, 1, 10)));
         // Two frames a span, so that three need two.
         assert_eq!(selected(&kept, None), Some((6, 4, true)));

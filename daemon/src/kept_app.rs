@@ -10,7 +10,7 @@ use gapii_control::{ControlError, KeepRequest, KeptInfo, Saved, code};
 
 use gapii_capture::capture::Capture;
 use gapii_capture::end::Exited;
-use gapii_capture::kept::{KeepLimits, Kept};
+use gapii_capture::kept_frames::{KeepLimits, KeptFrames};
 use gapii_capture::process::is_called;
 use gapii_capture::save::{self, Origin};
 
@@ -21,11 +21,11 @@ const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
 /// An application that is kept, or was when it ended.
 #[derive(Debug)]
-pub struct Keep {
+pub struct KeptApp {
     pub capture_id: u64,
     pub launch: Option<Launch>,
     pub origin: Origin,
-    pub kept: Arc<Kept>,
+    pub kept: Arc<KeptFrames>,
     /// What its parent saw of its end, which may come after that.
     exited: Mutex<Option<Exited>>,
     /// Gone once it has ended.
@@ -34,7 +34,7 @@ pub struct Keep {
     ended_ns: OnceLock<u64>,
 }
 
-impl Keep {
+impl KeptApp {
     pub fn new(capture: &Arc<Capture>, launch: Option<Launch>, origin: Origin) -> Option<Self> {
         Some(Self {
             capture_id: capture.plan.id,

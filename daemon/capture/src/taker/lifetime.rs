@@ -1,0 +1,62 @@
+//! When a capture ends, and why.
+
+use gapii_abi::atom::EndReason;
+
+use crate::end::{self, Cause, Exited, MemberEnd};
+
+/// When a capture ends, and why.
+pub(super) struct Lifetime {
+    /// Why the capture was told to end, if it was.
+    pub(super) cause: Option<Cause>,
+    /// How the launched program ended, if it has.
+    pub(super) exited: Option<Exited>,
+    /// Whether more processes may join.
+    pub(super) awaits_more: bool,
+    /// Monotonic time at which the capture's time is up.
+    deadline_ns: Option<u64>,
+    /// How the memberships ended that are over.
+    pub(super) ends: Vec<MemberEnd>,
+    /// The end of the stream was handed to the writer.
+    pub(super) is_finished: bool,
+}
+
+impl Lifetime {
+    pub(super) fn new() -> Self {
+        Self {
+            cause: None,
+            exited: None,
+            awaits_more: true,
+            deadline_ns: None,
+            ends: Vec::new(),
+            is_finished: false,
+        }
+    }
+
+    /// Lets the capture's time of `seconds` run from `began_ns` on, unless it runs already.
+    pub(super) fn run_from(&mut self, began_ns: u64, seconds: Option<f64>) {
+        if let (None, Some(seconds)) = (self.deadline_ns, seconds) {
+            self.deadline_ns = Some(began_ns.saturating_add((seconds * 1e9) as u64));
+        }
+    }
+
+    /// Returns whether the capture is to end with the records that exist by now.
+    pub(super) fn is_stopping(&self) -> bool {
+        self.cause.is_some() || self.exited.is_some()
+    }
+
+    /// Returns whether the capture's time is up.
+    pub(super) fn is_late(&self, now_ns: u64) -> bool {
+        self.deadline_ns.is_some_and(|deadline_ns| now_ns >= deadline_ns)
+    }
+
+    /// Returns whether the capture may continue in processes that have not joined yet: a launch does, unless its frames
+    /// are complete.
+    pub(super) fn may_continue(&self) -> bool {
+        self.awaits_more && end::reason(None, None, &self.ends) != EndReason::Frames
+    }
+
+    /// Returns the reason for the stream's END record.
+    pub(super) fn reason(&self) -> EndReason {
+        end::reason(self.cause, self.exited, &self.ends)
+    }
+}

@@ -1,0 +1,81 @@
+//! A member's part in one capture.
+
+use std::sync::Arc;
+
+use gapii_abi::atom::GapCause;
+
+use crate::armed::Armed;
+use crate::member::unslotted_calls;
+use crate::process::Process;
+use crate::stream::ProcessKey;
+
+/// A member's part in one capture.
+pub(super) struct Membership {
+    pub(super) process: Arc<Process>,
+    /// The process in the capture's stream.
+    pub(super) key: ProcessKey,
+    pub(super) state: MembershipState,
+    /// The trigger that the capture waits for before it begins with the process (`--when`).
+    pub(super) armed: Option<Armed>,
+    /// [`unslotted_calls`] when the capture began with the process.
+    pub(super) unslotted_calls_begun: u64,
+}
+
+/// How far a capture is with a process. Only the drain's thread changes it, so no ordering is involved.
+///
+/// | state | meaning | entered from | when |
+/// |---|---|---|---|
+/// | `Waiting` | the stream has nothing of the process, and begins at its next keyframe | (added) | other captures have the process already, or the capture waits for a trigger: `Taker::add_late` |
+/// | `Taking` | the stream takes the process' records | (added), `Waiting`, `Missing` | the capture has the process from the beginning or takes it over; the awaited keyframe comes |
+/// | `Missing` | the process' records are counted as lost, and hold no ring space | `Taking` | the capture pauses, its output is too slow, or records went with another daemon: `Taker::miss_of` |
+/// | `Over` | the process' accounts are closed | any other | the process ended, its frame limit is reached, or the capture does not need it any more: `Taker::end_membership` |
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum MembershipState {
+    /// The stream begins with the process at its next keyframe.
+    Waiting {
+        /// The keyframe is requested once the process has ended this many frames.
+        from_frame: u64,
+        has_asked: bool,
+    },
+    Taking,
+    /// The process' records are missing in the stream, for this cause. The stream continues at the first keyframe
+    /// after it has asked for one.
+    Missing {
+        cause: GapCause,
+        has_asked: bool,
+    },
+    Over,
+}
+
+impl Membership {
+    /// Returns whether the stream has something of the process, and its accounts are open.
+    pub(super) fn has_begun(&self) -> bool {
+        matches!(self.state, MembershipState::Taking | MembershipState::Missing { .. })
+    }
+
+    /// Returns whether the capture holds no ring space for the process: its records are missing, or none come.
+    pub(super) fn holds_no_space(&self) -> bool {
+        matches!(self.state, MembershipState::Missing { .. } | MembershipState::Over)
+    }
+
+    /// Returns whether the capture waits for a keyframe of the process.
+    pub(super) fn is_waiting(&self) -> bool {
+        matches!(self.state, MembershipState::Waiting { .. })
+    }
+
+    /// Returns whether the capture does not take the process' records any more.
+    pub(super) fn is_over(&self) -> bool {
+        self.state == MembershipState::Over
+    }
+
+    /// Returns whether the capture waits for a trigger that has not fired yet.
+    pub(super) fn is_armed(&self) -> bool {
+        self.is_waiting() && self.armed.as_ref().is_some_and(|armed| !armed.has_come())
+    }
+
+    /// Returns the number of calls since the capture began with the process that were not recorded because no slot
+    /// was free.
+    pub(super) fn unslotted_calls(&self) -> u64 {
+        unslotted_calls(&self.process).saturating_sub(self.unslotted_calls_begun)
+    }
+}
