@@ -1,4 +1,4 @@
-//! What a capture waits for in a process, before it takes any of it.
+//! The trigger that a capture waits for in a process, before it takes any of the process' records.
 
 use gapii_abi::atom::{
     CAPTURE_END, CaptureEnd, KEYFRAME, LEAVE, META_FIRST, SETUP, SNAPSHOT, THREAD,
@@ -11,32 +11,32 @@ use gapii_trace::filter;
 use gapii_trace::meta::Meta;
 use gapii_trace::record::{Record, Records};
 
-/// Frames of which one may be longer because threads are held, from a record on that says so.
+/// Frames after a record that says threads are held: one of them may be longer for that reason.
 const DISTURBED_FRAMES: u64 = 2;
 
-/// How far a capture is that waits.
+/// A trigger in one process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Armed {
     sought: Sought,
-    /// So many frames must have ended before how long they take is the program's own doing again.
+    /// The process' number of frames from which on frame durations are the program's own again. `None`: they are.
     disturbed_until: Option<u64>,
     has_come: bool,
-    /// What the process says of its end.
+    /// The process' own CAPTURE_END record, once it has come.
     ended: Option<CaptureEnd>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Sought {
-    /// A command of these functions, by their ids.
+    /// A command of the functions whose ids are true here.
     Function(Vec<bool>),
-    /// A result of this function that is not 0.
+    /// A result other than 0 of the function with this id.
     Result(u16),
     FrameLonger(u64),
     Frame(u64),
 }
 
 impl Armed {
-    /// From now on, when the process has ended so many frames.
+    /// Arms the trigger for a process that has ended `frames` frames.
     pub fn with(trigger: &Trigger, frames: u64, description: &Description) -> Self {
         let sought = match trigger {
             Trigger::Function(pattern) => {
@@ -44,7 +44,7 @@ impl Armed {
                 Sought::Function(description.table(false, fits))
             }
             Trigger::GlError => {
-                // An id that no record has.
+                // No record has this id.
                 let unknown = META_FIRST;
                 let get_error = description.of(CommandId::GL_GET_ERROR);
                 Sought::Result(get_error.map_or(unknown, |function| function.id))
@@ -56,7 +56,7 @@ impl Armed {
         Self { sought, disturbed_until, has_come: false, ended: None }
     }
 
-    /// Looks through records of the process, which has ended so many frames.
+    /// Looks for the trigger in records of the process, which has ended `frames` frames.
     pub fn look_at(&mut self, records: &[u8], frames: u64) {
         for Record { header, payload, .. } in Records::new(records).map_while(Result::ok) {
             let (id, flags) = (header.id(), header.flags());
@@ -82,13 +82,13 @@ impl Armed {
         }
     }
 
-    /// Hears how many frames the process has ended, and how many nanoseconds the longest of them took since it
-    /// was last asked.
+    /// Takes the number of frames that the process has ended, and the duration in nanoseconds of the longest of them
+    /// since the last call.
     pub fn hear_of_frames(&mut self, frames: u64, longest_ns: u64) {
         match self.sought {
             Sought::Frame(frame) => self.has_come |= frames >= frame,
             Sought::FrameLonger(limit_ns) => match self.disturbed_until {
-                // The longest may still be one of those.
+                // The longest frame may still be one of the disturbed ones.
                 Some(until) if frames >= until => self.disturbed_until = None,
                 Some(_) => {}
                 None => self.has_come |= longest_ns > limit_ns,
@@ -97,12 +97,12 @@ impl Armed {
         }
     }
 
-    /// What the process has said of its end, if it has come to that.
+    /// Returns the process' CAPTURE_END record, if it has come.
     pub fn ended(&self) -> Option<CaptureEnd> {
         self.ended
     }
 
-    /// Whether what was waited for has come.
+    /// Returns whether the trigger has fired.
     pub fn has_come(&self) -> bool {
         self.has_come
     }
@@ -159,11 +159,11 @@ mod tests {
     fn frame_in_which_the_program_was_held_is_not_its_own_doing() {
         const LONG: u64 = 30_000_000;
         let mut armed = armed("frame-longer=20ms");
-        // It has only just begun, and is described.
+        // The process has just begun and is described.
         armed.hear_of_frames(100, LONG);
         armed.look_at(&record(THREAD, 0, 0), 101);
         armed.hear_of_frames(102, LONG);
-        // Of the time before, too.
+        // This value may also cover the time before.
         armed.hear_of_frames(104, LONG);
         assert!(!armed.has_come());
         armed.hear_of_frames(105, 20_000_000);

@@ -1,15 +1,15 @@
-//! Blocks on their way from the drain to the writer, compressed in the time that programs leave, and put aside
-//! where the output takes none.
+//! Blocks on their way from the drain to the writer: compressed in spare processor time, and put into a temporary
+//! file if the output does not accept them.
 //!
-//! While a block waits here, a thread of low priority compresses it. The writer takes it when that is
-//! done; where blocks queue up, or one has waited long, it takes it as it is, whatever the other thread
-//! is at, and the next ones too for a while, which the other thread then leaves alone: a block that both
-//! compress is time lost. So nobody waits for a thread that gets little time, and a program is not
-//! pushed aside by compression.
+//! While a block waits, a thread of low priority compresses it. The writer takes the block when that is done. If
+//! blocks queue up, or one has waited long, the writer takes it uncompressed, whatever the other thread does, and
+//! also the next ones for a while, which the other thread then leaves alone: a block that both compress wastes time.
+//! So the writer never waits for a thread that gets little processor time, and compression does not slow down a
+//! program.
 //!
-//! Where the writer is held up by its output and blocks queue up, a third thread writes them into a file, in
-//! their order, so that ring space and memory are not held for somebody who reads slowly. What must be
-//! known of blocks in their order is found when one leaves the queue, by whoever takes it.
+//! If the output holds the writer up and blocks queue up, a third thread writes them into a temporary file in their
+//! order, so that a slow reader does not hold ring space and memory. Facts that depend on the order of blocks are
+//! found when a block leaves the queue, by the thread that takes it.
 
 use std::collections::VecDeque;
 use std::io;
@@ -29,33 +29,34 @@ use crate::finish::Finish;
 use crate::spill::{Place, Spill};
 use crate::stream::{Block, RingKey};
 
-/// Blocks that hold more of a ring than this, in eighths, are no longer waited for: the space is
-/// wanted.
+/// Largest share of a ring, in eighths, that blocks may hold while they wait for compression. Beyond it the space is
+/// needed.
 const WAITING_EIGHTHS: u64 = 5;
-/// Blocks that hold more memory than this are not waited for either, in bytes.
+/// Largest number of bytes of blocks that wait for compression: 8 MiB.
 const WAITING_MAX: u64 = 8 << 20;
-/// How long a block waits for its compression.
+/// Time that a block waits for its compression: 100 ms.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// How long no block is compressed ahead once they queued up.
+/// Time for which the writer compresses itself after blocks queued up: 20 ms.
 const PRESSED: Duration = Duration::from_millis(20);
-/// Blocks in memory from which on they are put aside: a ring is full of four.
+/// Number of blocks in memory from which on they are put aside. Four fill a ring.
 const SPILL_BLOCKS: usize = 2;
-/// How long a write takes that is held up: to a pipe or the like, and to a file.
+/// Duration of a write from which on the writer counts as held up: to a pipe or the like (10 ms), and to a file (100
+/// ms).
 const HELD_UP: [Duration; 2] = [Duration::from_millis(10), Duration::from_millis(100)];
 
-/// What the writer is to do next.
+/// The writer's next piece of work.
 #[derive(Debug)]
 pub enum Work {
     Block(Arc<Waiting>, Facts),
-    /// A block that was put aside: its zstd frame. Its ring space is free.
+    /// The zstd frame of a block that was put aside. Its ring space is free.
     Spilled(io::Result<Vec<u8>>, Facts),
-    /// Who waits for this to be dropped knows that all before it is dealt with.
+    /// Drop the sender: all work before it is done.
     Mark(Sender<()>),
     /// The last piece of work.
     Finish(Box<Finish>),
 }
 
-/// A block is dealt with: this ring space may be reused.
+/// A block is written, or lost. This ring space may be reused.
 #[derive(Debug)]
 pub struct Done {
     /// Rings, each with the index below which its space is free.
@@ -66,28 +67,28 @@ pub struct Done {
 #[derive(Debug)]
 pub struct Waiting {
     given: Block,
-    /// The same with what stores have of it, where it is not whole.
+    /// The block with contents from stores, if it needs some.
     filled: OnceLock<Block>,
-    /// Its zstd frame, once somebody has made it ahead.
+    /// The block's zstd frame, once it was compressed in advance.
     frame: OnceLock<Vec<u8>>,
-    /// Somebody is making it.
+    /// A thread compresses it in advance.
     is_taken: AtomicBool,
     since: Instant,
 }
 
-/// The drain's end. The writer hears when it is dropped.
+/// The drain's end. Dropping it tells the writer that no more blocks come.
 pub struct Feed(Arc<Shared>);
 
 /// The writer's end.
 pub struct Backlog(Arc<Shared>);
 
-/// The end of the thread that compresses ahead.
+/// The end of the thread that compresses in advance.
 pub struct Ahead(Arc<Shared>);
 
-/// The end of the thread that puts aside.
+/// The end of the thread that puts blocks aside.
 pub struct Spiller {
     shared: Arc<Shared>,
-    /// How long a write takes that is held up.
+    /// Duration of a write from which on the writer counts as held up.
     held_up: Duration,
 }
 
@@ -95,23 +96,23 @@ pub struct Spiller {
 struct Shared {
     queue: Mutex<Queue>,
     changed: Condvar,
-    /// Blocks queue up, or there is room again for what is put aside.
+    /// Signalled when blocks queue up, or the temporary file has room again.
     pressed: Condvar,
-    /// Held while a block is taken out of the queue and looked at. Taken before the queue.
-    order: Mutex<Order>,
-    /// So much waits for the thread that compresses ahead, and not more, in bytes.
+    /// Held while a block is taken out of the queue and its facts are found. Taken before the queue's lock.
+    fact_finder: Mutex<FactFinder>,
+    /// Largest number of bytes that wait for compression in advance.
     waiting_max: u64,
-    /// What is put aside. Taken before the queue, and never for long by who holds that.
+    /// The temporary file. Taken before the queue's lock, and never for long by a thread that holds that one.
     spill: Mutex<Option<Spill>>,
-    /// Bytes of it.
+    /// Bytes in the temporary file.
     spilled: AtomicU64,
-    /// There is no room for what should be put aside.
+    /// The temporary file has no room for a block.
     is_exhausted: AtomicBool,
 }
 
-/// What is known of the blocks that have left the queue.
+/// Finds the facts of blocks, in the order in which they leave the queue.
 #[derive(Default)]
-struct Order {
+struct FactFinder {
     blocks: u32,
     collector: Collector,
 }
@@ -119,30 +120,30 @@ struct Order {
 #[derive(Debug, Default)]
 struct Queue {
     work: VecDeque<Item>,
-    /// Of the blocks in it.
+    /// Bytes and number of the blocks in the queue.
     bytes: u64,
     blocks: usize,
-    /// Until then the writer compresses by itself.
+    /// Until then the writer compresses blocks itself.
     pressed_until: Option<Instant>,
-    /// Since when the writer waits for its output.
+    /// When the writer began to wait for its output, if it waits.
     writes_since: Option<Instant>,
-    /// Somebody waits for all of it to leave: blocks need not queue up to be put aside.
+    /// Somebody waits for all blocks to leave, so blocks are put aside even if they do not queue up.
     is_awaited: bool,
-    /// Nothing more comes.
+    /// No more work comes.
     is_closed: bool,
 }
 
 #[derive(Debug)]
 enum Item {
     Block(Arc<Waiting>, Option<Facts>),
-    /// On its way into the file.
+    /// A block on its way into the temporary file.
     Spilling,
     Spilled(Place, Facts),
     Mark(Sender<()>),
     Finish(Box<Finish>),
 }
 
-/// A backlog without anything in it, for what comes from rings of `ring_bytes`.
+/// Makes the ends of an empty backlog, for blocks from rings of `ring_bytes`.
 pub fn backlog(ring_bytes: u64) -> (Feed, Backlog, Ahead) {
     let waiting_max = (ring_bytes / 8 * WAITING_EIGHTHS).min(WAITING_MAX);
     let shared = Arc::new(Shared { waiting_max, ..Shared::default() });
@@ -155,7 +156,8 @@ impl Waiting {
         Self { given, filled, frame, is_taken: AtomicBool::new(false), since: Instant::now() }
     }
 
-    /// The block, whole. To be asked for in the blocks' order, once all before it are dealt with.
+    /// Returns the block with all contents. Must be called in the order of the blocks, when all earlier ones are
+    /// done.
     pub fn block(&self) -> &Block {
         match self.is_whole() {
             true => &self.given,
@@ -163,12 +165,12 @@ impl Waiting {
         }
     }
 
-    /// Whether nothing of it has to come from a store.
+    /// Returns whether the block needs no contents from a store.
     fn is_whole(&self) -> bool {
         self.given.unfilled_bytes == 0
     }
 
-    /// The block's zstd frame, if it was made ahead.
+    /// Returns the block's zstd frame, if it was compressed in advance.
     pub fn frame(&self) -> Option<&[u8]> {
         self.frame.get().map(Vec::as_slice)
     }
@@ -190,7 +192,7 @@ impl Feed {
         self.0.push(Item::Finish(Box::new(finish)));
     }
 
-    /// All that waits is to be written, or put aside, soon: somebody waits for its ring space.
+    /// Asks for all waiting blocks to be written or put aside soon, because somebody waits for their ring space.
     pub fn await_all(&self) {
         let mut queue = self.0.lock();
         queue.is_awaited = queue.blocks > 0;
@@ -198,18 +200,18 @@ impl Feed {
         self.0.pressed.notify_one();
     }
 
-    /// Whether there is no room for what should be put aside.
+    /// Returns whether the temporary file had no room for a block.
     pub fn is_exhausted(&self) -> bool {
         // Relaxed: a flag on its own.
         self.0.is_exhausted.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the blocks that wait in memory.
+    /// Returns the number of bytes of blocks that wait in memory.
     pub fn waiting_bytes(&self) -> u64 {
         self.0.lock().bytes
     }
 
-    /// Bytes that are put aside.
+    /// Returns the number of bytes in the temporary file.
     pub fn spilled_bytes(&self) -> u64 {
         // Relaxed: a number for people.
         self.0.spilled.load(Ordering::Relaxed)
@@ -225,7 +227,8 @@ impl Drop for Feed {
 }
 
 impl Backlog {
-    /// What puts blocks aside for this writer, whose output is a pipe or the like, or a file.
+    /// Makes the thread's end that puts blocks aside for this writer, whose output is a stream (a pipe or the like)
+    /// or a file.
     pub fn spiller(&self, spill: Spill, is_stream: bool) -> Spiller {
         *self.0.spill() = Some(spill);
         let [stream, file] = HELD_UP;
@@ -233,8 +236,8 @@ impl Backlog {
         Spiller { shared: Arc::clone(&self.0), held_up }
     }
 
-    /// The next piece of work, in the order in which it was given; waits for it. `None`: there is no
-    /// more, and the last one was no [`Work::Finish`].
+    /// Waits for the next piece of work and returns it, in the order in which it was given. Returns `None` if no more
+    /// comes and the last was not [`Work::Finish`].
     pub fn next(&self) -> Option<Work> {
         let mut queue = self.0.lock();
         loop {
@@ -258,7 +261,7 @@ impl Backlog {
                     drop(queue);
                     match self.take() {
                         Some(work) => return Some(work),
-                        // Somebody was quicker.
+                        // The other thread was quicker.
                         None => self.0.lock(),
                     }
                 }
@@ -271,22 +274,22 @@ impl Backlog {
         }
     }
 
-    /// The next piece of work, if there is one that nobody is at.
+    /// Returns the next piece of work, if there is one that no other thread has taken.
     pub fn take(&self) -> Option<Work> {
         self.0.take()
     }
 
-    /// The writer waits for its output from now on, or has done so.
+    /// Notes that the writer begins to wait for its output, or has stopped waiting.
     pub fn set_writing(&self, writes: bool) {
         self.0.lock().writes_since = writes.then(Instant::now);
     }
 }
 
 impl Ahead {
-    /// Compresses blocks that wait, until no more come.
+    /// Compresses waiting blocks until no more come.
     pub fn run(&self, encoder: &mut BlockEncoder) {
         while let Some(waiting) = self.next() {
-            // A block that can't be encoded is refused to the writer again, who says so.
+            // A block that cannot be encoded fails again in the writer, which reports it.
             if let Ok(frame) = encoder.encode(&waiting.given.raw) {
                 let _ = waiting.frame.set(frame);
                 self.0.changed.notify_all();
@@ -294,7 +297,7 @@ impl Ahead {
         }
     }
 
-    /// The first block that nobody has taken; waits for it.
+    /// Waits for a block that no thread has taken, and returns the first.
     fn next(&self) -> Option<Arc<Waiting>> {
         let mut queue = self.0.lock();
         loop {
@@ -312,9 +315,9 @@ impl Ahead {
 }
 
 impl Spiller {
-    /// Puts blocks aside where they queue up, until no more come.
+    /// Puts blocks aside when they queue up, until no more come.
     pub fn run(&self, level: i32, done: &Sender<Done>, counter: &CounterMap) {
-        // Most outputs take all there is: what compresses is made when it is needed.
+        // Most outputs accept everything, so the encoder is made when it is first needed.
         let mut encoder = None;
         while let Some(count) = self.wait() {
             if encoder.is_none() {
@@ -325,7 +328,7 @@ impl Spiller {
         }
     }
 
-    /// Puts so many blocks aside, if there are as many and room for them; `put` hears of each.
+    /// Puts up to `count` blocks aside, as long as the file has room. Calls `put` for each.
     fn put(
         &self,
         count: usize,
@@ -341,7 +344,7 @@ impl Spiller {
         }
     }
 
-    /// Puts blocks aside where they queue up, for an output that is held up.
+    /// Puts blocks aside if they queue up, as if the output were held up.
     #[cfg(test)]
     pub fn step(&self, encoder: &mut BlockEncoder, done: &Sender<Done>) {
         let queue = self.shared.lock();
@@ -352,7 +355,7 @@ impl Spiller {
         }
     }
 
-    /// Waits until blocks are to be put aside, and says how many; `None`: no more come.
+    /// Waits until blocks are to be put aside, and returns their number. Returns `None` if no more come.
     fn wait(&self) -> Option<usize> {
         let mut queue = self.shared.lock();
         loop {
@@ -377,9 +380,9 @@ impl Spiller {
         }
     }
 
-    /// Puts the first block aside that is in memory. False: there is none, or no room.
+    /// Puts the first block in memory aside. Returns false if there is none, or the file has no room.
     fn put_one(&self, encoder: &mut BlockEncoder, done: &Sender<Done>) -> bool {
-        let mut order = self.shared.order();
+        let mut fact_finder = self.shared.fact_finder();
         let mut queue = self.shared.lock();
         let is_block = |item: &Item| matches!(item, Item::Block(..));
         let Some(at) = queue.work.iter().position(is_block) else { return false };
@@ -389,9 +392,9 @@ impl Spiller {
         };
         queue.count_out(&waiting);
         drop(queue);
-        let facts = known.unwrap_or_else(|| order.facts(&waiting));
-        drop(order);
-        // A block that can't be encoded is refused to the writer again, who says so.
+        let facts = known.unwrap_or_else(|| fact_finder.facts(&waiting));
+        drop(fact_finder);
+        // A block that cannot be encoded fails again in the writer, which reports it.
         let encoded = match waiting.frame() {
             Some(_) => None,
             None => encoder.encode(&waiting.block().raw).ok(),
@@ -403,7 +406,7 @@ impl Spiller {
         drop(spill);
         let is_put = place.is_some();
         let mut queue = self.shared.lock();
-        // Only the writer takes anything out before it, and waits for this one.
+        // Only the writer takes items from before this one, and it waits for this one.
         let spilling = queue.work.iter().position(|item| matches!(item, Item::Spilling));
         if let Some(at) = spilling {
             queue.work[at] = match place {
@@ -426,8 +429,8 @@ impl Spiller {
     }
 }
 
-impl Order {
-    /// Looks at the next block.
+impl FactFinder {
+    /// Finds the facts of the next block.
     fn facts(&mut self, waiting: &Waiting) -> Facts {
         let facts = Facts::of(waiting.block(), self.blocks, &mut self.collector);
         self.blocks += 1;
@@ -454,7 +457,7 @@ impl Queue {
         self.is_awaited &= self.blocks > 0;
     }
 
-    /// Whether an output that is held up has so much to take that it is put aside.
+    /// Returns whether blocks are put aside if the output is held up.
     fn is_much(&self) -> bool {
         self.blocks >= SPILL_BLOCKS || self.is_awaited
     }
@@ -463,7 +466,7 @@ impl Queue {
         self.pressed_until.is_some_and(|until| Instant::now() < until)
     }
 
-    /// The first block that is left to the thread that compresses ahead and that it has not taken.
+    /// Returns the first block that the thread which compresses in advance may take.
     fn free(&self) -> Option<Arc<Waiting>> {
         if self.is_pressed() {
             return None;
@@ -491,9 +494,9 @@ impl Shared {
         }
     }
 
-    /// Takes out what is at the front.
+    /// Takes out the first item, if no other thread works on it.
     fn take(&self) -> Option<Work> {
-        let mut order = self.order();
+        let mut fact_finder = self.fact_finder();
         let mut queue = self.lock();
         if matches!(queue.work.front()?, Item::Spilling) {
             return None;
@@ -507,7 +510,7 @@ impl Shared {
                 drop(queue);
                 // Relaxed: a flag on its own.
                 self.is_exhausted.store(false, Ordering::Relaxed);
-                let facts = known.unwrap_or_else(|| order.facts(&waiting));
+                let facts = known.unwrap_or_else(|| fact_finder.facts(&waiting));
                 Some(Work::Block(waiting, facts))
             }
             Item::Spilled(place, facts) => {
@@ -540,8 +543,8 @@ impl Shared {
         self.spilled.store(spill.map_or(0, Spill::used), Ordering::Relaxed);
     }
 
-    fn order(&self) -> MutexGuard<'_, Order> {
-        self.order.lock().unwrap_or_else(PoisonError::into_inner)
+    fn fact_finder(&self) -> MutexGuard<'_, FactFinder> {
+        self.fact_finder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -551,7 +554,7 @@ mod tests {
 
     use super::*;
 
-    /// Rings that hold two blocks of [`block`] before they are short of space, and no third.
+    /// Rings of this size hold two blocks of [`block`] before they are short of space, and no third.
     const RING_BYTES: u64 = 4000;
 
     fn block(byte: u8) -> Block {

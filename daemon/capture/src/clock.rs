@@ -3,7 +3,7 @@
 /// Differences below this are read errors of the two clocks, or a calendar that is slewed, in nanoseconds.
 const SET_BACK_MIN_NS: u64 = 1_000_000_000;
 
-/// Where time comes from: the system's clocks in the daemon, counters in a simulation.
+/// A source of time: the system's clocks in the daemon, counters in a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     /// Time for intervals and for everything that is compared between processes of one machine, such as

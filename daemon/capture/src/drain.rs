@@ -1,14 +1,15 @@
-//! The drain: the rings of some processes in, one order of records out, to every capture that takes part.
+//! The drain: reads the rings of some processes, and gives their records in one order to every capture that takes
+//! part.
 //!
-//! Does no file or socket I/O and waits for nobody but the doorbell. Believes of a ring only what
-//! its consumer has checked. A round reads all heads, reads them all again, copies out what is
-//! below them, and gives out what the merge lets go; see docs/memory-model.md.
+//! Does no file or socket I/O, and waits only for the doorbell. Trusts of a ring only what its consumer has checked.
+//! A round reads all heads, reads them all again, copies out the records below them, and gives out what the merge
+//! releases; see docs/memory-model.md.
 //!
-//! Ring space is reused once all who take it say that what was there is written; until then it also
-//! bounds how much of a capture is in memory.
+//! Ring space is reused once all captures that take its records report them as written. Until then it also limits how
+//! much of a capture is in memory.
 //!
-//! Where it goes on with captures of another daemon it reads nothing before their processes and their files are
-//! there, or are late: what one has recorded may have come of what another has.
+//! A drain that continues captures of another daemon reads nothing before their processes and their files are there,
+//! or are late: what one process has recorded may depend on what another has recorded.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -31,54 +32,55 @@ use crate::process::{Counter, Process};
 use crate::stream::RingKey;
 use crate::taker::Taker;
 
-/// Longest sleep while a process records: a doorbell may be missed.
+/// Longest sleep while a process records, because a doorbell may be missed: 20 ms.
 const NAP: Duration = Duration::from_millis(20);
-/// Longest sleep while none does.
+/// Longest sleep while no process records: 200 ms.
 const SLEEP: Duration = Duration::from_millis(200);
-/// How long those who come first wait for the others, where a capture is taken up.
+/// Time for which the first processes of a continued capture wait for the others: 250 ms.
 const PATIENCE_NS: u64 = 250_000_000;
 
 /// A drain, as the rest of the daemon has it.
 #[derive(Debug)]
 pub struct DrainHandle {
-    /// That of the capture which it began with.
+    /// Number of the capture that the drain began with.
     pub id: u64,
-    /// What its processes were told.
+    /// Plan of the first capture: what the drain's processes were told.
     pub plan: Plan,
-    /// Closed when the drain takes no more orders.
+    /// `None` once the drain takes no more orders.
     orders: Mutex<Option<Sender<Order>>>,
-    /// What its processes take stamps from.
+    /// The counter page that the drain's processes take stamps from.
     pub counter: Counter,
 }
 
-/// What gives out what some processes record.
+/// A drain.
 pub struct Drain {
     handle: Arc<DrainHandle>,
     orders: Receiver<Order>,
     merger: Merger<RingKey>,
     members: Vec<Member>,
-    /// All rings of the processes, by their key.
+    /// All rings of the members, by their key.
     lanes: Vec<Lane>,
-    /// Lanes of processes that are over.
+    /// Lanes of members that are over.
     vacant: Vec<Range<usize>>,
     takers: Vec<Taker>,
-    /// Until then those are waited for who were in its captures before.
+    /// Monotonic time until which the drain waits for processes and captures of another daemon's drain. `None`: it
+    /// does not wait.
     waits_until_ns: Option<u64>,
 }
 
-/// What comes after a step of a drain.
+/// When the drain takes its next step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Step {
-    /// The next one, at once.
+    /// At once.
     Busy,
-    /// The next one, when somebody rings or some time has passed.
+    /// When the doorbell rings, or after the longest sleep.
     Idle,
-    /// None: all its captures are over.
+    /// Never: all its captures are over.
     Over,
 }
 
 impl DrainHandle {
-    /// Adds a capture to a drain, if it still takes one, or starts one with it.
+    /// Adds a capture to `drain`, or starts a drain with it if there is none, or if that one has just ended.
     pub fn with(
         drain: Option<Arc<Self>>,
         taker: Box<Taker>,
@@ -87,9 +89,9 @@ impl DrainHandle {
         let Some(drain) = drain else { return Self::start(*taker, counter.clone()) };
         match drain.order(Order::Take(taker)) {
             Ok(()) => Ok(drain),
-            // It has just come to its end.
+            // The drain has just ended.
             Err(Order::Take(taker)) => Self::start(*taker, counter.clone()),
-            Err(_) => Err(io::Error::other("the drain answers something else")),
+            Err(_) => Err(io::Error::other("the drain returned another order")),
         }
     }
 
@@ -102,7 +104,7 @@ impl DrainHandle {
         Ok(handle)
     }
 
-    /// A drain that has not begun to run.
+    /// Makes a drain that does not run yet.
     pub fn new(first: Taker, counter: Counter, now_ns: u64) -> (Arc<Self>, Drain) {
         let (orders, orders_in) = channel();
         let (id, plan) = (first.id(), first.profile.plan.clone());
@@ -122,7 +124,7 @@ impl DrainHandle {
         (handle, drain)
     }
 
-    /// Gives the drain an order; the order comes back if it takes no more.
+    /// Gives the drain an order. Returns the order if the drain takes no more.
     pub fn order(&self, order: Order) -> Result<(), Order> {
         let orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         match &*orders {
@@ -133,7 +135,7 @@ impl DrainHandle {
         Ok(())
     }
 
-    /// Takes no more orders. If there is still one it goes on.
+    /// Closes the queue of orders, unless it holds an order, which is returned.
     fn close(&self, left: &Receiver<Order>) -> Option<Order> {
         let mut orders = self.orders.lock().unwrap_or_else(PoisonError::into_inner);
         let order = left.try_recv().ok();
@@ -145,7 +147,7 @@ impl DrainHandle {
 }
 
 impl Drain {
-    /// Runs until all its captures are over.
+    /// Runs until all captures are over.
     fn run(mut self, clock: Clock) {
         loop {
             let seen = self.handle.counter.map.doorbell();
@@ -157,22 +159,22 @@ impl Drain {
         }
     }
 
-    /// Whether a capture has not begun yet with one of its processes.
+    /// Returns whether a capture has not begun yet with one of its processes.
     #[cfg(test)]
     pub fn has_waiting(&self) -> bool {
         self.takers.iter().any(Taker::is_waiting)
     }
 
-    /// Does what there is to do at that time.
+    /// Does all work that is due at that time.
     pub fn step(&mut self, now_ns: u64) -> Step {
         self.take_done();
         let mut busy = false;
-        // No short cut: each is asked.
+        // No short-circuit: every taker is asked.
         let held_up = self.takers.iter_mut().fold(false, |held, taker| held | taker.holds_up());
         if self.waits_for_others(now_ns) || held_up {
             self.take_orders(now_ns);
         } else {
-            // Little at a time is cheaper left to gather; much is cheaper taken at once.
+            // A little data is cheaper to handle once more has gathered. Much data is cheaper to handle at once.
             busy = self.round(now_ns) >= self.handle.plan.ring_bytes / 16;
             busy |= self.look_after_members(now_ns);
             for taker in &mut self.takers {
@@ -190,7 +192,8 @@ impl Drain {
         if busy { Step::Busy } else { Step::Idle }
     }
 
-    /// Whether processes or captures that were in another daemon's drain may be about to come back.
+    /// Returns whether processes or captures of another daemon's drain may be about to come back. Once they are there
+    /// or late, continues with those that are there.
     fn waits_for_others(&mut self, now_ns: u64) -> bool {
         let Some(until_ns) = self.waits_until_ns else { return false };
         let here: Vec<u32> = self.members.iter().map(|member| member.process.pid).collect();
@@ -211,7 +214,7 @@ impl Drain {
         false
     }
 
-    /// Goes on with a process that was handed over, where the captures that claim it were.
+    /// Continues with a process that was handed over, at the places of the captures that claim it.
     fn take_up(&mut self, index: usize, now_ns: u64) {
         let Some(claims) = self.members[index].claims.take() else { return };
         let (member, lanes) = (&self.members[index], &mut self.lanes);
@@ -226,7 +229,7 @@ impl Drain {
         }
     }
 
-    /// A capture goes on with a process that was handed over.
+    /// Notes that a capture continues with a process that was handed over.
     fn claim(&mut self, process: &Process, capture: u64, now_ns: u64) {
         let index = self.members.iter().position(|member| member.is(process.index));
         let (Some(at), Some(index)) = (self.taker(capture), index) else { return };
@@ -249,7 +252,7 @@ impl Drain {
             taker.look_at_limits(now_ns);
         }
         if self.waits_until_ns.is_none() {
-            self.stop_who_is_not_needed(now_ns);
+            self.stop_unneeded(now_ns);
         }
     }
 
@@ -277,14 +280,14 @@ impl Drain {
         }
     }
 
-    /// The place of a capture that is not at its end.
+    /// Returns the index of a capture that is not finished.
     fn taker(&self, capture: u64) -> Option<usize> {
         let is_it = |taker: &Taker| taker.id() == capture && !taker.is_finished();
         self.takers.iter().position(is_it)
     }
 
-    /// Takes a process in, all of which is for that capture; of one that was handed over, what the capture has
-    /// not got yet.
+    /// Adds a process to the drain. The capture takes all its records, or, if the process was handed over, those that
+    /// the capture does not have yet.
     fn join(&mut self, joining: Joining, capture: u64, now_ns: u64) {
         let Some(taker) = self.taker(capture) else { return joining.take_back() };
         let Joining { process, rings, counts, unslotted_calls, generation, lost_ns } = joining;
@@ -320,9 +323,9 @@ impl Drain {
         }
     }
 
-    /// Takes the rings of a process in, where those of one that is over were, if there is one: a
-    /// launch may have any number of processes, one after the other. What is still on its way of the one that is
-    /// over is not to be taken for something of the other.
+    /// Adds the rings of a process, in place of those of a member that is over, if possible: a launch may have any
+    /// number of processes, one after the other. A place is free only once no records of the former member are on
+    /// their way, because they would be taken for records of the new one.
     fn add_lanes(&mut self, new: Vec<Lane>) -> Range<usize> {
         let is_free = |lanes: &Range<usize>| {
             lanes.len() == new.len() && !self.takers.iter().any(|it| it.holds(lanes.clone()))
@@ -339,8 +342,8 @@ impl Drain {
         first..self.lanes.len()
     }
 
-    /// Gives a capture a process: from the next keyframe on where others have it, else from its next frame
-    /// on; once it has ended its part in what it is doing.
+    /// Adds a process to a capture: from the process' next keyframe on if other captures have it, otherwise from its
+    /// next frame on. If its former part in the drain is about to end, it is added after that.
     fn want(&mut self, process: &Arc<Process>, capture: u64, now_ns: u64) {
         let Some(at) = self.taker(capture) else { return };
         let index = self.members.iter().position(|member| member.is(process.index));
@@ -380,9 +383,9 @@ impl Drain {
         }
     }
 
-    /// Ends what no capture needs any more: a process' recording, or a capture's part of one that goes on
-    /// for others.
-    fn stop_who_is_not_needed(&mut self, now_ns: u64) {
+    /// Tells processes to stop that no capture needs, and ends a capture's part of a process that continues for
+    /// others.
+    fn stop_unneeded(&mut self, now_ns: u64) {
         for (index, member) in self.members.iter_mut().enumerate() {
             if member.phase != Phase::Recording {
                 continue;
@@ -397,7 +400,7 @@ impl Drain {
         }
     }
 
-    /// Lets producers reuse what is written.
+    /// Lets producers reuse the ring space of written blocks.
     fn take_done(&mut self) {
         let mut written = Vec::new();
         for taker in &mut self.takers {
@@ -408,11 +411,11 @@ impl Drain {
         }
     }
 
-    /// Moves what the rings hold; returns how many bytes.
+    /// Moves records from the rings to the captures. Returns the number of bytes copied.
     fn round(&mut self, now_ns: u64) -> u64 {
         self.read_heads(0);
-        // A process joins before it publishes. What the first reading has may depend on a process
-        // that joined since the last round: the second reading must not miss its rings.
+        // A process joins before it publishes. Records that the first reading found may depend on records of a
+        // process that joined since the last round, so the second reading must include its rings.
         self.take_orders(now_ns);
         self.read_heads(1);
         let copied = self.copy_out();
@@ -478,7 +481,7 @@ impl Drain {
                         takers,
                     );
                 }
-                // The same records for each, of which one that is still to begin looks at none.
+                // Every capture sees the same records; one that has not begun yet counts none.
                 calls = calls.max(takers[index].seen_calls() - before);
             }
             members[lanes[at].member].process.count_calls(calls);
@@ -487,7 +490,7 @@ impl Drain {
         });
     }
 
-    /// Takes every process as far as it can go. True if that may be further in a moment.
+    /// Moves every member to the phase that it can have by now. Returns whether another step may get further at once.
     fn look_after_members(&mut self, now_ns: u64) -> bool {
         let (mut flush, mut changed) = (false, false);
         for index in 0..self.members.len() {
@@ -523,14 +526,14 @@ impl Drain {
         changed
     }
 
-    /// Frees the slots of threads that are gone, once everything of theirs is written, and what it came to:
-    /// so whoever reads a file's end knows whose the ring is.
+    /// Frees the slots of threads that are gone once all their records and their accounts are written, so that a
+    /// reader of the file's end knows each ring's owner.
     fn free_retired(&mut self, member: usize, now_ns: u64) {
         for index in self.members[member].lanes.clone() {
             let lane = &mut self.lanes[index];
             let Some(consumer) = &lane.consumer else { continue };
             let is_retired = consumer.slot().state() == Some(SlotState::Retired);
-            // The head is read after the state: it is the owner's last.
+            // The head is read after the state, so it is the owner's last.
             let has_more = consumer.read_index() != consumer.head_untrusted();
             let is_refused = consumer.refusal().is_some();
             let is_unread = is_refused || has_more || !lane.is_read(&mut self.merger);
@@ -559,8 +562,8 @@ impl Drain {
         }
     }
 
-    /// Ends a process' part, all of which is written: closes its books and gives the rings back. Who had
-    /// not begun with it begins now.
+    /// Ends the part of a member whose records are all written: closes its accounts and gives the rings back.
+    /// Captures that had not begun with it begin now.
     fn end_member(&mut self, index: usize, now_ns: u64) {
         let member = &mut self.members[index];
         let process = Arc::clone(&member.process);
@@ -622,12 +625,12 @@ impl Drain {
             }
         }
         let all_over = self.members.iter().all(Member::is_over);
-        // Where nothing is recorded any more nobody needs ring space, either.
+        // When nothing is recorded any more, no capture needs ring space, so finished captures need not stay.
         self.takers.retain(|taker| !taker.is_finished() || !all_over && !taker.is_done());
     }
 
-    /// Whether a capture is at its end. Who asks for another one then finds its processes free, or in the
-    /// capture of somebody else.
+    /// Returns whether a capture is over and can be finished: each of its processes is free by then, or another
+    /// capture has it, so a client that then starts a new capture finds them.
     fn is_over(&self, taker: &Taker) -> bool {
         let is_needed = |index| self.takers.iter().any(|other| other.needs(index));
         let is_settled = |index: usize| self.members[index].is_over() || is_needed(index);
@@ -643,14 +646,14 @@ impl Drain {
     }
 }
 
-/// Lets the producer reuse what everybody has.
+/// Lets the producer reuse ring space that no capture holds.
 fn settle(lanes: &mut [Lane], at: usize, takers: &[Taker]) {
     let member = lanes[at].member;
     let free = takers.iter().map(|taker| taker.free_index(at, member)).min();
     lanes[at].release(free.unwrap_or(u64::MAX));
 }
 
-/// A ring is read no further.
+/// Reads a ring no further, and counts it for the captures that need its process.
 fn refuse(
     (drain, process): (u64, &Process),
     lane: &mut Lane,
@@ -663,7 +666,7 @@ fn refuse(
         capture = drain,
         pid,
         slot,
-        "ring {slot} of {whose} is read no further: {refusal}"
+        "ring {slot} of {whose} is refused and read no further: {refusal}"
     );
     if lane.refuse(why) {
         for taker in takers.iter().filter(|taker| taker.needs(lane.member)) {

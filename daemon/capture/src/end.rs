@@ -1,6 +1,6 @@
-//! Why a capture ended: what its processes did, what its parent saw, what it was told.
+//! Why a capture ended: what its processes did, what its parent saw, what the capture was told.
 //!
-//! Guesses nothing: a signal is known from the program's parent or not at all.
+//! Guesses nothing: a signal is known from the program's parent, or not at all.
 
 use gapii_abi::atom::{CaptureEnd, EndReason, InFlight, ProcessEnd};
 
@@ -16,24 +16,24 @@ pub enum Departure {
 /// Why a capture was told to end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cause {
-    /// Somebody asked, the client is gone, or the time is up.
+    /// A client asked, the client is gone, or the time is up.
     Stop,
     /// The daemon ends.
     Shutdown,
-    /// The output takes no more.
+    /// The output failed.
     Output,
-    /// The daemon has no more memory for it.
+    /// The daemon has reached its memory limit, and this capture holds most.
     Memory,
 }
 
-/// How one process' part of a capture ended.
+/// How a member's part in a capture ended.
 #[derive(Clone, Debug, Default)]
 pub struct MemberEnd {
-    /// What it said itself.
+    /// The process' own CAPTURE_END record.
     pub said: Option<CaptureEnd>,
-    /// How it left, if it is gone.
+    /// How the process left, if it is gone.
     pub left: Option<Departure>,
-    /// Commands that had not returned when it died.
+    /// Commands that had not returned when the process died.
     pub in_flight: Vec<InFlight>,
 }
 
@@ -43,7 +43,7 @@ pub struct Exited {
     pub signal: Option<i32>,
 }
 
-/// The reason that the stream's END record gives.
+/// Returns the reason for the stream's END record.
 pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd]) -> EndReason {
     match cause {
         Some(Cause::Shutdown) => return EndReason::Shutdown,
@@ -54,7 +54,7 @@ pub fn reason(cause: Option<Cause>, exited: Option<Exited>, members: &[MemberEnd
         |reason| members.iter().any(|member| member.said.is_some_and(|end| end.reason == reason));
     let silent =
         |member: &&MemberEnd| member.said.is_none() && member.left == Some(Departure::Died);
-    // The parent knows how its only process ended; of others it says nothing.
+    // The parent knows how its only process ended, and nothing of other processes.
     let seen_to_exit = exited.is_some_and(|exited| exited.signal.is_none()) && members.len() <= 1;
     let in_flight = members.iter().any(|member| !member.in_flight.is_empty());
     let signalled = exited.is_some_and(|exited| exited.signal.is_some());

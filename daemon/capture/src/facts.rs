@@ -1,4 +1,4 @@
-//! What has to be known of a block once it is compressed and its records are not at hand any more.
+//! What must be known of a block once its records are compressed.
 
 use gapii_abi::atom::META_FIRST;
 use gapii_trace::Description;
@@ -13,29 +13,29 @@ use crate::stream::{Block, Memory, ThreadLabel};
 #[derive(Clone, Debug, Default)]
 pub struct Facts {
     pub raw_len: u32,
-    /// Commands that took effect before the block, and in it.
+    /// Number of commands that took effect before the block, and in it.
     pub first_seq: u64,
     pub seqs: u32,
-    /// Per thread, the records of it in the block.
+    /// Number of records of each thread in the block.
     pub records: Vec<(u32, u64)>,
     pub threads: Vec<ThreadLabel>,
-    /// Ends of frames: process and number.
+    /// Ends of frames: process and frame number.
     pub frame_ends: Vec<(u32, u64)>,
-    /// Memory, but for blobs.
+    /// Memory, except for blobs.
     pub memory: MemoryTotals,
-    /// Blobs that are whole at its end, by the blocks of their capture.
+    /// Blobs that are complete at the block's end, by the blocks of their capture.
     pub blobs: Vec<BlobEntry>,
-    /// What its records say was lost.
+    /// Gaps that the block's records state.
     pub gaps: Vec<GapEntry>,
     pub is_keyframe: bool,
-    /// For how long a thread was held to describe what there is, at most, in microseconds.
+    /// The longest time that a thread was held for a snapshot, in microseconds.
     pub held_us: u64,
     pub missing: Vec<String>,
 }
 
 impl Facts {
-    /// Looks at the block of that number in its capture, and gives stores what is for them. The memory in it is found by its bytes: an
-    /// application may claim what it likes of it.
+    /// Finds the facts of a block, which has this number in its capture, and gives stores their contents. Finds
+    /// memory by its bytes, because an application may claim anything.
     pub fn of(block: &Block, number: u32, collector: &mut Collector) -> Self {
         let mut facts = Self {
             raw_len: block.raw.len() as u32,
@@ -76,7 +76,7 @@ impl Facts {
         facts
     }
 
-    /// Memory that it takes itself, about, in bytes.
+    /// Returns roughly how many bytes of memory the facts take.
     pub fn bytes(&self) -> u64 {
         let texts: usize = self.missing.iter().map(|text| text.len() + size_of::<String>()).sum();
         let bytes = size_of::<Self>()

@@ -1,26 +1,25 @@
-//! Mistakes that the simulation's tests put in on purpose, to see that it finds them. In the daemon itself
-//! there are none.
+//! Faults that the simulation's tests inject to check that they are found. The daemon itself has none.
 
-/// A mistake.
+/// A fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fault {
     /// A round reads all heads once, and not again.
     OneReading,
     /// The slot of a thread that is gone is freed while its ring has records.
     FreedUnread,
-    /// A capture that begins late counts from what was produced by then, not from what was given out.
+    /// A capture that begins late counts from the records produced by then, and not from those given out.
     BegunTooLate,
-    /// What a capture misses is not counted.
+    /// Records that a capture misses are not counted.
     MissedUncounted,
-    /// Ring space of blocks that were put aside is not given back.
+    /// Ring space of blocks that were put aside is not released.
     SpaceKept,
-    /// Ring space is given back before what was there is written.
+    /// Ring space is released before its records are written.
     SpaceGivenEarly,
-    /// The keyframe that a capture waits for is not asked for.
+    /// The keyframe that a capture waits for is not requested.
     NotAsked,
 }
 
-/// Whether it is put in, in this thread.
+/// Returns whether the fault is injected in this thread.
 #[inline]
 pub fn is_put_in(fault: Fault) -> bool {
     #[cfg(test)]
@@ -32,7 +31,7 @@ pub fn is_put_in(fault: Fault) -> bool {
     }
 }
 
-/// What the tests use to put mistakes in.
+/// How the tests inject faults.
 #[cfg(test)]
 pub mod putting_in {
     use std::cell::{Cell, RefCell};
@@ -49,20 +48,20 @@ pub mod putting_in {
         PUT_IN.get() == Some(fault)
     }
 
-    /// Has `does` called in this thread wherever the drain has looked at a ring and is about to look at the
-    /// next one; `None` ends that.
+    /// Calls `does` in this thread whenever the drain has looked at a ring and is about to look at the next one.
+    /// `None` ends that.
     pub fn set_between_looks(does: Option<Rc<dyn Fn()>>) {
         BETWEEN_LOOKS.set(does);
     }
 
-    /// The drain has looked at a ring: whatever runs beside it goes on.
+    /// Runs what runs beside the drain, which has just looked at a ring.
     pub fn between_looks() {
         if let Some(does) = BETWEEN_LOOKS.with_borrow(Option::clone) {
             does();
         }
     }
 
-    /// Does something with a mistake in it, or without one.
+    /// Runs `does` with a fault, or without one.
     pub fn with<T>(fault: Option<Fault>, does: impl FnOnce() -> T) -> T {
         PUT_IN.set(fault);
         let done = does();

@@ -1,7 +1,7 @@
-//! Puts what an application's store holds in the place of records that only name it.
+//! Replaces records that only name contents by the contents, from the application's store.
 //!
-//! Done by whoever takes a block to write it, in the blocks' order: what a store is to hold comes from the
-//! blocks before.
+//! Done by the thread that takes a block to write it, in the order of the blocks, because earlier blocks fill the
+//! store.
 
 use gapii_abi::atom::{BLOB, Blob, GapCause, Header, STAMPED, STORED, Stored};
 use gapii_trace::BlobName;
@@ -11,10 +11,11 @@ use gapii_trace::record;
 
 use crate::stream::{Block, Memory};
 
-/// What is said of a trace that lacks what a store should have had.
+/// Sentence in the footer of a trace that lacks contents which the store should have had.
 pub const NOT_THERE: &str = "contents that an earlier snapshot had sent: the daemon has lost them";
 
-/// A block in which nothing is only named. What a store does not have is a piece without bytes, and a gap.
+/// Returns the block with all contents in it. Contents that the store does not have become a piece without bytes, and
+/// a gap.
 pub fn fill(block: &Block) -> Block {
     let raw = Vec::with_capacity(block.raw.len() + block.unfilled_bytes);
     let memory = Vec::with_capacity(block.memory.len());
@@ -38,7 +39,7 @@ pub fn fill(block: &Block) -> Block {
     filled
 }
 
-/// The record there, if it only names what it stands for, and where the next one begins.
+/// Returns the record at byte `at`, if it only names contents, and where the next record begins.
 fn stored_at(raw: &[u8], at: usize) -> Option<(Stored, usize)> {
     let record = record::locate(raw, at).ok().filter(|record| record.header.id() == STORED)?;
     let payload = &raw[record.payload_start..record.payload_end];
@@ -48,11 +49,11 @@ fn stored_at(raw: &[u8], at: usize) -> Option<(Stored, usize)> {
     }
 }
 
-/// Appends the piece in place of the record that `named` begins with. False: without its bytes.
+/// Appends a piece in place of the record that `named` begins with. Returns false if its bytes are missing.
 fn write_piece(out: &mut Vec<u8>, named: &[u8], memory: &Memory, stored: &Stored) -> bool {
     let start = out.len();
     let header = Header(u64::from_le_bytes(std::array::from_fn(|i| named[i])));
-    // The header's place, and the stamp where there is one.
+    // Room for the header, and the stamp if the record has one.
     out.extend_from_slice(&named[..header.payload_offset()]);
     let Stored { total, offset, len, name } = *stored;
     out.extend_from_slice(&Blob { total, offset }.encode());
@@ -66,7 +67,7 @@ fn write_piece(out: &mut Vec<u8>, named: &[u8], memory: &Memory, stored: &Stored
     is_there
 }
 
-/// Adds to what is lost for want of what stores should have.
+/// Adds `bytes` to the thread's gap of contents that stores should have had.
 pub fn add_lost(gaps: &mut Vec<GapEntry>, thread: u32, bytes: u64) {
     let is_same = |gap: &&mut GapEntry| (gap.thread, gap.cause) == (thread, GapCause::Store);
     match gaps.iter_mut().find(is_same) {
@@ -114,7 +115,7 @@ mod tests {
             Self { store, number, collector: Collector::default() }
         }
 
-        /// What becomes of records, in a block of their own.
+        /// Returns the block that these records make.
         fn block_of(&mut self, records: &[Vec<u8>]) -> (Block, Facts) {
             let mut stream = StreamBuilder::new(1 << 20, false);
             let process = stream.add_process(1, 1, b"prog");
@@ -141,7 +142,7 @@ mod tests {
     }
 
     fn record(id: u16, flags: u16, payload: &[u8]) -> Vec<u8> {
-        // Each has a stamp, which must stay.
+        // Every record has a stamp, which must stay.
         let header = Header::new(id, flags, 8 + payload.len() as u32).with_stamp();
         let mut bytes = [header.0.to_le_bytes(), 77_u64.to_le_bytes()].concat();
         bytes.extend(payload);
@@ -167,7 +168,7 @@ mod tests {
         })
     }
 
-    /// The blob's pieces as a stream has them.
+    /// Returns the blob's pieces as records of a stream.
     fn plain(blob: &[u8]) -> Vec<Vec<u8>> {
         pieces(blob, |offset, bytes| {
             record(atom::BLOB, 0, &words(&[blob.len() as u64, offset], bytes))

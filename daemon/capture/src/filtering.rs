@@ -1,15 +1,15 @@
-//! A filter, by the numbers that records have.
+//! A filter, by the ids of functions.
 
 use gapii_abi::app::until_nul;
 use gapii_abi::atom::Thread;
 use gapii_trace::Description;
 use gapii_trace::filter::Filter;
 
-/// What of a capture's records its client wants.
+/// Which records of a capture its client wants.
 #[derive(Debug)]
 pub struct Filtering {
     filter: Filter,
-    /// By the function's id.
+    /// Whether the filter wants a function, by the function's id.
     functions: Vec<WantedOf>,
 }
 
@@ -21,7 +21,7 @@ enum WantedOf {
 }
 
 impl Filtering {
-    /// None where all is wanted.
+    /// Returns `None` if the filter wants everything.
     pub fn of(filter: &Filter, description: &Description) -> Option<Self> {
         if filter.is_empty() {
             return None;
@@ -43,7 +43,8 @@ impl Filtering {
         self.filter.wants_thread(thread.tid, &String::from_utf8_lossy(until_nul(&thread.name)))
     }
 
-    /// Whether it wants the records of this command, by a thread that it wants or does not.
+    /// Returns whether the filter wants the records of this command. `is_wanted_thread` says whether it wants the
+    /// command's thread.
     #[inline]
     pub fn wants(&self, id: u16, is_wanted_thread: bool) -> bool {
         match self.functions.get(usize::from(id)) {

@@ -1,4 +1,4 @@
-//! The thread that compresses the blocks of a capture that goes into memory.
+//! The thread that compresses the blocks of a capture into memory.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::stream::Block;
 use crate::writer::Written;
 
-/// Fills what is kept.
+/// Compresses blocks and adds them to the kept frames.
 pub struct Keeper {
     kept: Arc<KeptFrames>,
     encoder: BlockEncoder,
@@ -40,7 +40,7 @@ impl Keeper {
         Ok(Self { kept, encoder, totals: Totals::default(), progress, counter, held })
     }
 
-    /// Keeps what comes, until [`Work::Finish`].
+    /// Keeps blocks until [`Work::Finish`]. Returns what was written.
     pub fn run(mut self, backlog: &Backlog, done: &Sender<Done>) -> Written {
         while let Some(work) = backlog.next() {
             match work {
@@ -52,7 +52,7 @@ impl Keeper {
                     self.counter.ring_doorbell();
                 }
                 Work::Mark(reached) => drop(reached),
-                // What goes into memory is not put aside.
+                // Blocks of a capture into memory are never put aside.
                 Work::Spilled(..) => self.kept.lose_block(),
                 Work::Finish(finish) => {
                     let (reason, stored_bytes) = (finish.end.reason, finish.stored_bytes);
@@ -81,7 +81,7 @@ impl Keeper {
         match frame {
             Ok(frame) => self.kept.push(KeptBlock { frame, facts }),
             Err(error) => {
-                tracing::warn!("a block that was to be kept is lost: {error}");
+                tracing::warn!("a block of the kept frames is lost: {error}");
                 self.kept.lose_block();
             }
         }

@@ -13,17 +13,17 @@ use gapii_trace::header::KeptFrom;
 use crate::facts::Facts;
 use crate::finish::Finish;
 
-/// How much is kept.
+/// Limits of the frames that are kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct KeepLimits {
-    /// At least so many frames, if they fit.
+    /// Number of frames that are kept at least, if they fit.
     pub frames: u64,
     pub bytes: u64,
     /// Frames from one keyframe to the next.
     pub keyframe_every: u32,
 }
 
-/// What is kept of one capture.
+/// The last frames of a capture, in memory.
 #[derive(Debug)]
 pub struct KeptFrames {
     pub limits: KeepLimits,
@@ -34,22 +34,22 @@ pub struct KeptFrames {
 /// A block in memory.
 #[derive(Debug)]
 pub struct KeptBlock {
-    /// Its zstd frame.
+    /// The block's zstd frame.
     pub frame: Box<[u8]>,
     pub facts: Facts,
 }
 
-/// How much is kept now, for people.
+/// How much is kept at the moment, for people.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Extent {
     pub frames: u64,
     pub bytes: u64,
     pub keyframes: u64,
-    /// The last time that a thread was held, in microseconds.
+    /// How long a thread was last held for a keyframe, in microseconds.
     pub held_us: u64,
 }
 
-/// What a saved trace is made of.
+/// The kept blocks that a saved trace consists of.
 #[derive(Debug)]
 pub struct Excerpt {
     pub from: KeptFrom,
@@ -62,20 +62,20 @@ pub struct Excerpt {
 struct State {
     spans: VecDeque<Span>,
     bytes: u64,
-    /// Blocks that came, ever.
+    /// Blocks that came since the capture began.
     blocks: u64,
-    /// Nothing is kept until a keyframe comes.
+    /// Nothing is kept until the next keyframe.
     waits_for_keyframe: bool,
-    /// A keyframe was asked for, and has not come.
+    /// A keyframe was requested and has not come.
     has_asked: bool,
     held_us: u64,
     end: Option<Arc<Finish>>,
 }
 
-/// The blocks from a keyframe, or from the capture's begin, to the next keyframe.
+/// The blocks from a keyframe, or from the capture's beginning, to the next keyframe.
 #[derive(Debug)]
 struct Span {
-    /// Number of its first block in the capture.
+    /// Number in the capture of the span's first block.
     number: u64,
     blocks: Vec<Arc<KeptBlock>>,
     bytes: u64,
@@ -89,12 +89,12 @@ impl KeptBlock {
 }
 
 impl KeptFrames {
-    /// Keeps nothing yet.
+    /// Makes an empty store for frames within these limits.
     pub fn new(limits: KeepLimits) -> Self {
         Self { limits, state: Mutex::default(), ended: Condvar::new() }
     }
 
-    /// Takes the next block, and forgets what need not or can't be kept.
+    /// Adds the next block, and drops spans that are not needed or do not fit.
     pub fn push(&self, block: KeptBlock) {
         let mut state = self.lock();
         let number = state.blocks;
@@ -119,14 +119,14 @@ impl KeptFrames {
         state.forget(&self.limits);
     }
 
-    /// A block could not be kept: what was before it can't be continued.
+    /// Drops everything, because the next block could not be kept and nothing can continue behind it.
     pub fn lose_block(&self) {
         let mut state = self.lock();
         state.blocks += 1;
         state.begin_again();
     }
 
-    /// Whether a keyframe is wanted out of turn; says so once for each.
+    /// Returns whether a keyframe is needed now. Returns true once for each.
     pub fn wants_keyframe(&self) -> bool {
         let mut state = self.lock();
         let newest = state.spans.back().map_or(0, |span| span.bytes);
@@ -134,13 +134,13 @@ impl KeptFrames {
         wants && !std::mem::replace(&mut state.has_asked, true)
     }
 
-    /// No more blocks come.
+    /// Notes the capture's end: no more blocks come.
     pub fn end(&self, finish: Finish) {
         self.lock().end = Some(Arc::new(finish));
         self.ended.notify_all();
     }
 
-    /// Waits until no more blocks come; false: that takes too long.
+    /// Waits for the capture's end. Returns false if it does not come within `limit`.
     pub fn wait_end(&self, limit: Duration) -> bool {
         let waited = self.ended.wait_timeout_while(self.lock(), limit, |state| state.end.is_none());
         waited.unwrap_or_else(PoisonError::into_inner).0.end.is_some()
@@ -157,8 +157,8 @@ impl KeptFrames {
         }
     }
 
-    /// What holds at least the last so many frames, from a keyframe on; without a number, all there is.
-    /// `None`: nothing is kept.
+    /// Returns the blocks with at least the last `last` frames, from a keyframe on; without a number, all blocks.
+    /// Returns `None` if nothing is kept.
     pub fn select(&self, last: Option<u64>) -> Option<Excerpt> {
         let state = self.lock();
         let mut frames = 0;
@@ -179,7 +179,7 @@ impl KeptFrames {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic under the lock leaves lists that are still lists.
+        // A panic under the lock leaves a valid list.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -229,7 +229,7 @@ mod tests {
         kept
     }
 
-    /// Number of the first block of a selection, and how many there are.
+    /// Returns the number of an excerpt's first block, the count of its blocks, and whether it begins at a keyframe.
     fn selected(kept: &KeptFrames, last: Option<u64>) -> Option<(u64, usize, bool)> {
         let selection = kept.select(last)?;
         Some((selection.from.block, selection.blocks.len(), selection.from.is_keyframe))
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn spans_go_when_later_ones_have_the_frames() {
         let kept = kept((0..10).map(|number| block(number % 2 == 0 && number > 0, 1, 10)));
-        // Two frames a span, so that three need two.
+        // A span has two frames, so three frames need two spans.
         assert_eq!(selected(&kept, None), Some((6, 4, true)));
         assert_eq!(selected(&kept, Some(100)), Some((6, 4, true)));
         assert_eq!(selected(&kept, Some(2)), Some((8, 2, true)));

@@ -4,8 +4,8 @@
 //! a [`taker`](taker::Taker), which selects its records, assembles them into blocks and keeps its accounts. A
 //! [`writer`] compresses the blocks and writes them to the capture's output.
 //!
-//! Opens no socket and reads no clock of its own: [`clock::Clock`] is given. So the whole of it, threads
-//! aside, runs from a seed in one thread (`simulation`).
+//! Opens no socket and reads no clock of its own: it uses the [`clock::Clock`] that it is given. So everything except
+//! the threads runs in one thread, from a seed (`simulation`).
 //!
 //! A stream of one record, in one block:
 //!

@@ -1,4 +1,4 @@
-//! A process in a drain, and how far it is.
+//! Processes in a drain, and how far the drain is with each.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,20 +11,22 @@ use crate::lane;
 use crate::plan::Plan;
 use crate::process::{Process, Rings};
 
-/// How long a process has to put its hooks back.
+/// Time that a process has to put its hooks back: 500 ms.
 const GOODBYE_NS: u64 = 500_000_000;
 
-/// A process on its way into a drain, already told to record.
+/// A process that was told to record and is about to join a drain.
 #[derive(Debug)]
 pub struct Joining {
     pub process: Arc<Process>,
     pub rings: Rings,
-    /// What the slots said before; of rings that are handed over they say it themselves.
+    /// The slots' counts before the process was told to record. Empty for rings that were handed over, whose slots
+    /// have them.
     pub counts: Vec<SlotCounts>,
     pub unslotted_calls: u64,
-    /// Of the order to record.
+    /// Generation of the mode page's order to record.
     pub generation: u64,
-    /// It was handed over, and records already: when it missed its daemon first.
+    /// For a process that was handed over and records already: the monotonic time at which it first missed its
+    /// daemon.
     pub lost_ns: Option<u64>,
 }
 
@@ -32,24 +34,25 @@ pub struct Joining {
 pub struct Member {
     pub process: Arc<Process>,
     pub generation: u64,
-    /// What it said when it joined.
+    /// [`unslotted_calls`] when the process joined.
     pub unslotted_calls: u64,
-    /// Its rings, among the drain's lanes.
+    /// The process' rings, as indices of the drain's lanes.
     pub lanes: Range<usize>,
     pub phase: Phase,
-    /// It was handed over: when it missed its daemon first.
+    /// For a process that was handed over: the monotonic time at which it first missed its daemon.
     pub lost_ns: Option<u64>,
-    /// Captures that go on with it, while it is not known where its rings do.
+    /// The captures that continue with a process that was handed over, as long as its rings' places are not decided.
     pub claims: Option<Vec<u64>>,
-    /// How many captures could go on with it and another daemon, as it was told last.
+    /// The number of captures that could continue with the process in another daemon, as last written to its mode
+    /// page.
     pub takers: u32,
     pub left: Option<Departure>,
-    /// It has put its hooks back, whether or not there was room to say why.
+    /// The process has put its hooks back, whether or not its ring had room to say why.
     pub put_back: bool,
 }
 
 /// How far the drain is with a process. Only the drain's thread changes it, and only forward, so no ordering is
-/// involved; what it reads of the process is named in the last column.
+/// involved. The last column names what the drain reads of the process.
 ///
 /// | phase | meaning | entered from | when |
 /// |---|---|---|---|
@@ -60,42 +63,42 @@ pub struct Member {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Phase {
     Recording,
-    /// Told to stop; not waited for beyond the deadline.
+    /// Told to stop. The drain waits until the deadline at most.
     Stopping {
         deadline_ns: u64,
     },
-    /// Writes no more, or nothing that is still wanted: its rings are emptied up to their cuts.
+    /// The process writes no more, or nothing that is still wanted. Its rings are emptied up to their cuts.
     Emptying,
     Over,
 }
 
 impl Joining {
-    /// Tells a process to record, for the drain of that number and a capture of this plan, which another
-    /// daemon could go on with or not. `None`: another drain has its rings.
+    /// Tells a process to record, for this drain and a capture of this plan. `goes_on` says whether another daemon
+    /// could continue that capture. Returns `None` if another drain has the process' rings.
     pub fn begin(process: &Arc<Process>, drain: u64, plan: &Plan, goes_on: bool) -> Option<Self> {
         let mut rings = process.lend_rings(drain)?;
         lane::discard_leftovers(&mut rings);
         let counts: Vec<_> = rings.iter().map(|ring| ring.slot().counts_untrusted()).collect();
         let unslotted_calls = unslotted_calls(process);
         lane::note_joined(&rings, &counts);
-        // Relaxed: a note for a daemon that comes later.
+        // Relaxed: a note for a later daemon.
         process.claims().begun_unslotted_calls.store(unslotted_calls, Ordering::Relaxed);
         let generation = process.begin_capture(plan.mode(), plan.origin, goes_on);
         let (process, lost_ns) = (Arc::clone(process), None);
         Some(Self { process, rings, counts, unslotted_calls, generation, lost_ns })
     }
 
-    /// Takes a process over that another daemon told to record. `None`: it is in a drain already.
+    /// Takes over a process that another daemon told to record. Returns `None` if it is in a drain already.
     pub fn take_over(process: &Arc<Process>, drain: u64, lost_ns: u64) -> Option<Self> {
         let rings = process.lend_rings(drain)?;
-        // Relaxed: a note of a daemon that is gone.
+        // Relaxed: a note of a daemon that has ended.
         let unslotted_calls = process.claims().begun_unslotted_calls.load(Ordering::Relaxed);
         let (generation, lost_ns) = (process.generation(), Some(lost_ns));
         let (process, counts) = (Arc::clone(process), Vec::new());
         Some(Self { process, rings, counts, unslotted_calls, generation, lost_ns })
     }
 
-    /// Undoes it.
+    /// Gives the rings back to the process, which stops recording.
     pub fn take_back(self) {
         self.process.return_rings(self.rings);
     }
@@ -107,17 +110,18 @@ impl Member {
         self.phase == Phase::Over
     }
 
-    /// Whether it is of this process, and has not left.
+    /// Returns whether this is the process with this index in the session, and its part is not over.
     pub fn is(&self, process: u32) -> bool {
         self.process.index == process && !self.is_over()
     }
 
-    /// Whether it is known where its rings go on.
+    /// Returns whether the drain reads the process' rings: their places are decided, and the process' part is not
+    /// over.
     pub fn is_read(&self) -> bool {
         self.claims.is_none() && !self.is_over()
     }
 
-    /// Tells it how many captures could go on with it.
+    /// Tells the process how many captures could continue with it in another daemon.
     pub fn set_takers(&mut self, takers: u32) {
         if self.takers != takers {
             self.takers = takers;
@@ -133,8 +137,7 @@ impl Member {
         }
     }
 
-    /// Looks whether it writes no more. True: its rings are to be emptied; false with a cut: only what is
-    /// there by now.
+    /// Returns whether the process writes no more, or nothing that is wanted, and changes the phase if so.
     pub fn look(&mut self, now_ns: u64) -> Look {
         let late = matches!(self.phase, Phase::Stopping { deadline_ns } if now_ns >= deadline_ns);
         // ENDED: pairs with the release in capture::put_hooks_back, so that the heads which are read next are the
@@ -157,13 +160,13 @@ impl Member {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Look {
     GoesOn,
-    /// Its rings are to be emptied; where they are cut, of what is there by now alone.
+    /// The rings are to be emptied: completely, or if `is_cut`, up to the records that exist by now.
     Ended {
         is_cut: bool,
     },
 }
 
-/// Calls that were not recorded because no slot was free, since the process began.
+/// Returns how many calls were not recorded because no slot was free, since the process began.
 pub fn unslotted_calls(process: &Process) -> u64 {
     // Relaxed: a claim of the application's.
     process.claims().unslotted_calls.load(Ordering::Relaxed)

@@ -1,11 +1,11 @@
-//! Files without a name, which go with their last descriptor.
+//! Files without a name, which end with their last descriptor.
 
 use std::fs::File;
 use std::path::Path;
 
 use rustix::fs::{Mode, OFlags};
 
-/// Makes one in a folder, for us alone.
+/// Makes a file without a name in a folder, for this process only.
 pub fn make(folder: &Path) -> rustix::io::Result<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     Ok(rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?.into())

@@ -1,4 +1,4 @@
-//! What the rest of the daemon tells a drain.
+//! Orders of the daemon to a drain.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -8,15 +8,15 @@ use crate::member::Joining;
 use crate::process::Process;
 use crate::taker::Taker;
 
-/// What a drain is told. `capture` is the number of a capture.
+/// An order to a drain. `capture` is the number of a capture.
 pub enum Order {
-    /// Another capture takes part.
+    /// Another capture takes part in the drain.
     Take(Box<Taker>),
     /// A process joins the drain, for this capture.
     Join { capture: u64, joining: Joining },
-    /// The capture is to have this process, too.
+    /// The capture is to have this process, which other captures of the drain may have.
     Want { capture: u64, process: Arc<Process> },
-    /// The capture goes on with a process that another daemon handed over.
+    /// The capture continues with a process that has handed its rings over.
     Claim { capture: u64, process: Arc<Process> },
     /// No further process joins the capture.
     AllJoined { capture: u64 },
@@ -24,11 +24,11 @@ pub enum Order {
     Gone { index: u32, how: Departure },
     /// The capture ends.
     Stop { capture: u64, cause: Cause },
-    /// The capture leaves out what is recorded from now on.
+    /// The capture pauses: records from now on are left out.
     Pause { capture: u64 },
-    /// The capture goes on at the next keyframe.
+    /// The capture continues at the next keyframe.
     Resume { capture: u64 },
-    /// Give out all that was published by now. The drain drops `reached` once that is done.
+    /// Write all records that are published by now. The drain drops `reached` once they are written.
     Flush { capture: u64, reached: Sender<()> },
     /// The launched program has ended, by this signal if by any.
     Exited { capture: u64, signal: Option<i32> },

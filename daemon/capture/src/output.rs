@@ -1,7 +1,7 @@
-//! Where a trace goes: a regular file, or something that somebody else reads.
+//! A trace's destination: a regular file, or a stream with a reader.
 //!
-//! Writes whole pieces or takes them back where that is possible. Never sits in a write that no
-//! reader may ever end: it waits for room, and looks up from time to time.
+//! Writes whole pieces, or takes them back where that is possible. Never blocks in a write that no reader may ever
+//! end: it waits for room, and checks from time to time whether it should stop.
 
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom, Write};
@@ -14,9 +14,9 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{FileType, OFlags, fcntl_getfl, fstat};
 use rustix::pipe::PIPE_BUF;
 
-/// How often a write that waits for a reader looks whether it should hurry.
+/// Interval at which a write that waits for a reader checks whether it should hurry.
 const LOOK_UP: Duration = Duration::from_millis(100);
-/// Looks without progress, once in a hurry, until the reader is given up.
+/// Checks without progress, once in a hurry, after which the reader is given up.
 const PATIENCE: u32 = 20;
 
 /// A trace's destination, opened by the client.
@@ -24,43 +24,43 @@ const PATIENCE: u32 = 20;
 pub struct Output {
     file: File,
     kind: Kind,
-    /// Bytes written, whole pieces only.
+    /// Bytes written, in whole pieces.
     len: u64,
-    /// Set when nobody is left to wait for a slow reader.
+    /// Set when nobody waits any more for a slow reader.
     hurry: Arc<AtomicBool>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Kind {
-    /// A file, in which the trace starts at this offset.
+    /// A regular file, in which the trace starts at this offset.
     Regular(u64),
-    /// A pipe, a socket, a device: what is written is gone.
+    /// A pipe, a socket or a device: what is written cannot be taken back.
     Stream,
 }
 
-/// Why the output takes no more.
+/// Why the output failed.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputError {
     #[error("the output cannot be written: {0}")]
     Io(#[source] io::Error),
     #[error("the reader of the output is gone")]
     ReaderGone,
-    #[error("the reader of the output takes nothing more")]
+    #[error("the reader of the output accepts no more")]
     ReaderStuck,
-    #[error("what was put aside for it cannot be read: {0}")]
+    #[error("the temporary file of the output cannot be read: {0}")]
     Spill(#[source] io::Error),
     #[error(
         "the daemon held as much memory as it may (its option memory), and most of it for this capture"
     )]
     Memory,
-    #[error("what was written before the daemon's restart cannot be read: {0}")]
+    #[error("the part of the trace from before the daemon's restart cannot be read: {0}")]
     Survey(#[source] io::Error),
     #[error("a block cannot be compressed: {0}")]
     Encode(#[from] gapii_trace::block::EncodeError),
 }
 
 impl Output {
-    /// Takes what a client has opened, if it is something that can be written to.
+    /// Takes a descriptor that a client has opened, if it can be written to.
     pub fn new(fd: OwnedFd, hurry: Arc<AtomicBool>) -> io::Result<Self> {
         let mut file = File::from(fd);
         let refuse = |why| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
@@ -75,7 +75,7 @@ impl Output {
         Ok(Self { file, kind, len: 0, hurry })
     }
 
-    /// Goes on with a trace that begins with the file, behind its byte `end`; what is there goes.
+    /// Continues a trace that starts at the file's beginning, behind its byte `end`. The file is truncated there.
     pub fn go_on(fd: OwnedFd, hurry: Arc<AtomicBool>, end: u64) -> io::Result<Self> {
         let mut file = File::from(fd);
         file.set_len(end)?;
@@ -83,17 +83,17 @@ impl Output {
         Ok(Self { file, kind: Kind::Regular(0), len: end, hurry })
     }
 
-    /// The file once more.
+    /// Returns another descriptor of the file.
     pub fn file(&self) -> io::Result<File> {
         self.file.try_clone()
     }
 
-    /// Bytes written, those of unfinished pieces not counted.
+    /// Returns the number of bytes written, without unfinished pieces.
     pub fn len_bytes(&self) -> u64 {
         self.len
     }
 
-    /// Writes a piece. On an error a regular file ends before it again.
+    /// Writes a piece. After an error a regular file ends before that piece.
     pub fn write(&mut self, piece: &[u8]) -> Result<(), OutputError> {
         let written = match self.kind {
             Kind::Regular(_) => self.file.write_all(piece).map_err(OutputError::Io),
@@ -106,12 +106,12 @@ impl Output {
         written
     }
 
-    /// Whether its reader decides when it takes more.
+    /// Returns whether the output is a stream, whose reader decides when it takes more.
     pub fn is_stream(&self) -> bool {
         self.kind == Kind::Stream
     }
 
-    /// Whether what was written can be followed by something else after an error.
+    /// Returns whether something else can be written behind the last whole piece after an error.
     pub fn is_whole(&self) -> bool {
         matches!(self.kind, Kind::Regular(_))
     }
@@ -119,13 +119,13 @@ impl Output {
     fn take_back(&mut self) {
         let Kind::Regular(start) = self.kind else { return };
         let end = start + self.len;
-        // What can't be taken back stays: a reader stops at the last whole frame.
+        // A piece that cannot be taken back stays: a reader stops at the last whole frame.
         if self.file.set_len(end).is_ok() {
             let _ = self.file.seek(SeekFrom::Start(end));
         }
     }
 
-    /// Writes in pieces that a poll has promised not to block on.
+    /// Writes only as much as a poll has promised not to block on.
     fn write_stream(&mut self, piece: &[u8]) -> Result<(), OutputError> {
         for part in piece.chunks(PIPE_BUF) {
             let mut part = part;
@@ -151,7 +151,7 @@ impl Output {
             let mut fds = [PollFd::new(&self.file, PollFlags::OUT)];
             match poll(&mut fds, look_up.as_ref()) {
                 Ok(0) => {}
-                // An error condition too: the write that follows says which.
+                // Also on an error condition: the next write returns the error.
                 Ok(_) => return Ok(()),
                 Err(rustix::io::Errno::INTR) => continue,
                 Err(error) => return Err(OutputError::Io(error.into())),

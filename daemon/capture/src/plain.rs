@@ -1,4 +1,4 @@
-//! How long the records of commands are that hold no memory: those that are longer do.
+//! The lengths of command records that hold no memory. Longer records hold some.
 
 use gapii_abi::atom::{Header, LEAVE};
 use gapii_trace::Description;
@@ -18,7 +18,7 @@ impl PlainPayloads {
         }))
     }
 
-    /// Whether the record is one of a command that is known, and longer than its arguments or result.
+    /// Returns whether the record is of a known command, and longer than the command's arguments or result.
     #[inline]
     pub fn are_exceeded(&self, header: Header) -> bool {
         let part = usize::from(header.flags() & LEAVE != 0);

@@ -1,4 +1,4 @@
-//! What a capture is to be, and what of it the application has to know.
+//! What a client asked a capture to be, and the settings for its applications.
 
 use gapii_abi::app::Launch;
 use gapii_control::trigger::Trigger;
@@ -8,15 +8,15 @@ use gapii_trace::footer::CaptureOptions;
 
 use crate::kept_frames::KeepLimits;
 
-/// What a capture is to be.
+/// What a client asked a capture to be.
 #[derive(Clone, Debug)]
 pub struct Plan {
     pub id: u64,
-    /// Process of the client that asked for it.
+    /// Pid of the client that asked for the capture.
     pub client: u32,
-    /// What it is called for good: another daemon may have begun it.
+    /// The capture's number for good, with its session: another daemon may have begun it.
     pub origin: CaptureId,
-    /// Processes with this token join; without one, only those that were there at the start.
+    /// Processes with this token join. Without a token only the processes join that were there at the start.
     pub launch: Option<Launch>,
     pub frames: Option<u64>,
     pub skip_frames: u64,
@@ -28,14 +28,14 @@ pub struct Plan {
     pub timing: bool,
     pub counts_submits: bool,
     pub keep: Option<KeepLimits>,
-    /// What it is called, if somebody called it something.
+    /// The capture's name, if the client gave one.
     pub name: Option<String>,
-    /// Bytes of output after which it ends.
+    /// Size of the output, in bytes, at which the capture ends.
     pub bytes: Option<u64>,
     pub if_slow: gapii_control::IfSlow,
-    /// What of its processes' commands it has.
+    /// Which commands of its processes the capture has.
     pub filter: Filter,
-    /// What is waited for in each process before it begins.
+    /// The trigger that the capture waits for in each process before it begins.
     pub when: Option<Trigger>,
     pub command: Vec<String>,
     pub level: i32,
@@ -43,7 +43,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// What its processes are told.
+    /// Returns the settings for the capture's processes.
     pub fn mode(&self) -> ModeSettings {
         ModeSettings {
             mode: Mode::Capturing,
@@ -51,21 +51,21 @@ impl Plan {
                 gapii_control::Overflow::Wait => Overflow::Wait,
                 gapii_control::Overflow::Drop => Overflow::Drop,
             },
-            // Those that are counted come later where something is waited for.
+            // With a trigger, frames count from the trigger on, so the process must not count them.
             frames: self.frames.filter(|_| self.when.is_none()).unwrap_or(0),
             skip_frames: self.skip_frames,
             stall_ns: self.stall_ms.saturating_mul(1_000_000),
             observe_frames: self.observe_frames.unwrap_or(0),
             observe_pixels: self.frame_pixels,
             times_driver: self.timing,
-            // Where nobody wants one, none comes by itself: another capture of the process may ask for one.
+            // Without kept frames no keyframe comes by itself. Another capture of the process may ask for one.
             keyframe_every: self.keep.map_or(u32::MAX, |keep| keep.keyframe_every),
             counts_submits: self.counts_submits,
         }
     }
 
-    /// The same beside a capture that its processes are in already, which they were told of; a sentence
-    /// where they do not do what this one needs.
+    /// Returns this plan with the settings of `first`, a capture that has the same processes already. Returns a
+    /// sentence if the processes do not do what this plan needs.
     pub fn beside(self, first: &Self) -> Result<Self, String> {
         let lacks = |what: &str| {
             Err(format!(
@@ -111,7 +111,7 @@ impl Plan {
         })
     }
 
-    /// The same of processes that another daemon has told what to do.
+    /// Returns this plan with the settings that another daemon told the processes.
     pub fn told(self, settings: &ModeSettings) -> Self {
         Self {
             overflow: match settings.overflow {
@@ -127,7 +127,7 @@ impl Plan {
         }
     }
 
-    /// What the footer says was asked.
+    /// Returns the options for the footer.
     pub fn options(&self) -> CaptureOptions {
         CaptureOptions {
             frames: self.frames,
@@ -154,7 +154,7 @@ impl Plan {
 
 #[cfg(test)]
 impl Plan {
-    /// Of a test's capture.
+    /// Makes the plan of a test's capture.
     pub fn of(id: u64) -> Self {
         Self {
             id,

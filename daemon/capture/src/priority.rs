@@ -8,7 +8,7 @@ const LOW_PRIORITY: i32 = 10;
 /// Not to the lowest: a thread that gets next to no processor time delays the end of a killed daemon, and no
 /// other daemon can take over before that end.
 pub fn yield_to_programs() {
-    // On Linux this sets the niceness of the calling thread alone.
+    // On Linux this sets the niceness of the calling thread only.
     if let Err(error) = rustix::process::setpriority_process(None, LOW_PRIORITY) {
         tracing::debug!(%error, "compression runs at the daemon's own priority");
     }

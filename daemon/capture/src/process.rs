@@ -1,4 +1,4 @@
-//! An application: the memory it shares with the daemon, and what it is told to do.
+//! An application: the memory that it shares with the daemon, and what the daemon tells it.
 //!
 //! Reads no record. Its rings are lent to one drain at a time.
 
@@ -8,6 +8,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io, sync::Arc};
 
 use gapii_abi::app::{self, AppHello, Launch};
+use gapii_commands::Api;
 use gapii_control::{AppCounts, AppInfo};
 use gapii_ringbuf::{
     CaptureId, Consumer, CounterMap, MapError, Mode, ModeMap, ModeSettings, ModeWriter, Segment,
@@ -23,19 +24,19 @@ use crate::store::Store;
 /// The consumers of all rings of a process, by slot.
 pub type Rings = Vec<Consumer<SegmentRing>>;
 
-/// An application that has said hello.
+/// An application that has sent its hello.
 #[derive(Debug)]
 pub struct Process {
     /// Index in the session.
     pub index: u32,
     pub pid: u32,
     pub name: String,
-    /// Path of the executable, perhaps cut.
+    /// Path of the executable, possibly truncated.
     pub exe: String,
-    /// Bits of the APIs that it had called when it said hello.
+    /// Bits of the APIs that the process had called when it sent its hello.
     apis: u32,
     pub launch: Option<Launch>,
-    /// It follows state while nothing is recorded.
+    /// The process tracks state while nothing is recorded.
     monitors: bool,
     pub connected_ns: u64,
     clock: Clock,
@@ -43,20 +44,20 @@ pub struct Process {
     segment_inode: u64,
     pidfd: OwnedFd,
     mode: Mutex<ModeWriter>,
-    /// What its snapshots have sent, unless nothing is to be kept of that.
+    /// The contents that its snapshots have sent, unless the daemon keeps none.
     store: Option<Arc<Store>>,
     rings: Mutex<Option<Rings>>,
-    /// The drain that has the rings, or 0.
+    /// Number of the drain that has the rings, or 0.
     drain: AtomicU64,
-    /// Commands that were taken from the rings, ever.
+    /// Commands that drains took from the rings since the process connected.
     calls: AtomicU64,
-    /// What its threads take stamps from.
+    /// The counter page that its threads take stamps from.
     counter: Counter,
-    /// What another daemon had told it, and how many captures could go on with it.
+    /// What another daemon had told the process, and how many captures could continue with it.
     before: (ModeSettings, u32),
 }
 
-/// A counter page: a session's, or of one whose daemon is gone.
+/// A counter page: this session's, or that of a session whose daemon has ended.
 #[derive(Clone, Debug)]
 pub struct Counter {
     pub map: Arc<CounterMap>,
@@ -64,7 +65,7 @@ pub struct Counter {
     inode: u64,
 }
 
-/// What a process hands over whose daemon is gone, in the order in which it got it.
+/// The descriptors that a process hands over if its daemon has ended, in the order in which it got them.
 #[derive(Debug)]
 pub struct HandedOver {
     pub counter: OwnedFd,
@@ -76,40 +77,40 @@ pub struct HandedOver {
 #[derive(Debug)]
 pub struct Orphan {
     pub process: Process,
-    /// The new page, for the process.
+    /// The new mode page, for the process.
     pub mode: OwnedFd,
     /// The capture for which the process began to record.
     pub capture: CaptureId,
 }
 
-/// Why what a process handed over is not taken.
+/// Why a process' handed-over memory is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum HandOverError {
     #[error(transparent)]
     Io(#[from] io::Error),
     #[error("{0}")]
     Map(#[from] MapError),
-    #[error("{slots} rings of {ring_bytes} bytes are more than a daemon makes")]
+    #[error("{slots} rings of {ring_bytes} bytes exceed the limit of a daemon")]
     Sizes { slots: u32, ring_bytes: u64 },
 }
 
-/// Rings of a process, and bytes in each, that a daemon takes over at most: as many as it can be told to make.
+/// Largest number of rings, and largest ring in bytes, that a daemon takes over: the limits of its own options.
 const SLOTS_MAX: u32 = 4096;
 const RING_BYTES_MAX: u64 = 256 << 20;
 
 impl Counter {
-    /// Makes a counter page of its own.
+    /// Makes a new counter page.
     pub fn create() -> io::Result<Self> {
         let (map, fd) = CounterMap::create()?;
         Self::of(map, fd)
     }
 
-    /// Whether it is the same page: only records with stamps of one can be merged.
+    /// Returns whether this is the same page. Only records with stamps from one page can be merged.
     pub fn is(&self, other: &Self) -> bool {
         self.inode == other.inode
     }
 
-    /// One that a process hands over, or `known` if it is that.
+    /// Returns the counter that a process hands over: `known`, if it is that page.
     fn handed_over(fd: OwnedFd, known: &Self) -> Result<Self, HandOverError> {
         if rustix::fs::fstat(&fd).map_err(io::Error::from)?.st_ino == known.inode {
             return Ok(known.clone());
@@ -123,7 +124,7 @@ impl Counter {
     }
 }
 
-/// What the application gets; the counter is the session's.
+/// The descriptors for the application. The counter's descriptor is the session's.
 #[derive(Debug)]
 pub struct Descriptors {
     pub mode: OwnedFd,
@@ -131,8 +132,8 @@ pub struct Descriptors {
 }
 
 impl Process {
-    /// Sets up what a process shares with the daemon, which keeps so many bytes of what its snapshots
-    /// send.
+    /// Makes the memory that a process shares with the daemon. `store_bytes` limits the contents that the daemon
+    /// keeps of its snapshots; 0 keeps none.
     pub fn new(
         index: u32,
         pid: Pid,
@@ -150,7 +151,7 @@ impl Process {
         Ok((process, Descriptors { mode: mode_fd, segment: segment_fd }))
     }
 
-    /// Takes what a process shared with a daemon that is gone. Nothing of it is believed; `known` is the
+    /// Takes over the memory that a process shared with a daemon that has ended, after checking it. `known` is this
     /// session's own counter.
     pub fn take_over(
         index: u32,
@@ -169,13 +170,13 @@ impl Process {
         let counter = Counter::handed_over(counter, known)?;
         let old = ModeMap::map(mode.as_fd())?;
         let (mut writer, mode, settings) = ModeWriter::create_like(&old)?;
-        // What the other daemon kept of snapshots went with it.
+        // The other daemon's store went with it.
         let header = segment.header();
         let read = |word: &AtomicU64| word.load(Ordering::Relaxed);
         let stored = [&header.stored_bytes, &header.unstored_bytes].map(read);
         let number = old.store().number;
         let store = (store_bytes > 0).then(|| Store::after(store_bytes, number, stored));
-        // Where several captures have it, nothing is to be kept.
+        // No store terms: several captures have the process, so nothing is kept.
         if old.store() != StoreTerms::default() {
             writer.set_store(match &store {
                 Some((_, terms)) => *terms,
@@ -226,87 +227,87 @@ impl Process {
         })
     }
 
-    /// What its threads take stamps from.
+    /// Returns the counter page that the process' threads take stamps from.
     pub fn counter(&self) -> &Counter {
         &self.counter
     }
 
-    /// How many captures of another daemon it was in that could go on.
+    /// Returns how many captures of another daemon had the process and can be continued.
     pub fn takers_before(&self) -> u32 {
         self.before.1
     }
 
-    /// What that daemon had told it.
+    /// Returns what that daemon had told the process.
     pub fn settings_before(&self) -> ModeSettings {
         self.before.0
     }
 
-    /// Tells its segment from others.
+    /// Returns the inode of the process' segment, which identifies it.
     pub fn segment(&self) -> u64 {
         self.segment_inode
     }
 
-    /// Bytes in each of its rings.
+    /// Returns the size of each of the process' rings, in bytes.
     pub fn ring_bytes(&self) -> u64 {
         self.segment.layout().ring_bytes()
     }
 
-    /// The sizes of its segment.
+    /// Returns the sizes in the process' segment.
     pub fn layout(&self) -> SegmentLayout {
         self.segment.layout()
     }
 
-    /// The generation of what it is told.
+    /// Returns the generation of the mode page.
     pub fn generation(&self) -> u64 {
         lock(&self.mode).generation()
     }
 
-    /// Whether it was told to record beyond its limit of frames.
+    /// Returns whether the process was told to record beyond its limit of frames.
     pub fn has_no_frame_limit(&self) -> bool {
         let mode = lock(&self.mode);
         mode.has_no_frame_limit(mode.generation())
     }
 
-    /// The first page of the shared segment: claims of the application.
+    /// Returns the segment's header, which the application writes: its values are not trusted.
     pub fn claims(&self) -> &SegmentHeader {
         self.segment.header()
     }
 
-    /// Slots that its threads have, as they say.
+    /// Returns how many slots the process' threads use, by the process' own account.
     pub fn slots_used(&self) -> usize {
         self.segment.slots().filter(|slot| slot.state() == Some(SlotState::Active)).count()
     }
 
-    /// Readable once the process is gone.
+    /// Returns a descriptor that is readable once the process is gone.
     pub fn pidfd(&self) -> BorrowedFd<'_> {
         self.pidfd.as_fd()
     }
 
-    /// Whether the process is gone.
+    /// Returns whether the process is gone.
     pub fn is_gone(&self) -> bool {
         let mut fds = [PollFd::new(&self.pidfd, PollFlags::IN)];
         poll(&mut fds, Some(&Timespec::default())).is_ok_and(|ready| ready > 0)
     }
 
-    /// Whether the process has unmapped the segment, as an exec does. Only where the system lets us
-    /// look: a sandbox or a program that guards its memory may not.
+    /// Returns whether the process has unmapped the segment, as an exec does. Returns false where the system does not
+    /// show the process' maps, as in a sandbox.
     pub fn lacks_segment(&self) -> bool {
         fs::read_to_string(format!("/proc/{}/maps", self.pid))
             .is_ok_and(|maps| maps_lack(&maps, self.segment_inode))
     }
 
-    /// Tells the application what to do; returns the generation of the order.
+    /// Tells the application what to do. Returns the generation of the order.
     pub fn set_mode(&self, settings: ModeSettings) -> u64 {
         lock(&self.mode).set(settings)
     }
 
-    /// How many captures of it could go on with another daemon.
+    /// Tells the application how many of its captures could be continued by another daemon.
     pub fn set_takers(&self, takers: u32) {
         lock(&self.mode).set_takers(takers);
     }
 
-    /// Tells the application to record, into a trace that has no blob yet, once its rings are empty;
-    /// returns the generation of the order. `goes_on`: that capture could, with another daemon.
+    /// Tells the application to record, into a trace that has no blob yet. Its rings must be empty. `goes_on` says
+    /// whether another daemon could continue the capture. Returns the generation of the order.
     pub fn begin_capture(&self, settings: ModeSettings, id: CaptureId, goes_on: bool) -> u64 {
         let mut mode = lock(&self.mode);
         mode.set_capture(id);
@@ -314,8 +315,8 @@ impl Process {
         mode.raise_blob_epoch();
         if let Some(store) = &self.store {
             let claims = self.claims();
-            // Relaxed, both: what was read from the rings came after it was counted. Claims, which only
-            // the application would have to thank for what is not there.
+            // Relaxed, both: the application counted a blob before it published it, so the counts include everything
+            // that was read from the rings. They are claims: a false one costs only the application's own trace.
             let stored = claims.stored_bytes.load(Ordering::Relaxed);
             let unstored = claims.unstored_bytes.load(Ordering::Relaxed);
             mode.set_store(store.begin_capture(stored, unstored));
@@ -323,74 +324,76 @@ impl Process {
         mode.set(settings)
     }
 
-    /// What holds its blobs from one capture to the next.
+    /// Returns the store that holds the process' blobs from one capture to the next.
     pub fn store(&self) -> Option<Arc<Store>> {
         self.store.clone()
     }
 
-    /// Several captures have it from now on: it records until it is told to stop, whatever its limit of
-    /// frames was, and sends all that it describes. Of what the store holds the others would know too late.
+    /// Lets the application record for several captures: until it is told to stop, without its limit of frames, and
+    /// without the store, which would have contents that the other captures do not.
     pub fn record_for_several(&self) {
         let mut mode = lock(&self.mode);
         mode.lift_frame_limit();
         mode.set_store(StoreTerms::default());
     }
 
-    /// Frames since it connected, as it says.
+    /// Returns the number of frames since the process connected, by the process' own account.
     pub fn frames(&self) -> u64 {
-        // Relaxed: a claim, of which nothing but its own captures' begin depends.
+        // Relaxed: a claim, on which only the beginning of the process' own captures depends.
         self.claims().frames.load(Ordering::Relaxed)
     }
 
-    /// How many nanoseconds the longest frame took that ended since this was last asked, as it says.
+    /// Returns the duration in nanoseconds of the longest frame that ended since the last call, by the process' own
+    /// account.
     pub fn take_longest_frame(&self) -> u64 {
         let longest = &self.claims().longest_frame_ns;
-        // Relaxed, both: a claim, of which nothing but its own captures' begin depends.
+        // Relaxed, both: a claim, on which only the beginning of the process' own captures depends.
         match longest.load(Ordering::Relaxed) {
             0 => 0,
             _ => longest.swap(0, Ordering::Relaxed),
         }
     }
 
-    /// Asks the application for a keyframe out of turn.
+    /// Asks the application for a keyframe now.
     pub fn ask_keyframe(&self) {
         lock(&self.mode).ask_keyframe();
     }
 
-    /// Tells the application whether the drain has to be woken.
+    /// Tells the application whether the drain sleeps and must be woken.
     pub fn set_drain_sleeping(&self, sleeps: bool) {
         lock(&self.mode).set_drain_sleeping(sleeps);
     }
 
-    /// The drain that has the process' rings.
+    /// Returns the number of the drain that has the process' rings, if one has.
     pub fn drain(&self) -> Option<u64> {
-        // Relaxed: changed under the table's lock or by the drain itself, which is asked when a late look
-        // finds it.
+        // Relaxed: changed under the table's lock, or by the drain itself. A caller that sees an old value asks that
+        // drain, which refuses.
         Some(self.drain.load(Ordering::Relaxed)).filter(|&drain| drain != 0)
     }
 
-    /// Lends the rings to a drain; none if another has them.
+    /// Lends the rings to a drain. Returns `None` if another drain has them.
     pub fn lend_rings(&self, drain: u64) -> Option<Rings> {
         let rings = lock(&self.rings).take()?;
         self.drain.store(drain, Ordering::Relaxed);
         Some(rings)
     }
 
-    /// Takes the rings back, and idles the application.
+    /// Takes the rings back, and tells the application to stop recording.
     pub fn return_rings(&self, rings: Rings) {
         self.set_mode(ModeSettings::default());
         *lock(&self.rings) = Some(rings);
         self.drain.store(0, Ordering::Relaxed);
     }
 
-    /// Counts commands that were taken from the rings; only the drain that has them may.
+    /// Counts commands that were taken from the rings. Only the drain that has them may call this.
     pub fn count_calls(&self, calls: u64) {
-        // Relaxed, both: a number for people, of one writer.
+        // Relaxed, both: a number for people, with one writer.
         let sum = self.calls.load(Ordering::Relaxed).wrapping_add(calls);
         self.calls.store(sum, Ordering::Relaxed);
     }
 
-    /// What came of it since it connected. Claims, but for the calls: sums stay at the end of their range.
+    /// Returns the counts since the process connected. All but the calls are the process' own account, so the sums
+    /// saturate.
     fn counts(&self) -> AppCounts {
         let counts = AppCounts {
             // Relaxed, both: numbers for people.
@@ -411,7 +414,7 @@ impl Process {
         })
     }
 
-    /// The process as clients see it.
+    /// Returns the process as clients see it.
     pub fn info(&self) -> AppInfo {
         let mode = lock(&self.mode).settings().map(|(_, settings)| settings.mode);
         AppInfo {
@@ -429,14 +432,14 @@ impl Process {
         }
     }
 
-    /// The APIs that it has called so far.
+    /// Returns the APIs that the process has called so far.
     fn apis(&self) -> Vec<String> {
         // Relaxed: a claim, for people.
         let since = self.claims().apis.load(Ordering::Relaxed) as u32;
         api_names(self.apis | since)
     }
 
-    /// The process as a trace's footer has it.
+    /// Returns the process as a trace's footer has it.
     pub fn entry(&self) -> ProcessEntry {
         ProcessEntry {
             process: 0,
@@ -448,24 +451,24 @@ impl Process {
         }
     }
 
-    /// Its name, as it says, and its pid, for a sentence: on one line, whatever the name is.
+    /// Returns the process' name, escaped so that it stays on one line, and its pid, for messages.
     pub fn described(&self) -> String {
         format!("{} (pid {})", self.name.escape_debug(), self.pid)
     }
 
-    /// Whether a user who says `name` means this process: its pid, its name or its executable.
+    /// Returns whether `name` is the process' pid, its name or the file name of its executable.
     pub fn is_called(&self, name: &str) -> bool {
         is_called(name, (self.pid, &self.name, &self.exe))
     }
 }
 
-/// Whether a user who says `called` means the process of this pid, name and executable.
+/// Returns whether `called` is this pid, this name or the file name of this executable.
 pub fn is_called(called: &str, (pid, name, exe): (u32, &str, &str)) -> bool {
     let file = exe.rsplit('/').next();
     !called.is_empty() && (called.parse() == Ok(pid) || called == name || file == Some(called))
 }
 
-/// Whether a process has maps and none of the memory file `inode`. One that is dying has none.
+/// Returns whether a process has maps, and none of the memory file `inode`. A process that is dying has no maps.
 fn maps_lack(maps: &str, inode: u64) -> bool {
     let inode = inode.to_string();
     let is_file = |line: &str| {
@@ -483,21 +486,21 @@ fn mode_name(mode: Mode, monitors: bool) -> &'static str {
     }
 }
 
+/// Returns the names of the APIs that these bits of a hello stand for.
 fn api_names(bits: u32) -> Vec<String> {
-    let known = [
-        (app::API_EGL_GLES, "egl"),
-        (app::API_EGL_GLES, "gles"),
-        (app::API_LEVEL_ZERO, "level_zero"),
-    ];
-    let called = known.into_iter().filter(|(bit, _)| bits & bit != 0);
-    called.map(|(_, name)| name.to_owned()).collect()
+    let bit = |api: &Api| match api {
+        Api::Egl | Api::Gles => app::API_EGL_GLES,
+        Api::LevelZero => app::API_LEVEL_ZERO,
+    };
+    let called = Api::ALL.into_iter().filter(|api| bits & bit(api) != 0);
+    called.map(|api| api.name().to_owned()).collect()
 }
 
 fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(app::until_nul(field)).into_owned()
 }
 
-/// Locks; what a panic left behind is still only a mode page or a list of rings.
+/// Locks. A panic under the lock leaves a valid mode page, or a valid list of rings.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -516,7 +519,7 @@ mod tests {
         check(program, true);
         check(&format!("{program}{segment}"), false);
         check(&segment.replace("4711", "4712"), true);
-        // It is dying: its memory is gone, and it is not yet.
+        // The process is dying: its memory is gone, and the process is still there.
         check("", false);
     }
 }

@@ -1,4 +1,4 @@
-//! What a capture is and how far it is: the part that its handle and its threads share.
+//! What a capture is, and its progress: the part that its handle and its threads share.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,12 +8,12 @@ use crate::kept_frames::KeptFrames;
 use crate::plan::Plan;
 use crate::progress::Progress;
 
-/// What a capture is and how far it is.
+/// What a capture is, and its progress.
 #[derive(Debug)]
 pub struct Profile {
-    /// What was asked for.
+    /// What the client asked for.
     pub plan: Plan,
-    /// When the capture began, by both clocks; of a capture that another daemon began, when that was.
+    /// When the capture began, by both clocks. For a continued capture, when the first daemon began it.
     pub started_unix_ns: u64,
     pub started_ns: u64,
     /// Another daemon began the capture.

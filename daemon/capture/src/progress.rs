@@ -1,4 +1,4 @@
-//! How far a capture is: counters that its threads set and anybody reads.
+//! Progress of a capture: counters that its threads set and every thread may read.
 //!
 //! For people: each number is right on its own, at some recent moment.
 
@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 #[derive(Debug, Default)]
 pub struct Progress {
     pub frames: AtomicU64,
-    /// No frame has ended, and a thread describes what it found.
+    /// No frame has ended yet, and a thread writes a snapshot.
     pub describing: AtomicBool,
     pub calls: AtomicU64,
     pub records: AtomicU64,
@@ -17,27 +17,27 @@ pub struct Progress {
     pub stored_bytes: AtomicU64,
     pub ring_bytes: AtomicU64,
     pub file_bytes: AtomicU64,
-    /// What of the stream waits in memory until it is written.
+    /// Bytes of the stream that wait in memory to be written.
     pub waiting_bytes: AtomicU64,
-    /// What of the stream waits in a file until the output takes it.
+    /// Bytes of the stream that wait in the temporary file for the output.
     pub spilled_bytes: AtomicU64,
-    /// What comes is missing in it.
+    /// Records are missing in the capture at the moment.
     pub is_missing: AtomicBool,
     pub is_paused: AtomicBool,
-    /// What is waited for has not come.
+    /// The capture waits for a trigger.
     pub is_waiting: AtomicBool,
     pub lost_calls: AtomicU64,
     pub lost_bytes: AtomicU64,
     pub waits: AtomicU64,
     pub wait_ns: AtomicU64,
-    /// Rings whose contents could not be believed.
+    /// Rings that were refused.
     pub refused_rings: AtomicU64,
-    /// The output takes no more.
+    /// The output failed.
     pub output_failed: AtomicBool,
 }
 
 impl Progress {
-    /// The counters as clients see them.
+    /// Returns the counters as clients see them.
     pub fn message(&self, capture: u64) -> gapii_control::Progress {
         let totals = self.totals();
         gapii_control::Progress {
@@ -59,7 +59,7 @@ impl Progress {
         }
     }
 
-    /// The counters as sums over captures add them up.
+    /// Returns the counters in the form that adds up over captures.
     pub fn totals(&self) -> gapii_control::Totals {
         // Relaxed: independent numbers for people.
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);

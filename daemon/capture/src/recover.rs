@@ -1,7 +1,7 @@
-//! What the file of a capture says of how far it is, for a daemon that goes on with it.
+//! Reads from a capture's file how far the capture is, for a daemon that continues it.
 //!
-//! Reads the frames' lengths and the last block. Believes nothing that would have it remember more than a
-//! capture of its own could.
+//! Reads the lengths of all frames, and the first and the last block. Accepts nothing that would make the daemon
+//! remember more than a capture of its own could.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -23,28 +23,28 @@ use crate::stream::thread::is_count_of_threads;
 /// How far a capture is, by its file.
 #[derive(Clone, Debug, Default)]
 pub struct Recovered {
-    /// `None`: not even that was written whole.
+    /// `None`: the header is incomplete.
     pub header: Option<TraceHeader>,
-    /// Where the last whole block ends, in bytes.
+    /// Offset of the last whole block's end, in bytes.
     pub end: u64,
     pub blocks: u64,
-    /// Commands that took effect in them.
+    /// Number of commands that took effect in the blocks.
     pub seq: u64,
     /// When the first block was begun, and the last.
     pub first_ns: Option<u64>,
     pub last_ns: u64,
-    /// As of its end: those that it states.
+    /// The processes and threads that the last block states, as of its end.
     pub processes: Vec<(u32, ProcessTrack)>,
     pub threads: Vec<(u32, ThreadTrack)>,
-    /// Processes, by their indices in the trace, whose part it has to the end.
+    /// Processes, by their indices in the trace, of which the file has everything.
     pub ended: Vec<(u32, CaptureEnd)>,
     pub rings: Rings,
 }
 
-/// Why a file is not gone on with.
+/// Why a file cannot be continued.
 #[derive(Debug, thiserror::Error)]
 pub enum RecoverError {
-    #[error("a capture goes on in a regular file only")]
+    #[error("only a capture into a regular file can be continued")]
     NotAFile,
     #[error("the file cannot be read: {0}")]
     Io(#[from] io::Error),
@@ -56,17 +56,17 @@ pub enum RecoverError {
     Complete,
     #[error("the trace is damaged at byte {at}: {why}")]
     Damaged { at: u64, why: String },
-    #[error("its writer did not say how far the rings are")]
+    #[error("the trace does not say how far the rings are")]
     Silent,
 }
 
 impl Recovered {
-    /// The rings of the process that has this segment, as the file has them.
+    /// Returns the rings of the process with this segment, as the file states them.
     pub fn rings_of(&self, segment: u64) -> impl Iterator<Item = &RingState> {
         self.rings.rings.iter().filter(move |ring| ring.segment == segment)
     }
 
-    /// The segments of the processes that it has, and whether their part is over.
+    /// Returns the segments of the file's processes, each with whether the process' part is over.
     pub fn segments(&self) -> BTreeMap<u64, bool> {
         let mut segments = BTreeMap::new();
         for ring in &self.rings.rings {
@@ -75,13 +75,13 @@ impl Recovered {
         segments
     }
 
-    /// How a process of the trace has said that its part is over, if it has.
+    /// Returns how the part of a process of the trace ended, if it has.
     pub fn ended_of(&self, process: u32) -> Option<CaptureEnd> {
         self.ended.iter().find(|(index, _)| *index == process).map(|(_, ended)| *ended)
     }
 }
 
-/// Reads what there is of a capture.
+/// Reads how far the capture `id` is in its file.
 pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
     let stat = fstat(file).map_err(io::Error::from)?;
     if FileType::from_raw_mode(stat.st_mode) != FileType::RegularFile {
@@ -89,7 +89,7 @@ pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
     }
     let mut reader = match TraceReader::open(FileAt::of(file)?) {
         Ok(reader) => reader,
-        // The daemon died before the header was out; all else is in the rings.
+        // The daemon died before the header was written. Everything else is in the rings.
         Err(OpenError::HeaderTruncated { .. }) => return Ok(Recovered::default()),
         Err(_) if stat.st_size == 0 => return Ok(Recovered::default()),
         Err(OpenError::Io(error)) => return Err(error.into()),
@@ -114,7 +114,7 @@ pub fn recover(file: &File, id: CaptureId) -> Result<Recovered, RecoverError> {
         Some(last) => (blocks.len(), last.offset + u64::from(last.compressed_len)),
     };
     if last_end != end {
-        // Tables of a writer that was at its end.
+        // Tables of a writer that had finished.
         return Err(RecoverError::Complete);
     }
     let mut raw = Vec::new();
@@ -137,7 +137,7 @@ fn read_block(
     })
 }
 
-/// When a block was begun, as it says itself.
+/// Returns when a block was begun, as it states itself.
 fn begun_ns(raw: &[u8]) -> Option<u64> {
     let first = Records::new(raw).next()?.ok()?;
     match Meta::decode(first.header.id(), first.payload).ok()? {
@@ -146,7 +146,7 @@ fn begun_ns(raw: &[u8]) -> Option<u64> {
     }
 }
 
-/// What the records of a block say, read without those before it.
+/// What the records of a block state, read without earlier blocks.
 #[derive(Default)]
 struct LastBlock {
     tracker: Tracker,
@@ -326,7 +326,7 @@ mod tests {
         assert_eq!((ring.slot, ring.thread, ring.index), (3, Some(0), bench.place.index));
         assert_eq!((ring.records, ring.stamp, ring.last_end), (3, 3, bench.place.index));
 
-        // Another goes on, with its own numbers of processes and rings.
+        // Another daemon continues, with its own numbers of processes and rings.
         let mut next = Bench::after(&recovered);
         next.stream.begin_with(Seam { from_ns: 1, to_ns: 3, processes: 1, absent: 0 });
         let process = next.stream.process_at(0).unwrap();

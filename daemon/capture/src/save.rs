@@ -1,4 +1,4 @@
-//! Writes what is kept of a program into a trace of its own.
+//! Writes kept frames into a trace.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -20,7 +20,7 @@ use crate::ledger::Ledger;
 use crate::output::{Output, OutputError};
 use crate::writer::{Writer, Written};
 
-/// What is said of a capture in every trace that is saved of it.
+/// What every trace saved from a capture states of that capture.
 #[derive(Clone, Debug)]
 pub struct Origin {
     pub session: [u8; 16],
@@ -30,7 +30,7 @@ pub struct Origin {
     pub options: CaptureOptions,
 }
 
-/// Writes a excerpt. What could not be written is said in what is returned.
+/// Writes an excerpt into `output`. The result says what could not be written.
 pub fn save(
     excerpt: &Excerpt,
     origin: &Origin,
@@ -47,7 +47,7 @@ pub fn save(
         kept: Some(excerpt.from),
         ..TraceHeader::new(program, session, started_unix_ns, started_ns)
     };
-    // It compresses the end of the stream alone.
+    // The writer's encoder compresses only the end of the stream.
     let mut writer = Writer::new(output, 1, clock)?;
     writer.begin(&header);
     for block in &excerpt.blocks {
@@ -65,7 +65,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
         Some(finish) => {
             End { reason: seen(finish.end.reason, exited), in_flight: finish.end.in_flight.clone() }
         }
-        // The program goes on; what it is in shows by what has no leave record.
+        // The program continues. Commands without a leave record show what it is in.
         None => End { reason: EndReason::Stop, in_flight: Vec::new() },
     };
     let ledger = ledger(facts(), &told, untold, ended.map(|finish| &finish.ledger));
@@ -90,7 +90,7 @@ fn finish(excerpt: &Excerpt, origin: &Origin, exited: Option<Exited>) -> Finish 
     Finish { end, ledger, calls, stored_bytes: 0, ends_for_memory: false, footer }
 }
 
-/// The reason of an end that nobody could tell before the program's parent did.
+/// Returns the end reason, with what the program's parent saw if nobody else could tell.
 fn seen(reason: EndReason, exited: Option<Exited>) -> EndReason {
     match (reason, exited) {
         (EndReason::Lost, Some(Exited { signal: Some(_) })) => EndReason::Crash,
@@ -99,8 +99,8 @@ fn seen(reason: EndReason, exited: Option<Exited>) -> EndReason {
     }
 }
 
-/// The books of what is in the file: what was produced before it is not of it, and neither emitted nor
-/// lost.
+/// Makes the accounts of the records in the file. Records from before the file are not in them, neither as emitted
+/// nor as lost.
 fn ledger<'a>(
     blocks: impl Iterator<Item = &'a Facts>,
     told: &[GapEntry],

@@ -1,17 +1,16 @@
-//! Which of the records that a drain gives out belong to one client's stream.
+//! Which of the drain's records belong to one client's stream.
 //!
-//! Several clients may take one program's records, from different moments on: who comes later begins at a
-//! keyframe, where the program describes all there is once more. The others know that already. So a stream
-//! has everything once: what repeats a description is left out of it, and where it begins at a keyframe also
-//! what a thread says before it introduces itself there, which is of what is described. What is left out is
-//! counted, and is not lost.
+//! Several clients may take one program's records, from different moments on. A later client begins at a keyframe,
+//! where the program describes its whole state once more, which the earlier clients know already. So a stream has
+//! everything once: it leaves out what repeats a description. If it begins at a keyframe, it also leaves out records
+//! of a thread before the thread introduces itself there, because the description covers them. Records that are left
+//! out are counted, and are not lost.
 //!
-//! A client may want less of a program. Then what it does not want is left out, command by command, but for
-//! what describes the program.
+//! A client may want only some of a program's commands. Then its stream leaves out the other commands, except for
+//! those that describe the program.
 //!
-//! Decides by the rules of [`Story`], as readers of traces that were kept do. Looks at records only where
-//! something of that is under way. Memory is never left out of a stream that has begun: the program takes
-//! it as sent.
+//! Decides by the rules of [`Story`], as readers of saved traces do. Looks at every record only while something of
+//! this is going on. Memory is never left out of a stream that has begun, because the program takes it as sent.
 
 use std::sync::Arc;
 
@@ -30,51 +29,52 @@ pub struct Selection {
     story: Story,
     owners: u32,
     filter: Option<Arc<Filtering>>,
-    /// It goes on behind a gap, at a keyframe that is still to come, and that says so to readers.
+    /// The stream continues behind a gap, at a keyframe that has not come yet and that tells readers.
     resumes: bool,
-    /// What it had before is not known any more, and is there: at the next keyframe all is described anew.
+    /// What the stream had before is unknown, but it is there: at the next keyframe everything is described anew.
     has_forgotten: bool,
 }
 
-/// The stream's view of whoever has a ring.
+/// The stream's view of a ring's owner.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Owner {
-    /// Tells the owners of all rings of the process apart.
+    /// Distinguishes the owners of all rings of the process.
     number: u32,
-    /// All records that follow belong to the stream, up to the next landmark.
+    /// All following records belong to the stream, up to the next landmark.
     is_plain: bool,
-    /// What it has described since its last SNAPSHOT was new to the stream, and was known.
+    /// Whether the owner has described something new to the stream since its last SNAPSHOT record, and something
+    /// known.
     tells: bool,
     repeats: bool,
-    /// The filter wants what it calls; not known before it has introduced itself.
+    /// Whether the filter wants the owner's commands. `None`: the owner has not introduced itself.
     is_wanted: Option<bool>,
 }
 
-/// Whether what belongs to the stream may change with such a record.
+/// Returns whether records of this kind can change which records belong to the stream.
 #[inline]
 pub fn is_landmark(id: u16) -> bool {
     matches!(id, THREAD | GAP | SNAPSHOT | KEYFRAME | SUBJECT)
 }
 
 impl Selection {
-    /// Of a stream that has all since the process' capture began, or since a keyframe, and of that what the
-    /// filter wants.
+    /// Makes the view of a stream that has everything since the process' capture began, or since a keyframe, as far
+    /// as the filter wants it.
     pub fn new(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
         let story = Story::new(begin);
         Self { story, owners: 0, filter, resumes: false, has_forgotten: false }
     }
 
-    /// Of a stream that has begun so, and that another daemon goes on with.
+    /// Makes the view of a stream that another daemon began this way.
     pub fn taken_up(begin: Begin, filter: Option<Arc<Filtering>>) -> Self {
         Self { has_forgotten: true, ..Self::new(begin, filter) }
     }
 
-    /// Of a stream that goes on behind a gap: what it had before is not known any more.
+    /// Makes the view of a stream that continues behind a gap: what it had before is unknown.
     pub fn resuming(filter: Option<Arc<Filtering>>) -> Self {
         Self { resumes: true, ..Self::new(Begin::Keyframe, filter) }
     }
 
-    /// Somebody who has a ring from now on.
+    /// Returns a new owner of a ring.
     pub fn owner(&mut self) -> Owner {
         let number = self.owners;
         self.owners += 1;
@@ -82,7 +82,8 @@ impl Selection {
         Owner { number, is_plain, ..Owner::default() }
     }
 
-    /// This thread, which had a ring before the stream was taken up, and has something in it.
+    /// Returns an owner for a thread that had its ring before the stream was taken over, and has records in the
+    /// stream.
     pub fn known_owner(&mut self, tid: u32, name: [u8; 16]) -> Owner {
         let owner = self.owner();
         let thread = atom::Thread { tid, flags: 0, name };
@@ -91,24 +92,25 @@ impl Selection {
         Owner { is_plain: self.is_plain(owner.number), is_wanted, ..owner }
     }
 
-    /// Whether it begins, or goes on, at a keyframe.
+    /// Returns whether the stream begins, or continues, at a keyframe.
     pub fn begins_at_keyframe(&self) -> bool {
         self.story.begins_at_keyframe()
     }
 
-    /// Whether somebody's records belong to the stream: he has introduced himself, if that is needed.
+    /// Returns whether the owner's records belong to the stream: it has introduced itself, if that is needed.
     pub fn has_introduced(&self, owner: &Owner) -> bool {
         self.is_introduced(owner.number)
     }
 
-    /// What comes in the place of one that has forgotten, at a keyframe: nobody is described yet.
+    /// Returns the view to continue with at a keyframe, if this one was taken over from another daemon: nothing is
+    /// described yet.
     pub fn anew(&self) -> Option<Self> {
         let begin = if self.begins_at_keyframe() { Begin::Keyframe } else { Begin::Capture };
         self.has_forgotten.then(|| Self::new(begin, self.filter.clone()))
     }
 
-    /// Whether a record belongs to the stream. To be asked once of every record that is a landmark, or
-    /// whose owner is not plain; `record` is validated, and starts at its header.
+    /// Returns whether a record belongs to the stream. Must be called once for every record that is a landmark, or
+    /// whose owner is not plain. `record` is validated and starts at its header.
     pub fn takes(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
         let takes = match header.id() {
             id if id < META_FIRST => {
@@ -130,10 +132,10 @@ impl Selection {
 
     fn landmark(&mut self, owner: &mut Owner, header: Header, record: &[u8]) -> bool {
         let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
-        // What can't be understood is refused where it is taken.
+        // A record that cannot be decoded is refused where it is appended.
         let Ok(meta) = Meta::decode(header.id(), payload) else { return true };
         if let (Meta::Thread(thread), Some(filter)) = (&meta, &self.filter) {
-            // It stays so: both records of a command are in the stream, or none.
+            // The answer stays: both records of a command are in the stream, or neither.
             owner.is_wanted.get_or_insert_with(|| filter.wants_thread(thread));
         }
         let introduces = matches!(meta, Meta::Thread(_) | Meta::Gap(_));
@@ -157,19 +159,19 @@ impl Selection {
         }
     }
 
-    /// Whether the filter does; it leaves alone what describes the program.
+    /// Returns whether the filter wants the record. Records that describe the program are always wanted.
     fn wants(&self, owner: Owner, header: Header) -> bool {
         let is_wanted =
             |filter: &Arc<Filtering>| filter.wants(header.id(), owner.is_wanted.unwrap_or(false));
         header.flags() & SETUP != 0 || self.filter.as_ref().is_none_or(is_wanted)
     }
 
-    /// Whether the filter wants the command that a record of tracers' is about.
+    /// Returns whether the filter wants the command that a TRACED record is about.
     fn wants_word_of(&self, owner: Owner, header: Header, record: &[u8]) -> bool {
         let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
         match Meta::decode(header.id(), payload) {
             Ok(Meta::Traced(traced)) => self.wants(owner, Header::new(traced.id, 0, 0)),
-            // Refused where it is taken.
+            // Refused where it is appended.
             _ => true,
         }
     }
@@ -184,39 +186,39 @@ impl Selection {
 }
 
 impl Owner {
-    /// Whether its records need not be looked at, but for landmarks.
+    /// Returns whether the owner's records need no look, except for landmarks.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.is_plain
     }
 }
 
-/// Where the first keyframe in the records begins, and how many records come before.
+/// Returns the offset of the first keyframe in the records, and the number of records before it.
 pub fn keyframe_in(records: &[u8]) -> Option<(usize, u64)> {
     let (before, found) = (0..).zip(valid(records)).find(|(_, it)| it.header.id() == KEYFRAME)?;
     Some((found.start, before))
 }
 
-/// How many bytes each of the records takes.
+/// Returns the length in bytes of each record.
 pub fn spans(records: &[u8]) -> impl Iterator<Item = usize> {
     valid(records).map(|record| record.header.span_untrusted() as usize)
 }
 
-/// Records as a drain has them: checked, whole, without padding.
+/// Returns a drain's records, which are validated, whole and without padding.
 fn valid(records: &[u8]) -> impl Iterator<Item = Record<'_>> {
     Records::new(records).map_while(Result::ok)
 }
 
-/// What a stretch of records comes to, of which none is taken.
+/// The sums over a stretch of records that are not taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stretch {
     pub records: u64,
     pub calls: u64,
-    /// The last stamp that a record says itself.
+    /// The last stamp in the records, if any record has one.
     pub last_stamp: Option<u64>,
 }
 
-/// Looks through records that are not taken.
+/// Sums up records that are not taken.
 pub fn stretch(records: &[u8]) -> Stretch {
     let mut found = Stretch::default();
     for Record { header, stamp, .. } in valid(records) {

@@ -1,7 +1,7 @@
-//! Where blocks wait that an output does not take yet: a file without a name, which goes with the capture.
+//! A temporary file for blocks that an output does not accept yet. It has no name and ends with the capture.
 //!
-//! Holds no more than a capture may put aside, and all captures together no more than the daemon may. What
-//! there is no room for is not put aside: whoever asks is told so, and nothing is overwritten.
+//! Holds no more than one capture may put aside, and all captures together no more than the daemon may. If there is
+//! no room, the caller is told, and nothing is overwritten.
 
 use std::fs::File;
 use std::io;
@@ -18,7 +18,7 @@ use crate::nameless;
 #[derive(Debug)]
 pub struct SpillRoom {
     folder: PathBuf,
-    /// Bytes for each capture, and for all together.
+    /// Limits in bytes, for each capture and for all together.
     pub limit_each: u64,
     pub limit: u64,
     used: AtomicU64,
@@ -26,18 +26,18 @@ pub struct SpillRoom {
     spilled: AtomicU64,
 }
 
-/// What one capture has put aside.
+/// The blocks that one capture has put aside.
 #[derive(Debug)]
 pub struct Spill {
     room: Arc<SpillRoom>,
-    /// Made when it is needed.
+    /// Made when it is first needed.
     file: Option<File>,
     end: u64,
     used: u64,
     has_failed: bool,
 }
 
-/// Bytes that were put aside.
+/// A place in the file.
 #[derive(Debug)]
 pub struct Place {
     at: u64,
@@ -45,13 +45,13 @@ pub struct Place {
 }
 
 impl SpillRoom {
-    /// Room in files in that folder.
+    /// Makes room for files in this folder.
     pub fn new(folder: PathBuf, limit_each: u64, limit: u64) -> Self {
         let (used, spilled) = (AtomicU64::new(0), AtomicU64::new(0));
         Self { folder, limit_each, limit, used, spilled }
     }
 
-    /// Bytes that are put aside now, and those that ever were.
+    /// Returns the number of bytes in the files now, and of bytes ever put there.
     pub fn bytes(&self) -> (u64, u64) {
         // Relaxed, both: numbers for people.
         (self.used.load(Ordering::Relaxed), self.spilled.load(Ordering::Relaxed))
@@ -72,17 +72,17 @@ impl SpillRoom {
 }
 
 impl Spill {
-    /// Has put nothing aside yet.
+    /// Makes an empty spill.
     pub fn new(room: Arc<SpillRoom>) -> Self {
         Self { room, file: None, end: 0, used: 0, has_failed: false }
     }
 
-    /// One that has no room.
+    /// Makes a spill without room.
     pub fn none() -> Self {
         Self::new(Arc::new(SpillRoom::new(PathBuf::new(), 0, 0)))
     }
 
-    /// Puts bytes aside; `None`: there is no room.
+    /// Puts bytes aside. Returns `None` if there is no room.
     pub fn put(&mut self, bytes: &[u8]) -> Option<Place> {
         let len = bytes.len() as u64;
         if self.has_failed || self.used + len > self.room.limit_each || !self.room.take(len) {
@@ -97,7 +97,7 @@ impl Spill {
             }
             Err(error) => {
                 tracing::warn!(
-                    "nothing more can be put aside in {} for a slow output: {error}",
+                    "the temporary file in {} for a slow output cannot be written: {error}",
                     self.room.folder.display()
                 );
                 self.has_failed = true;
@@ -107,7 +107,7 @@ impl Spill {
         }
     }
 
-    /// Takes back what was put aside longest ago.
+    /// Returns the bytes at a place, the one that was put aside first, and frees it.
     pub fn get(&mut self, place: Place) -> io::Result<Vec<u8>> {
         let Place { at, len } = place;
         let mut bytes = vec![0; len];
@@ -116,7 +116,7 @@ impl Spill {
         self.used -= len as u64;
         self.room.give_back(len as u64);
         if self.used == 0 {
-            // A file that keeps its blocks is as bounded as one that gives them back, only later.
+            // If the file system cannot free the blocks of a file, the file is limited all the same, and freed later.
             let _ = file.set_len(0);
             self.end = 0;
         } else {
@@ -126,7 +126,7 @@ impl Spill {
         read.map(|()| bytes)
     }
 
-    /// Bytes that are put aside.
+    /// Returns the number of bytes in the file.
     pub fn used(&self) -> u64 {
         self.used
     }

@@ -1,9 +1,8 @@
-//! What an application's snapshots have sent, so that the next snapshot need not send it again.
+//! The contents that an application's snapshots have sent, so that the next snapshot need not send them again.
 //!
-//! Blobs by their names, in a file that nobody else can open and that goes with the application's
-//! connection. Holds no more than it may, and believes no name: those that it knows were computed from the
-//! bytes that came. Its number says to the application what it holds, and changes where the two could
-//! differ; see docs/memory-model.md.
+//! Holds blobs by name, in a file without a name that ends with the application's connection. It is limited in size,
+//! and trusts no name from the application: it computes names from the bytes. The store's number tells the
+//! application what the store holds, and changes whenever the two could differ; see docs/memory-model.md.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -19,17 +18,17 @@ use rustix::fs::MemfdFlags;
 
 use crate::nameless;
 
-/// Blobs that are told apart, at most: more than an application keeps in mind.
+/// Largest number of blobs: more than an application remembers.
 const BLOBS_MAX: usize = 1 << 16;
-/// Blobs of which a part has come, at most.
+/// Largest number of incomplete blobs.
 const OPEN_MAX: usize = 1 << 8;
 
 /// The store of one application.
 #[derive(Debug)]
 pub struct Store {
-    /// Bytes that it holds, at most.
+    /// Limit in bytes.
     pub limit: u64,
-    /// Bytes of its file that hold something, for whoever does not wait for a write.
+    /// Bytes in use in the store's file, readable without waiting for a write.
     held_bytes: AtomicU64,
     state: Mutex<State>,
 }
@@ -37,22 +36,22 @@ pub struct Store {
 #[derive(Debug, Default)]
 struct State {
     number: u64,
-    /// What the application had counted as sent when the store got its number.
+    /// The application's count of sent bytes when the store got its number.
     begun_at: u64,
-    /// Bytes of blobs that came whole since, each as often as it came.
+    /// Bytes of blobs that arrived completely since then; a blob counts as often as it arrived.
     arrived: u64,
-    /// What the application had counted as found no room when this was looked at last.
+    /// The application's count of bytes that found no room, when it was last read.
     unstored: u64,
-    /// The capture that runs, by a number of the store's own.
+    /// The running capture, by a number of the store's own.
     capture: u64,
-    /// Bytes of the blobs that this capture has sent or announced.
+    /// Bytes of the blobs that this capture has sent or named.
     used: u64,
-    /// Made when it is needed.
+    /// Made when it is first needed.
     file: Option<File>,
     cannot_make_file: bool,
     end: u64,
     blobs: HashMap<BlobName, Place>,
-    /// Of blobs that are on their way, by thread.
+    /// Incomplete blobs, by thread.
     open: HashMap<u32, Open>,
 }
 
@@ -60,11 +59,11 @@ struct State {
 struct Place {
     at: u64,
     size: u64,
-    /// The last capture that used it.
+    /// The last capture that used the blob.
     capture: u64,
 }
 
-/// A blob of which a part has come.
+/// An incomplete blob.
 #[derive(Clone, Copy, Debug)]
 struct Open {
     at: u64,
@@ -73,13 +72,14 @@ struct Open {
 }
 
 impl Store {
-    /// A store for `limit` bytes.
+    /// Makes an empty store for `limit` bytes.
     pub fn new(limit: u64) -> Self {
         Self { limit, held_bytes: AtomicU64::new(0), state: Mutex::default() }
     }
 
-    /// A store for `limit` bytes of an application that has had another of that number, which is gone; `stored`
-    /// and `unstored` are what it says that it has sent and would have.
+    /// Makes a store for `limit` bytes of an application that had a store with this number in a daemon that has
+    /// ended. `stored` and `unstored` are the application's counts of bytes that it has sent for the store, and of
+    /// bytes that found no room.
     pub fn after(limit: u64, number: u64, [stored, unstored]: [u64; 2]) -> (Self, StoreTerms) {
         let store = Self::new(limit);
         let mut state = store.lock();
@@ -91,10 +91,10 @@ impl Store {
         (store, terms)
     }
 
-    /// A capture begins: no records of an earlier one are on their way. `stored` and `unstored` are what
-    /// the application says that it has sent for the store, and would have sent had there been room.
-    /// Empties the store where it lacks some of that, or where most of it is of no use any more and there
-    /// was no room for what is.
+    /// Begins a capture, when no records of an earlier one are on their way. `stored` and `unstored` are the
+    /// application's counts of bytes that it has sent for the store, and of bytes that found no room. Empties the
+    /// store if it lacks some of the sent bytes, or if something found no room and most of the store was of no use to
+    /// the last capture. Returns the terms for the application.
     pub fn begin_capture(&self, stored: u64, unstored: u64) -> StoreTerms {
         let mut state = self.lock();
         let is_whole = stored.wrapping_sub(state.begun_at) == state.arrived;
@@ -110,15 +110,15 @@ impl Store {
         StoreTerms { number: state.number, end: state.begun_at.saturating_add(room) }
     }
 
-    /// Takes the next piece of a thread's blob, which says that it is for the store of this number. `whole`
-    /// is the blob that the piece completes. What does not come whole is missed when the next capture begins.
+    /// Takes the next piece of a thread's blob, sent for the store with this number. `whole` is the blob if the piece
+    /// completes it. A blob that does not arrive completely is noticed when the next capture begins.
     pub fn put(&self, thread: u32, number: u64, piece: &Blob<'_>, whole: Option<&BlobEntry>) {
         let mut state = self.lock();
         if number != state.number & 0xFFFF {
             return;
         }
         if let Err(error) = state.put(self.limit, thread, piece) {
-            tracing::warn!("contents of a snapshot are not kept: {error}");
+            tracing::warn!("contents of a snapshot cannot be stored: {error}");
             state.give_up(thread);
         }
         if let Some(whole) = whole {
@@ -127,13 +127,14 @@ impl Store {
         self.show(&state);
     }
 
-    /// Bytes that it holds, at some recent moment.
+    /// Returns the number of bytes in use, at some recent moment.
     pub fn held_bytes(&self) -> u64 {
         // Relaxed: a number for people.
         self.held_bytes.load(Ordering::Relaxed)
     }
 
-    /// Appends a piece of a blob to `out`. False: it is not all there, and nothing is appended.
+    /// Appends a piece of a blob to `out`. Returns false, and appends nothing, if the store does not have all of the
+    /// piece.
     pub fn get(
         &self,
         name: BlobName,
@@ -155,7 +156,7 @@ impl Store {
             None => Err(io::ErrorKind::NotFound.into()),
         };
         if let Err(error) = read {
-            tracing::warn!("contents that were kept cannot be read: {error}");
+            tracing::warn!("stored contents cannot be read: {error}");
             out.truncate(start);
             return false;
         }
@@ -169,8 +170,8 @@ impl Store {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // A panic under the lock leaves places in a file, and at worst some that nothing is in: readers
-        // find that bytes are not those of their name.
+        // A panic under the lock leaves places in a file, at worst some with wrong bytes: readers find that the bytes
+        // do not have their name.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -183,7 +184,7 @@ impl State {
         if let Some(file) = &self.file
             && let Err(error) = file.set_len(0)
         {
-            tracing::warn!("contents that were kept still take room: {error}");
+            tracing::warn!("the file of dropped contents cannot be shortened: {error}");
         }
     }
 
@@ -208,7 +209,7 @@ impl State {
         self.file()?.write_all_at(piece.bytes, at)
     }
 
-    /// The thread's blob is whole, and this is its name.
+    /// Enters a thread's completed blob under its name.
     fn complete(&mut self, thread: u32, whole: &BlobEntry) {
         let is_whole = |open: &Open| open.so_far == open.total && open.total == whole.size;
         let Some(open) = self.open.get(&thread).copied().filter(is_whole) else { return };
@@ -231,7 +232,7 @@ impl State {
         }
     }
 
-    /// Forgets what has come of the thread's blob.
+    /// Drops a thread's incomplete blob.
     fn give_up(&mut self, thread: u32) {
         if let Some(open) = self.open.remove(&thread)
             && self.end == open.at + open.total
@@ -246,11 +247,11 @@ impl State {
             self.cannot_make_file = made.is_none();
             self.file = made;
         }
-        self.file.as_ref().ok_or_else(|| io::Error::other("there is no file to keep them in"))
+        self.file.as_ref().ok_or_else(|| io::Error::other("no file can be made for them"))
     }
 }
 
-/// A file that has no name, or memory where there can be none.
+/// Makes a file without a name, or a memory file if no folder allows one.
 fn make_file() -> rustix::io::Result<File> {
     let in_memory = || rustix::fs::memfd_create("gapii-store", MemfdFlags::CLOEXEC);
     nameless::make(&std::env::temp_dir()).or_else(|_| in_memory().map(File::from))
@@ -262,7 +263,7 @@ mod tests {
 
     const LIMIT: u64 = 1000;
 
-    /// A store of which the application says no more than that it sends.
+    /// A store, and what its application has counted.
     struct Bench {
         store: Store,
         terms: StoreTerms,
@@ -294,7 +295,7 @@ mod tests {
             self.send_as(self.terms.number, blob, 64);
         }
 
-        /// Begins the next capture; whether the store was emptied.
+        /// Begins the next capture. Returns whether the store was emptied.
         fn next_capture(&mut self, unstored: u64) -> bool {
             let before =
                 std::mem::replace(&mut self.terms, self.store.begin_capture(self.stored, unstored));
@@ -376,7 +377,7 @@ mod tests {
             assert!(!bench.next_capture(0));
             assert!(blobs.iter().take(used).all(|blob| bench.has(blob)));
             assert_eq!(bench.next_capture(unstored), is_emptied, "{used} used, {unstored}");
-            // What had no room before is no reason any more.
+            // The bytes that found no room before are no reason any more.
             assert!(!bench.next_capture(unstored));
         };
         check(4, 0, false);

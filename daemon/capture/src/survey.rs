@@ -1,6 +1,6 @@
-//! What is in the blocks of a trace that other daemons wrote, for its index and its footer.
+//! Sums over the blocks of a trace that other daemons wrote, for its index and its footer.
 //!
-//! Reads the file while the capture goes on, and never moves the position that blocks are written at.
+//! Reads the file while the capture continues, and never moves the position at which blocks are written.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -19,17 +19,17 @@ use crate::ledger::{Account, Ledger};
 use crate::priority::yield_to_programs;
 use crate::stream::name_text;
 
-/// A look at a trace that goes on while the trace does.
+/// A survey of a trace that runs while the trace is written.
 #[derive(Debug)]
 pub struct Survey {
     reading: JoinHandle<io::Result<Surveyed>>,
 }
 
-/// What the blocks up to some byte hold.
+/// Sums over the blocks up to some byte.
 pub struct Surveyed {
     file: File,
     header: TraceHeader,
-    /// Where the next block begins.
+    /// Offset of the next block.
     at: u64,
     pub census: Census,
     pub blocks: Vec<BlockEntry>,
@@ -37,7 +37,7 @@ pub struct Surveyed {
 }
 
 impl Survey {
-    /// Begins with the blocks below byte `end`.
+    /// Begins the survey with the blocks below byte `end`.
     pub fn begin(file: File, header: TraceHeader, end: u64) -> io::Result<Self> {
         let mut surveyed = Surveyed::new(file, header);
         let reading = thread::Builder::new().name("survey".to_owned()).spawn(move || {
@@ -48,7 +48,7 @@ impl Survey {
         Ok(Self { reading })
     }
 
-    /// Ends with those below byte `end`.
+    /// Ends the survey with the blocks below byte `end`.
     pub fn finish(self, end: u64) -> io::Result<Surveyed> {
         let failed = |_| io::Error::other("the blocks that were there could not be looked at");
         let mut surveyed = self.reading.join().map_err(failed)??;
@@ -76,7 +76,7 @@ impl Surveyed {
             decoder.decode_into(&frame, &mut raw).map_err(io::Error::other)?;
             let first_seq = self.census.calls;
             self.census.block(&raw, &self.header.description);
-            // They are for who verifies.
+            // `verify` reports them.
             self.census.problems.clear();
             self.compressed_bytes += found.len;
             self.blocks.push(BlockEntry {
@@ -90,19 +90,19 @@ impl Surveyed {
         if self.at == end { Ok(()) } else { Err(io::Error::from(io::ErrorKind::InvalidData)) }
     }
 
-    /// The index of these blocks, without blobs.
+    /// Returns the index of these blocks, without blobs.
     pub fn index(&mut self) -> TraceIndex {
         let frame_ends = std::mem::take(&mut self.census.frame_ends);
         TraceIndex { blocks: std::mem::take(&mut self.blocks), frame_ends, blobs: None }
     }
 
-    /// Gaps that the stream tells of.
+    /// Returns the gaps that the stream states.
     pub fn gaps(&self) -> impl Iterator<Item = GapEntry> {
         self.census.gaps.iter().map(|(thread, gap)| GapEntry::told_by(*thread, gap))
     }
 
-    /// Adds the threads that are not in the books because another daemon closed theirs; of those whose
-    /// process did not come back, what is in the stream is all that is known.
+    /// Adds the threads whose accounts another daemon closed. For threads of a process that did not come back, the
+    /// stream is all that is known.
     pub fn add_accounts(&self, ledger: &mut Ledger) {
         let mut known: BTreeSet<u32> = ledger.threads.iter().map(|known| known.thread).collect();
         for account in &self.census.accounts {
@@ -125,7 +125,7 @@ impl Surveyed {
         }
     }
 
-    /// Process, thread id and name of a thread.
+    /// Returns process, thread id and name of a thread.
     fn who(&self, thread: u32) -> (u32, u32, String) {
         let track = self.census.tracker().thread_at(thread);
         track.map_or_else(Default::default, |it| (it.process, it.tid, name_text(&it.name)))

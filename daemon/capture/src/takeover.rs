@@ -1,5 +1,5 @@
-//! A capture that another daemon began: who was in it, who hands its rings over, and what is said of the time
-//! between.
+//! A capture that another daemon began: which processes were in it, which of them hand their rings over, and the seam
+//! in the trace.
 
 use gapii_abi::atom::Seam;
 use gapii_trace::rings::RingState;
@@ -8,21 +8,22 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use crate::process::Process;
 use crate::recover::Recovered;
 
-/// What is left of another daemon's capture.
+/// What another daemon left of its capture.
 #[derive(Debug)]
 pub struct Takeover {
     pub file: Recovered,
     began_ns: u64,
-    /// Processes with rings in the file that are alive.
+    /// Pids of the living processes that have rings in the file.
     expected: Vec<u32>,
-    /// Pids of those that have come, and when the first of them missed its daemon.
+    /// Pids of the processes that have handed their rings over, and the monotonic time at which the first of them
+    /// missed its daemon.
     came: Vec<u32>,
     lost_ns: Option<u64>,
     is_told: bool,
 }
 
 impl Takeover {
-    /// Begins to take over the capture of this file; which of its processes are alive is looked up now.
+    /// Begins to take over the capture of this file. Looks up which of its processes are alive.
     pub fn new(file: Recovered, now_ns: u64) -> Self {
         let has_rings = |process: u32| {
             file.rings.rings.iter().any(|ring| ring.process == process && !ring.is_over)
@@ -32,23 +33,23 @@ impl Takeover {
         Self { file, began_ns: now_ns, expected, came: Vec::new(), lost_ns: None, is_told: false }
     }
 
-    /// Whether somebody is missing among these.
+    /// Returns whether an expected process is not among these pids.
     pub fn lacks(&self, here: &[u32]) -> bool {
         self.expected.iter().any(|pid| !here.contains(pid))
     }
 
-    /// A process has handed its rings over.
+    /// Notes that a process has handed its rings over.
     pub fn came(&mut self, pid: u32, lost_ns: Option<u64>) {
         self.came.push(pid);
         self.lost_ns = self.lost_ns.into_iter().chain(lost_ns).min();
     }
 
-    /// Its rings, as the file has them.
+    /// Returns the process' rings, as the file states them.
     pub fn states(&self, process: &Process) -> Vec<RingState> {
         self.file.rings_of(process.segment()).copied().collect()
     }
 
-    /// What the stream says of the time between, once.
+    /// Returns the seam for the stream, the first time it is called.
     pub fn seam(&mut self) -> Option<Seam> {
         if std::mem::replace(&mut self.is_told, true) {
             return None;
@@ -58,10 +59,10 @@ impl Takeover {
         Some(Seam { from_ns, to_ns: self.began_ns, processes: self.came.len() as u32, absent })
     }
 
-    /// For the log.
+    /// Returns a description for the log.
     pub fn described(&self) -> String {
         let Recovered { blocks, seq, .. } = &self.file;
-        format!("goes on behind block {blocks} and command {seq} of another daemon")
+        format!("continues behind block {blocks} and command {seq} of another daemon")
     }
 }
 

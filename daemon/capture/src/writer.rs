@@ -1,7 +1,7 @@
 //! The thread that compresses blocks and writes them, so that the drain never waits for a file.
 //!
-//! Says which ring space may be reused, and only once the write that it waits for has returned.
-//! After an error it takes blocks only to say that they are not in the file.
+//! Reports ring space as free only after the write of its records has returned. After an error it takes blocks only
+//! to report that they are not in the file.
 
 use std::io;
 use std::sync::atomic::Ordering;
@@ -31,7 +31,7 @@ use crate::recover::Recovered;
 use crate::stream::{Block, MISSING_MAX};
 use crate::survey::{Survey, Surveyed};
 
-/// What came of it all.
+/// The outcome of a capture.
 #[derive(Debug, Default)]
 pub struct Written {
     pub footer: Footer,
@@ -43,7 +43,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// The same as clients hear it.
+    /// Returns the outcome as clients see it.
     pub fn summary(&self) -> Summary {
         let Footer { reason, totals, lost, processes, threads, in_flight, .. } = &self.footer;
         let thread = |index: u32| threads.iter().find(|thread| thread.thread == index);
@@ -82,9 +82,9 @@ impl Written {
     }
 }
 
-/// Ends of frames that an index lists; a longer trace has no index.
+/// Largest number of frame ends in an index. A longer trace has no index.
 const FRAME_ENDS_MAX: usize = 4 << 20;
-/// Room for blobs in an index; where more are sent, it lists none and readers look for them.
+/// Largest number of blobs in an index. If more are sent, it lists none, and readers find them in the blocks.
 const BLOB_ENTRIES_MAX: usize = BLOBS_MAX;
 
 /// Writes one trace.
@@ -95,20 +95,20 @@ pub struct Writer {
     frame: Vec<u8>,
     /// Format version of the trace.
     version: u32,
-    /// Where in its capture it begins.
+    /// Where in its capture the trace begins.
     from: KeptFrom,
     index: TraceIndex,
     totals: Totals,
-    /// Records in the file, per thread of the trace.
+    /// Number of records in the file, by thread of the trace.
     records: Vec<u64>,
-    /// Ends of frames in the file, per process of the trace.
+    /// Number of frame ends in the file, by process of the trace.
     frames: Vec<u64>,
-    /// The blobs in the file, in order. One that was sent twice is there twice.
+    /// The blobs in the file, in order. A blob that was sent twice is listed twice.
     blobs: Vec<BlobEntry>,
     lists_blobs: bool,
-    /// What blocks lack that stores should have had.
+    /// Contents that blocks lack and that stores should have had.
     unfilled: Vec<GapEntry>,
-    /// What other daemons wrote.
+    /// Survey of the blocks that other daemons wrote.
     survey: Option<Survey>,
     error: Option<OutputError>,
 }
@@ -135,7 +135,7 @@ impl Writer {
         })
     }
 
-    /// Writes a trace from its header to its footer: until [`Work::Finish`] comes.
+    /// Writes a trace from its header to its footer, until [`Work::Finish`] comes.
     pub fn run(
         mut self,
         header: &TraceHeader,
@@ -144,7 +144,7 @@ impl Writer {
         (progress, counter): (&Progress, &CounterMap),
     ) -> Written {
         if self.survey.is_none() {
-            // A header is more than a pipe holds.
+            // A header is longer than a pipe's buffer.
             backlog.set_writing(true);
             self.begin(header);
             backlog.set_writing(false);
@@ -157,11 +157,11 @@ impl Writer {
             }
             counter.ring_doorbell();
         }
-        // The drain went without a word; what is written stays readable.
+        // The drain ended without a word. What is written stays readable.
         Written { error: self.error, ..Written::default() }
     }
 
-    /// Does a piece of work; the last one, for [`Self::finish`], comes back.
+    /// Does a piece of work. Returns the last one, for [`Self::finish`].
     pub fn deal_with(
         &mut self,
         work: Work,
@@ -197,7 +197,7 @@ impl Writer {
         None
     }
 
-    /// Goes on with what other daemons wrote, the header among it.
+    /// Continues the trace that other daemons wrote, including its header.
     pub fn go_on(&mut self, header: &TraceHeader, recovered: &Recovered) -> io::Result<()> {
         self.version = header.version;
         (self.totals.blocks, self.totals.calls) = (recovered.blocks, recovered.seq);
@@ -235,7 +235,7 @@ impl Writer {
         }
     }
 
-    /// Notes what stores should have had of a block that is written.
+    /// Notes the contents that a written block lacks and that stores should have had.
     fn note_unfilled(&mut self, facts: &Facts) {
         let unfilled = facts.gaps.iter().filter(|gap| gap.cause == GapCause::Store);
         for gap in unfilled.filter(|_| self.error.is_none()) {
@@ -244,13 +244,12 @@ impl Writer {
     }
 
     fn tell(&self, progress: &Progress) {
-        // Relaxed: numbers for people; the drain looks again soon for an error, which is handed over at
-        // the end.
+        // Relaxed: numbers for people. The drain looks again soon for an error, which is passed on at the end.
         progress.file_bytes.store(self.output.len_bytes(), Ordering::Relaxed);
         progress.output_failed.store(self.error.is_some(), Ordering::Relaxed);
     }
 
-    /// Writes a block's frame, `ahead` if that was made already; returns its length.
+    /// Writes a block's frame, `ahead` if it was compressed in advance. Returns the frame's length.
     fn write_frame(&mut self, block: &Block, ahead: Option<&[u8]>) -> Result<u32, OutputError> {
         let frame = match ahead {
             Some(frame) => frame,
@@ -264,7 +263,7 @@ impl Writer {
         Ok(frame.len() as u32)
     }
 
-    /// Enters a block that is in the file.
+    /// Enters a written block into the index and the sums.
     fn enter(&mut self, facts: &Facts, compressed_len: u32) {
         for &(process, frame) in &facts.frame_ends {
             *counter_at(&mut self.frames, process) += 1;
@@ -274,7 +273,7 @@ impl Writer {
         }
         self.totals.memory.add(&facts.memory);
         for blob in &facts.blobs {
-            // One that begins before the file is not in it.
+            // A blob that begins before the file is not in it.
             let block = u64::from(blob.block).checked_sub(self.from.block);
             let Some(block) = block.and_then(|block| u32::try_from(block).ok()) else { continue };
             self.totals.memory.blob(blob.size);
@@ -320,7 +319,7 @@ impl Writer {
             match survey.finish(self.output.len_bytes()) {
                 Ok(surveyed) => self.take_over(surveyed, &mut ledger, &mut footer),
                 Err(error) => {
-                    // What can't be read again has no index and no books.
+                    // A part that cannot be read again has no index and no accounts.
                     self.note(Err(OutputError::Survey(error)));
                     return Written { footer, error: self.error, ..Written::default() };
                 }
@@ -329,7 +328,7 @@ impl Writer {
         end.in_flight.retain(|command| {
             self.records.get(command.thread as usize).is_some_and(|&records| records > 0)
         });
-        // After an error there may still be room for the little that is left to say.
+        // After an error there may still be room for the end of the trace.
         let can_end = self.error.is_none() || self.output.len_bytes() > 0 && self.output.is_whole();
         let ended = if can_end { self.write_end(&end) } else { Ok(()) };
         ledger.settle(&self.records);
@@ -371,7 +370,7 @@ impl Writer {
         }
     }
 
-    /// Takes the numbers of the whole file in the place of those since it was gone on with.
+    /// Replaces the numbers since the capture was continued by those of the whole file.
     fn take_over(&mut self, mut surveyed: Surveyed, ledger: &mut Ledger, footer: &mut Footer) {
         self.index = surveyed.index();
         surveyed.add_accounts(ledger);
@@ -409,7 +408,7 @@ impl Writer {
         footer.processes.sort_by_key(|process| process.process);
     }
 
-    /// Writes the last block, which holds nothing but the END record.
+    /// Writes the last block, which has only the END record.
     fn write_end(&mut self, end: &meta::End) -> Result<(), OutputError> {
         let first_seq = self.from.seq + self.totals.calls;
         let mut block = Block { first_seq, ..Block::default() };
@@ -418,13 +417,13 @@ impl Writer {
             .append_to(&mut block.raw);
         end.append_to(&mut block.raw);
         let compressed_len = self.write_frame(&block, None)?;
-        // It holds no memory.
+        // The block holds no memory.
         let facts = Facts::of(&block, self.totals.blocks as u32, &mut Collector::default());
         self.enter(&facts, compressed_len);
         Ok(())
     }
 
-    /// Writes index and footer; the footer alone where both don't fit.
+    /// Writes index and footer, or only the footer if both do not fit.
     fn write_tables(&mut self, footer: &Footer) -> Result<(), OutputError> {
         let mut indexed = Ok(None);
         if self.lists_blobs {
@@ -444,7 +443,7 @@ impl Writer {
     }
 }
 
-/// The counter at `index` of a list that grows as needed.
+/// Returns the counter at `index` of a list that grows as needed.
 fn counter_at(counters: &mut Vec<u64>, index: u32) -> &mut u64 {
     let index = index as usize;
     if counters.len() <= index {

@@ -1,28 +1,28 @@
-//! What the programs have done, written down beside them: whatever the daemon makes of it is held against this.
+//! What the simulated programs have done. The traces are compared with it.
 
 use std::collections::BTreeMap;
 
-/// All calls that were recorded, of all threads there ever were.
+/// All recorded calls of all threads that ever were.
 #[derive(Default)]
 pub struct Calls {
-    /// Moments: each has its own.
+    /// The last moment. Every event has its own.
     now: u64,
-    /// By thread, in its order.
+    /// Calls by thread, in the thread's order.
     threads: BTreeMap<u32, Vec<Call>>,
 }
 
 /// A recorded call.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
-    /// Which of its program's recordings it belongs to.
+    /// The recording of its program that the call belongs to.
     pub recording: u64,
     pub reserved: u64,
-    /// Nothing of it is seen before; none, where its program was killed first.
+    /// Moment of the call's publication. Nobody sees it before. `None`: its program was killed first.
     pub published: Option<u64>,
 }
 
 impl Calls {
-    /// The thread has room for its next call; that call's number in its thread.
+    /// Adds a call for which the thread has room. Returns the call's number in its thread.
     pub fn reserve(&mut self, thread: u32, recording: u64) -> u32 {
         let reserved = self.next_moment();
         let calls = self.threads.entry(thread).or_default();
@@ -42,7 +42,7 @@ impl Calls {
         self.threads.get(&thread)?.get(number as usize)
     }
 
-    /// Numbers of the calls that a thread has published in a recording.
+    /// Returns the numbers of the calls that a thread has published in a recording.
     pub fn published_in(&self, recording: u64) -> impl Iterator<Item = (u32, Vec<u32>)> + '_ {
         self.threads.iter().filter_map(move |(thread, calls)| {
             let is_of_it = |call: &Call| call.recording == recording && call.published.is_some();

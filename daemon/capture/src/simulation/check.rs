@@ -1,4 +1,4 @@
-//! Holds a trace against what the programs did.
+//! Compares a trace with what the programs did.
 
 use std::collections::BTreeMap;
 use std::io::BufReader;
@@ -9,10 +9,10 @@ use gapii_trace::{Footer, TraceReader, verify};
 use super::calls::Calls;
 use super::client::Client;
 
-/// What a capture has of a thread: the numbers of its calls, in the stream's order.
+/// The calls that a capture has of a thread, by number, in the stream's order.
 type Found = BTreeMap<u32, Vec<u32>>;
 
-/// A sentence where something is not as it should be.
+/// Returns a sentence that describes the first difference, if there is one.
 pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     let file = client.file.try_clone().map_err(|error| error.to_string())?;
     let mut reader = TraceReader::open(BufReader::new(file)).map_err(|error| error.to_string())?;
@@ -26,7 +26,7 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     let found = in_order(&mut reader, calls)?;
     let footer = reader.footer().ok_or("no footer")?;
     let restarted = footer.gaps.iter().find(|gap| gap.cause == GapCause::Restarted);
-    // Of one that is told to stop what is under way holds no ring space.
+    // The blocks on their way of a capture that is told to stop hold no ring space.
     if let (Some(gap), false) = (restarted, client.was_slow || client.is_stopped) {
         return Err(format!("a restart has lost what nobody had put aside: {gap:?}"));
     }
@@ -36,7 +36,7 @@ pub fn check(client: &Client, calls: &Calls) -> Result<(), String> {
     Ok(())
 }
 
-/// Reads all calls. Nothing is before what had been published when it was begun.
+/// Reads all calls. No call may stand before a call that had been published when it was begun.
 fn in_order(
     reader: &mut TraceReader<BufReader<std::fs::File>>,
     calls: &Calls,
@@ -67,7 +67,7 @@ fn in_order(
     Ok(found)
 }
 
-/// Of a capture without a gap: all calls of a thread are there from one of them on, up to one.
+/// Checks a capture without a gap: it has all calls of a thread from one of them on, up to one.
 fn check_whole(
     client: &Client,
     footer: &Footer,
@@ -90,7 +90,7 @@ fn check_whole(
     Ok(())
 }
 
-/// Whatever was published last in a recording that it had is there.
+/// Checks that the capture has the last calls that were published in its recordings.
 fn check_end(client: &Client, found: &Found, calls: &Calls) -> Result<(), String> {
     for recording in client.began.iter().flatten() {
         for (tid, published) in calls.published_in(*recording) {

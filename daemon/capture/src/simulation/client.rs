@@ -22,27 +22,27 @@ use crate::spill::Spill;
 use crate::taker::Taker;
 use crate::writer::Writer;
 
-/// Bytes in a ring: the smallest rings, which are full now and then.
+/// Size of a ring in bytes: the smallest, so that rings are full now and then.
 pub const RING_BYTES: u64 = 64 << 10;
 
-/// A capture, and who wants it.
+/// A capture, its output and its client.
 pub struct Client {
     pub capture: Arc<Capture>,
     pub file: File,
-    /// Recordings that were under way when it began.
+    /// Recordings that ran when the capture began.
     pub began: Vec<Option<u64>>,
-    /// It was there when its programs ended.
+    /// The capture ran when its programs ended.
     pub saw_the_end: bool,
-    /// None once the trace is written.
+    /// `None` once the trace is written.
     pub(super) writer: Option<Writer>,
     pub(super) backlog: Backlog,
     pub(super) spiller: Spiller,
     pub(super) done: Sender<Done>,
     pub(super) takes_nothing: bool,
-    /// It took nothing for a while, or did not want anything.
+    /// The client accepted nothing for a while, or had paused the capture.
     pub was_slow: bool,
     pub is_stopped: bool,
-    /// Its daemon was killed while it wrote what comes behind the stream: nobody goes on.
+    /// Its daemon was killed while it wrote what follows the stream, so nobody can continue the capture.
     pub has_no_footer: bool,
 }
 
@@ -119,7 +119,7 @@ impl Client {
         }
     }
 
-    /// The daemon dies, perhaps while it writes: of the next block there is all then, some, or nothing.
+    /// Kills the daemon, perhaps while it writes: the file then has all of the next block, a part of it, or nothing.
     pub(super) fn die(&mut self, random: &mut Random) {
         let before = self.len();
         if !self.takes_nothing && random.once_in(2) {
@@ -136,7 +136,8 @@ impl Client {
         self.file.metadata().expect("a file").len()
     }
 
-    /// Another daemon goes on in the file. `None`: it is at its end, or at the end of its writer.
+    /// Continues the capture in another daemon. Returns `None` if the capture had ended, or if its trace was at its
+    /// end.
     pub(super) fn go_on(&mut self, now_ns: u64) -> Option<Taker> {
         let recovered = match recover(&self.file, self.capture.plan.origin) {
             Ok(recovered) => recovered,
@@ -161,7 +162,7 @@ impl Client {
         TraceReader::open(file).is_ok_and(|reader| reader.footer().is_some())
     }
 
-    /// What that program did need not be in the trace to its end.
+    /// Notes that the trace need not have everything of this program.
     pub(super) fn forget(&mut self, program: usize) {
         if let Some(recording) = self.began.get_mut(program) {
             *recording = None;

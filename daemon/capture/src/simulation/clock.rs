@@ -1,10 +1,10 @@
-//! The time of a simulation, which moves only when the simulation says so.
+//! The clock of a simulation, which moves only when the simulation moves it.
 
 use std::cell::Cell;
 
 use crate::clock::Clock;
 
-/// When a simulation begins.
+/// The time at which a simulation begins.
 pub const BEGIN_NS: u64 = 1_000_000_000;
 
 /// Both clocks of the simulation that runs in this thread.

@@ -1,10 +1,9 @@
-//! The drain, the merge and what captures do with it, in one thread: programs, outputs and clients each take
-//! a step when a seed says so, and the clock moves when it says so. A seed that fails fails again, at the
-//! same step.
+//! Simulation of the drain, the merge and the captures in one thread: programs, outputs and clients each take a step
+//! when a seed says so, and the clock moves when the seed says so. A seed that fails fails again, at the same step.
 //!
-//! Programs write into real rings with the shim's own producers, between any two looks that the drain takes at
-//! them; outputs are files; what threads of the daemon do is done in steps here. Not simulated: sockets, the
-//! thread that compresses ahead, and how processors order memory, for which there are models in `ringbuf/tests`.
+//! Programs write into real rings with the shim's own producers, between any two looks that the drain takes at the
+//! rings. Outputs are files. The work of the daemon's threads is done in steps here. Not simulated: sockets, the
+//! thread that compresses in advance, and how processors order memory, which the models in `ringbuf/tests` cover.
 
 mod calls;
 mod check;
@@ -21,12 +20,12 @@ use crate::fault::Fault;
 use crate::fault::putting_in;
 use world::World;
 
-/// How long seeds are tried for, where nothing else is said.
+/// Default time for which seeds are tried.
 const SECONDS: u64 = 60;
 const SECONDS_VARIABLE: &str = "GAPII_SIMULATION_SECONDS";
-/// The one seed to try.
+/// The environment variable with the only seed to try.
 const SEED_VARIABLE: &str = "GAPII_SEED";
-/// Seeds in which a mistake that was put in has to show.
+/// Number of seeds within which an injected fault must show.
 const SEEDS_OF_FAULT: u64 = 2_000;
 
 fn number(variable: &str) -> Option<u64> {
@@ -37,7 +36,7 @@ fn unix_ns() -> u64 {
     SystemTime::UNIX_EPOCH.elapsed().expect("a calendar after 1970").as_nanos() as u64
 }
 
-/// What goes wrong with that seed.
+/// Returns what goes wrong with this seed, if anything does.
 fn failure(seed: u64, fault: Option<Fault>) -> Option<String> {
     putting_in::with(fault, || World::new(seed).run().err())
 }
@@ -48,7 +47,7 @@ fn seeds_keep_every_promise() {
         assert_eq!(failure(seed, None), None, "{SEED_VARIABLE}={seed}");
         return;
     }
-    // Always the same ones, unless somebody has more time: then new ones, which a failure names.
+    // Always the same seeds, unless more time is given: then new ones, which a failure names.
     let asked = number(SECONDS_VARIABLE);
     let first = asked.map_or(0, |_| unix_ns());
     let time = Duration::from_secs(asked.unwrap_or(SECONDS));

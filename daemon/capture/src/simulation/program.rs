@@ -1,4 +1,4 @@
-//! A program whose threads record as the shim's do, a piece at a time.
+//! A program whose threads record like the shim's, one piece at a time.
 
 use std::os::fd::AsFd;
 use std::sync::Arc;
@@ -16,31 +16,31 @@ use super::clock;
 use super::random::Random;
 use crate::process::{Counter, Descriptors, HandedOver, Orphan, Process};
 
-/// Threads of a program that record at once.
+/// Number of a program's threads that record at once.
 const THREADS: usize = 3;
-/// Name of its threads.
+/// Name of the program's threads.
 const NAME: [u8; 16] = *b"simulated\0\0\0\0\0\0\0";
 
-/// A program that is recorded.
+/// A simulated program.
 pub struct Program {
     pub process: Arc<Process>,
     counter: Counter,
     layout: SegmentLayout,
     segment: Segment,
     mode: ModeMap,
-    /// What they are maps of.
+    /// The memory files of these maps.
     fds: Descriptors,
     threads: Vec<Thread>,
-    /// The order that it follows.
+    /// Generation of the order that the program follows.
     generation: u64,
-    /// Which of its recordings runs; those of all programs have different numbers.
+    /// Number of the running recording, unique among all programs.
     recording: Option<u64>,
-    /// Everybody introduces himself again when it changes: at a recording's begin, and at a keyframe.
+    /// Threads introduce themselves again when it changes: at the beginning of a recording, and at a keyframe.
     epoch: u64,
     keyframes_made: u32,
     frames: u64,
     is_told_to_stop: bool,
-    /// The order up to which all are followed once the hooks are back.
+    /// Generation of the order up to which all are followed once the hooks are back.
     ends: u64,
     is_dead: bool,
     draw: u16,
@@ -50,10 +50,10 @@ pub struct Program {
 struct Thread {
     tid: u32,
     producer: Producer,
-    /// In which it has introduced itself.
+    /// The epoch in which the thread has introduced itself.
     epoch: u64,
     open: Option<Open>,
-    /// It has swapped, and the leave record is due.
+    /// The thread has swapped, and the leave record is due.
     leaves: bool,
 }
 
@@ -99,18 +99,18 @@ impl Program {
         self.recording
     }
 
-    /// Ends it between two instructions of each of its threads.
+    /// Kills the program between two instructions of each of its threads.
     pub fn kill(&mut self) {
         self.is_dead = true;
     }
 
-    /// Whether a daemon that comes in the place of its own has something to go on with.
+    /// Returns whether a daemon that replaces the program's own has something to continue.
     pub fn is_recorded(&self) -> bool {
         let is_told = self.mode.settings().is_some_and(|(_, told)| told.mode == Mode::Capturing);
         is_told && self.mode.takers() > 0
     }
 
-    /// Another daemon takes its rings over; the capture for which they were begun.
+    /// Hands the rings over to another daemon. Returns the capture for which they were begun.
     pub fn hand_over(&mut self) -> CaptureId {
         let handed_over = HandedOver {
             counter: self.counter.fd.try_clone().expect("a descriptor"),
@@ -134,7 +134,7 @@ impl Program {
         capture
     }
 
-    /// Its daemon is gone, which had not recorded it: says hello to another.
+    /// Connects to another daemon, because its own is gone and had not recorded the program.
     pub fn begin_anew(&mut self) {
         self.threads.drain(..).for_each(|mut thread| thread.producer.retire());
         (self.process, self.fds) = connect(self.process.index, &self.counter, self.layout);
@@ -144,7 +144,7 @@ impl Program {
         (self.recording, self.is_told_to_stop) = (None, false);
     }
 
-    /// Goes a piece further. `next` is the next thread's or recording's number.
+    /// Takes a step. `next` is the number of the next thread or recording.
     pub fn step(&mut self, random: &mut Random, calls: &mut Calls, next: &mut u32) {
         if self.is_dead {
             return;
@@ -176,7 +176,7 @@ impl Program {
         }
     }
 
-    /// Comes to its end in good order, as far as it can at once. True: it has.
+    /// Ends in good order, as far as that is possible at once. Returns whether the program has ended.
     pub fn exit(&mut self, calls: &mut Calls) -> bool {
         while let Some(at) = self.threads.iter().position(|thread| thread.open.is_some()) {
             self.publish(at, calls);
@@ -194,7 +194,7 @@ impl Program {
             return;
         }
         match settings.mode {
-            // One that still records ends that first, and has not followed this order then.
+            // A program that still records ends that first, and has not followed this order then.
             Mode::Capturing if self.recording.is_some() => {
                 self.is_told_to_stop = true;
                 self.ends = generation - 1;
@@ -216,7 +216,7 @@ impl Program {
         }
     }
 
-    /// A thread that has something open: when it is told to stop any, else perhaps one.
+    /// Returns a thread with an open record: any if the program is told to stop, otherwise perhaps one.
     fn next_to_publish(&self, random: &mut Random) -> Option<usize> {
         let open = |thread: &Thread| thread.open.is_some();
         let at = self.threads.iter().position(open)?;
@@ -230,7 +230,7 @@ impl Program {
     fn publish(&mut self, at: usize, calls: &mut Calls) {
         let Thread { tid, producer, open, .. } = &mut self.threads[at];
         let Some(Open { reservation, number }) = open.take() else { return };
-        // SAFETY: the last reservation, whose payload is written.
+        // SAFETY: this is the last reservation, and its payload is written.
         unsafe { producer.publish(reservation) };
         producer.finish();
         calls.publish(*tid, number);
@@ -250,7 +250,7 @@ impl Program {
         thread.open = Some(Open { reservation, number });
     }
 
-    /// Ends a frame; at its end there may be a keyframe.
+    /// Ends a frame, perhaps with a keyframe.
     fn swap(&mut self, at: usize) {
         if self.threads[at].open.is_some() || !self.leave_swap(at) || !self.introduce(at) {
             return;
@@ -273,7 +273,7 @@ impl Program {
         }
     }
 
-    /// Writes the leave record that is due, if there is one. False: there is no room.
+    /// Writes the leave record that is due, if there is one. Returns false if the ring has no room.
     fn leave_swap(&mut self, at: usize) -> bool {
         let thread = &mut self.threads[at];
         if !thread.leaves {
@@ -290,7 +290,7 @@ impl Program {
         true
     }
 
-    /// Has a thread a ring, and has it said there who it is? If not it does so. False: not yet.
+    /// Makes sure that a thread has a ring and has introduced itself there. Returns false if it could not yet.
     fn introduce(&mut self, at: usize) -> bool {
         let thread = &mut self.threads[at];
         if !thread.producer.is_attached() {
@@ -315,7 +315,7 @@ impl Program {
         thread.epoch == self.epoch
     }
 
-    /// Puts the hooks back, once that can be said.
+    /// Puts the hooks back, once the ring has room to say so.
     fn end(&mut self, reason: ProcessEnd) {
         let payload = atom::CaptureEnd { reason, frames: self.frames }.encode();
         let attached = |thread: &Thread| thread.producer.is_attached();
@@ -327,7 +327,7 @@ impl Program {
                 return;
             }
         }
-        // Release: pairs with the daemon's acquire: whoever sees it sees all records.
+        // Release: pairs with the daemon's acquire, so that a drain that sees it sees all records.
         self.segment.header().ended_generation.store(self.ends, Ordering::Release);
         self.threads.iter_mut().for_each(|thread| thread.leaves = false);
         self.recording = None;
@@ -354,11 +354,11 @@ impl Thread {
         Self { tid, producer: Producer::detached(), epoch: 0, open: None, leaves: false }
     }
 
-    /// Room for a record, if there is some.
+    /// Reserves room for a record, if there is some.
     fn reserve(&mut self, id: u16, flags: u16, payload_len: usize) -> Option<Reservation> {
         let len = 8 + payload_len as u32;
         loop {
-            // SAFETY: attached, or there is no room; the header claims 8 bytes and the payload.
+            // SAFETY: the producer is attached, or reserving fails; the header claims 8 bytes and the payload.
             if let Some(reservation) = unsafe { self.producer.reserve(Header::new(id, flags, len)) }
             {
                 return Some(reservation);
@@ -370,12 +370,12 @@ impl Thread {
         }
     }
 
-    /// Writes a record at once, if there is room.
+    /// Writes a whole record, if the ring has room.
     fn write(&mut self, id: u16, flags: u16, payload: &[u8]) -> bool {
         let Some(reservation) = self.reserve(id, flags, payload.len()) else { return false };
         // SAFETY: the reservation has room for the payload, and nobody else writes there.
         unsafe { reservation.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
-        // SAFETY: the last reservation, whose payload is written.
+        // SAFETY: this is the last reservation, and its payload is written.
         unsafe { self.producer.publish(reservation) }
     }
 }

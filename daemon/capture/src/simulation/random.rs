@@ -1,4 +1,4 @@
-//! Numbers that a seed decides (splitmix64).
+//! Pseudo-random numbers from a seed (splitmix64).
 
 /// A sequence of pseudo-random numbers.
 pub struct Random(u64);
@@ -9,7 +9,7 @@ impl Random {
         Self(seed)
     }
 
-    /// Below `limit`, which is not zero.
+    /// Returns a number below `limit`, which must not be 0.
     pub fn below(&mut self, limit: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut word = self.0;
@@ -18,7 +18,7 @@ impl Random {
         (word ^ (word >> 31)) % limit
     }
 
-    /// Once in so many times.
+    /// Returns true once in `times` calls, on average.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

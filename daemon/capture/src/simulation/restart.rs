@@ -1,4 +1,4 @@
-//! The daemon is killed, and another takes its place: with files and rings, and nothing else.
+//! The daemon is killed, and another one replaces it, which has only files and rings.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ struct Back {
 }
 
 impl World {
-    /// Kills the daemon, perhaps in the middle of writes, and has another go on with all that it can.
+    /// Kills the daemon, perhaps in the middle of writes, and lets another one continue all that it can.
     pub(super) fn restart(&mut self) {
-        // Without a drain nothing is captured.
+        // Nothing is captured without a drain.
         if self.drain.take().is_none() {
             return;
         }
@@ -39,7 +39,7 @@ impl World {
         self.send_away(&programs);
     }
 
-    /// Programs that are recorded hand their rings over; the others begin anew.
+    /// Recorded programs hand their rings over, and the others connect anew.
     fn come_back(&mut self) -> Vec<Back> {
         let programs = &mut *self.programs.borrow_mut();
         let mut backs = Vec::new();
@@ -52,13 +52,13 @@ impl World {
             if !program.is_dead() {
                 program.begin_anew();
             }
-            // What the daemon had of it is gone.
+            // The records that only the daemon had are lost.
             self.captures.iter_mut().for_each(|client| client.forget(at));
         }
         backs
     }
 
-    /// Has the drain give its records to a capture; the first one brings it.
+    /// Adds a continued capture to the drain; the first one brings the drain.
     fn drain_for(&mut self, at: usize, taker: Taker) -> Arc<Capture> {
         let handle = match &self.drain {
             Some((handle, _)) => {
@@ -76,7 +76,7 @@ impl World {
         capture
     }
 
-    /// Each capture with the programs of its file, as the session does it.
+    /// Brings each capture together with the programs of its file, as the session does.
     fn bring_together(&self, captures: Vec<Arc<Capture>>, programs: &[Back]) {
         for capture in &captures {
             let is_of = |back: &&Back| capture.is_of(&back.process, back.capture);
@@ -92,7 +92,7 @@ impl World {
             }
             capture.all_joined();
         }
-        // Who had asked asks again.
+        // Clients repeat their requests.
         let is_stopped = |capture: &&Arc<Capture>| {
             self.captures.iter().any(|it| it.is_stopped && Arc::ptr_eq(&it.capture, capture))
         };
@@ -101,7 +101,7 @@ impl World {
         }
     }
 
-    /// Programs that nobody wants any more begin anew.
+    /// Programs that no capture wants connect anew.
     fn send_away(&mut self, backs: &[Back]) {
         let programs = &mut *self.programs.borrow_mut();
         for back in backs.iter().filter(|back| back.process.drain().is_none()) {

@@ -1,4 +1,4 @@
-//! All there is in a simulation, and who takes the next step.
+//! A simulated world: programs, a drain, captures; and whose turn it is.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -21,19 +21,19 @@ use crate::plan::Plan;
 use crate::process::Counter;
 use crate::spill::{Spill, SpillRoom};
 
-/// Steps before everybody comes to an end.
+/// Number of steps before all programs end.
 const STEPS: u64 = 4_000;
-/// Steps within which they have.
+/// Number of steps within which all have ended.
 const ENDING_STEPS: u64 = 20_000;
-/// Before that, those within which every capture has begun with every program of its own.
+/// Number of steps before that within which every capture has begun with all its programs.
 const BEGINNING_STEPS: u64 = 20_000;
 const SLOTS: u32 = 4;
 const PROGRAMS: u64 = 3;
 const CAPTURES: usize = 3;
-/// Room of each capture for what its output does not take: not much.
+/// Room of each capture in its temporary file: little.
 const SPILL_BYTES: u64 = 20_000;
 
-/// The programs, which go on while the drain looks at them.
+/// The programs, which continue while the drain looks at them.
 pub(super) struct Programs {
     random: Random,
     calls: Calls,
@@ -94,7 +94,7 @@ impl World {
         }
     }
 
-    /// Goes through all of it; a sentence where something is not as it should be.
+    /// Runs the whole simulation. Returns a sentence that describes the first fault, if there is one.
     pub fn run(mut self) -> Result<(), String> {
         let programs = Rc::clone(&self.programs);
         set_between_looks(Some(Rc::new(move || programs.borrow_mut().go_on())));
@@ -130,7 +130,7 @@ impl World {
             980..988 => self.hold_up(),
             988..989 => self.kill(),
             989..990 => self.restart(),
-            // Nothing for a while.
+            // Nothing happens for a while.
             _ => {
                 let ns = self.random.below(300_000_000);
                 self.advance(ns);
@@ -151,7 +151,7 @@ impl World {
         }
     }
 
-    /// Has an output take something.
+    /// Lets an output accept something.
     fn write(&mut self) {
         if let Some(client) = self.any_client().filter(|client| !client.takes_nothing) {
             client.write();
@@ -175,7 +175,7 @@ impl World {
         }
     }
 
-    /// Begins a capture of some programs: all, where there is no other.
+    /// Begins a capture of some programs, or of all if there is no other capture.
     fn start(&mut self) {
         if self.captures.iter().filter(|client| client.writer.is_some()).count() >= CAPTURES {
             return;
@@ -224,7 +224,7 @@ impl World {
         self.captures.push(client);
     }
 
-    /// Any client whose trace is not written yet.
+    /// Returns any client whose trace is not written yet.
     fn any_client(&mut self) -> Option<&mut Client> {
         let clients = self.captures.iter_mut().filter(|client| client.writer.is_some());
         let mut clients: Vec<_> = clients.collect();
@@ -249,7 +249,7 @@ impl World {
         }
     }
 
-    /// An output takes nothing from now on, or takes all again.
+    /// Lets an output accept nothing from now on, or everything again.
     fn hold_up(&mut self) {
         if let Some(client) = self.any_client() {
             client.was_slow = true;
@@ -260,7 +260,7 @@ impl World {
     fn kill(&mut self) {
         let mut programs = self.programs.borrow_mut();
         let at = self.random.below(programs.all.len() as u64) as usize;
-        // One of them lives to the end.
+        // One of the programs lives to the end.
         if at > 0 && !programs.all[at].is_dead() {
             programs.all[at].kill();
             self.tell_gone(at as u32);
@@ -274,8 +274,8 @@ impl World {
         }
     }
 
-    /// Captures begin that have not yet. Programs come to their end, and with them the captures of those who
-    /// take them; then of those, too, whose outputs have taken nothing so far.
+    /// Ends the simulation: captures begin that have not, programs end, and with them their captures, first those
+    /// whose outputs accept data, then the others.
     fn end(&mut self) -> Result<(), String> {
         for client in &mut self.captures {
             client.saw_the_end = client.writer.is_some() && !client.is_stopped;
@@ -295,7 +295,7 @@ impl World {
         Ok(())
     }
 
-    /// Goes on until no capture waits for its beginning; those aside whose output takes nothing.
+    /// Runs until no capture waits for its beginning, except for those whose output accepts nothing.
     fn all_begin(&mut self) -> bool {
         let waits =
             |world: &Self| world.drain.as_ref().is_some_and(|(_, drain)| drain.has_waiting());
@@ -311,7 +311,7 @@ impl World {
         false
     }
 
-    /// Goes on until the traces of these are written.
+    /// Runs until the traces of these captures are written.
     fn come_to_an_end(&mut self, of: impl Fn(&Client) -> bool) -> bool {
         for _ in 0..ENDING_STEPS {
             self.advance(1_000_000);
@@ -327,7 +327,7 @@ impl World {
             let mut clients = self.captures.iter().filter(|it| of(it));
             let all_dead = self.programs.borrow().all.iter().all(Program::is_dead);
             if all_dead && clients.all(|client| client.writer.is_none()) {
-                // Who has the last ring space hears that it is free.
+                // The holder of the last ring space learns that it is free.
                 (0..4).for_each(|_| self.drain());
                 return true;
             }
@@ -335,7 +335,7 @@ impl World {
         false
     }
 
-    /// True: it has just ended.
+    /// Lets a program end, as far as it can. Returns whether it has just ended.
     fn end_program(&self, at: usize) -> bool {
         let programs = &mut *self.programs.borrow_mut();
         let program = &mut programs.all[at];

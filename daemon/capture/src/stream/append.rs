@@ -1,4 +1,4 @@
-//! Appending records to a stream: blocks are opened, filled and sealed.
+//! Appending records to a stream: opens, fills and seals blocks.
 
 use std::sync::Arc;
 
@@ -19,10 +19,10 @@ use crate::selection::is_landmark;
 use crate::store::Store;
 
 impl StreamBuilder {
-    /// Appends a run, and gives `full` every block that it fills.
+    /// Appends a run, and passes every block that it fills to `full`.
     ///
-    /// After a refusal the records before the refused one are in the stream, and at a process' limit of
-    /// frames those before it.
+    /// After a refusal the stream has the records before the refused one, and at a process' limit of frames those
+    /// before the limit.
     pub fn append(
         &mut self,
         run: Run<'_>,
@@ -45,7 +45,7 @@ impl StreamBuilder {
             }
             let is_keyframe = header_at(run.records, at).id() == KEYFRAME;
             if is_keyframe {
-                // Blocks before it are not needed by who begins there.
+                // A reader that begins at the keyframe does not need the blocks before it.
                 self.flush(full);
                 self.forget_what_is_described(run.ring);
             }
@@ -78,7 +78,7 @@ impl StreamBuilder {
         }
     }
 
-    /// Where the records from `at` on begin to belong to the stream.
+    /// Returns where the records from `at` on begin to belong to the stream.
     #[inline]
     fn pass_over(&mut self, run: &Run<'_>, mut at: usize) -> usize {
         let ring = &mut self.rings[run.ring.0 as usize];
@@ -114,8 +114,8 @@ impl StreamBuilder {
         at
     }
 
-    /// Bytes of a ring do not belong to the stream. An open block keeps their space from being reused; where
-    /// blocks say how far the rings are, one is to say so.
+    /// Notes bytes of a ring that do not belong to the stream. An open block keeps their space from being reused. If
+    /// blocks state the rings' places, a block is opened to state this one.
     fn note_passed(&mut self, ring: RingKey, bytes: usize, now_ns: u64) {
         if self.handover.states_rings {
             self.open_block(now_ns);
@@ -126,16 +126,16 @@ impl StreamBuilder {
         }
     }
 
-    /// The stamp that a record must say in the stream, and does not in the ring.
+    /// Returns the stamp that a record must have in the stream, if it has none in the ring.
     fn owed_stamp(&self, ring: RingKey, header: Header) -> Option<u64> {
         let owed = self.rings[ring.0 as usize].owed_stamp?;
-        // One that is as long as any may be has to do without.
+        // A record of the largest length cannot get a stamp.
         let has_room = header.len_untrusted() <= RECORD_LEN_MAX - 8;
         let says_none = header.id() < atom::META_FIRST && !header.is_stamped();
         (has_room && says_none).then_some(owed)
     }
 
-    /// Appends records to the block; one that is to say a stamp comes alone.
+    /// Appends records to the block. A record that gets a stamp comes alone.
     fn copy(&mut self, records: &[u8], stamp: Option<u64>) {
         let raw = &mut self.open.block.raw;
         match (stamp, records.split_at_checked(8)) {
@@ -148,7 +148,7 @@ impl StreamBuilder {
         }
     }
 
-    /// Gives `full` the open block, if there is one.
+    /// Passes the open block to `full`, if there is one.
     pub fn flush(&mut self, full: &mut impl FnMut(Block)) {
         if self.open.is_open {
             self.seal(full);
@@ -190,14 +190,14 @@ impl StreamBuilder {
         }
         self.figures.raw_bytes += (block.raw.len() + block.unfilled_bytes) as u64;
         if block.unfilled_bytes > 0 {
-            // Many of these may wait, and they are short until they are filled.
+            // Many such blocks may wait, and they are short until they are filled.
             block.raw.shrink_to_fit();
         }
         self.open.is_open = false;
         full(block);
     }
 
-    /// Makes the thread of the ring's next records the current one, and says so in the stream.
+    /// Makes the thread of the ring's next records the current one, and states that in the stream.
     pub(super) fn enter_thread(&mut self, ring: RingKey, records: &[u8]) -> Result<u32, Refusal> {
         let thread = match self.rings[ring.0 as usize].thread {
             Some(owner) => owner,
@@ -238,18 +238,18 @@ impl StreamBuilder {
             .append_to(&mut self.open.block.raw);
     }
 
-    /// Looks at the records from `start` on, to the block's end or the run's.
+    /// Takes records from `start` on, to the block's end or the run's.
     fn walk(&mut self, index: u32, run: &Run<'_>, start: usize) -> Walk {
         let records = run.records;
         let raw_len = self.open.block.raw.len();
         let room = self.block_bytes.saturating_sub(raw_len);
         let limit = records.len().min(start + room.max(1));
-        // As readers know it: what was left out may have said later ones.
+        // As readers know it: records that were left out may have had later stamps.
         let mut stamp = self.threads[index as usize].stamp;
         let (mut at, mut count, mut calls) = (start, 0, 0);
         let mut last_command = None;
         let (mut refused, mut is_last) = (Ok(()), false);
-        // What is not plain is looked at record by record.
+        // Records that are not plain are taken one by one.
         let limit = if self.is_plain(run.ring) { limit } else { start + 1 };
         while at < limit {
             let header = header_at(records, at);
@@ -307,7 +307,7 @@ impl StreamBuilder {
         Walk { end: at, refused, is_last }
     }
 
-    /// The store that a record has to do with.
+    /// Returns the store that a record refers to, and the store's number in the record.
     fn store_of(&self, ring: RingKey, header: Header, record: &[u8]) -> Option<(Arc<Store>, u64)> {
         if !is_for_store(header) && header.id() != STORED {
             return None;
@@ -327,7 +327,7 @@ impl StreamBuilder {
             || self.processes[ring.process.0 as usize].selection.is_none()
     }
 
-    /// True if the process' part has come to its end.
+    /// Counts the end of a frame. Returns whether the process' part ends there.
     fn end_frame(&mut self, ring: RingKey) -> bool {
         let process = &mut self.processes[self.rings[ring.0 as usize].process.0 as usize];
         // A process with a record has an index.
@@ -357,7 +357,7 @@ struct Walk {
     is_last: bool,
 }
 
-/// The THREAD record that the records begin with, if they do.
+/// Returns the THREAD record that the records begin with, if they do.
 fn new_thread(records: &[u8]) -> Result<Option<atom::Thread>, Refusal> {
     let header = header_at(records, 0);
     if header.id() != atom::THREAD {

@@ -10,27 +10,27 @@ use super::thread::ThreadLabel;
 use super::words::{header_at, is_for_store, word_at};
 use crate::store::Store;
 
-/// A finished block, and what has to be known of it without reading it.
+/// A finished block, and facts that are needed without reading it.
 #[derive(Clone, Debug, Default)]
 pub struct Block {
     pub raw: Vec<u8>,
-    /// Commands that took effect before the block, and in it.
+    /// Number of commands that took effect before the block, and in it.
     pub first_seq: u64,
     pub seqs: u32,
-    /// Per thread, the records of it in the block.
+    /// Number of records of each thread in the block.
     pub records: Vec<(u32, u64)>,
     /// Ends of frames: process and number, as in the trace's index.
     pub frame_ends: Vec<(u32, u64)>,
     /// The records that hold memory, in order.
     pub memory: Vec<Memory>,
-    /// Bytes that some of them only name, and that are still to come; see [`fill`](crate::fill).
+    /// Bytes that some of these records only name and that are filled in later; see [`fill`](crate::fill).
     pub unfilled_bytes: usize,
     pub threads: Vec<ThreadLabel>,
-    /// What its records say was lost.
+    /// Gaps that the block's records state.
     pub gaps: Vec<GapEntry>,
-    /// Its first record of an application is a keyframe.
+    /// The block's first record of an application is a keyframe.
     pub is_keyframe: bool,
-    /// For how long a thread was held for a snapshot, at most, in microseconds, and what that leaves out.
+    /// The longest time that a thread was held for a snapshot, in microseconds, and what the snapshot leaves out.
     pub held_us: u64,
     pub missing: Vec<String>,
     /// Ring space below the index may be reused once the block is safe.
@@ -41,14 +41,15 @@ pub struct Block {
 #[derive(Clone, Debug)]
 pub struct Memory {
     pub thread: u32,
-    /// Where in the block it begins.
+    /// Offset of the record in the block.
     pub at: u32,
-    /// What it names is in this store, or it is a piece of what the store of that number is to hold.
+    /// The store that has the named contents, or that is to hold the piece, and the store's number.
     pub store: Option<(Arc<Store>, u64)>,
 }
 
 impl Block {
-    /// Takes what is said to a store out of the records from that one on: streams know of none.
+    /// Removes what is addressed to a store from the records that hold memory, from `first_memory` on: traces know no
+    /// stores.
     pub(super) fn strip_stores(&mut self, first_memory: usize) {
         for memory in &self.memory[first_memory..] {
             let at = memory.at as usize;

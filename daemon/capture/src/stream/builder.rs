@@ -1,4 +1,4 @@
-//! `StreamBuilder`: what a stream consists of, and what can be asked of it.
+//! The builder of a stream: its parts, and questions about it.
 
 use std::sync::Arc;
 
@@ -19,11 +19,11 @@ use crate::plain::PlainPayloads;
 use crate::selection::Selection;
 use crate::store::Store;
 
-/// The block that is open, or that was last.
+/// The open block, or the last one.
 #[derive(Default)]
 pub(super) struct OpenBlock {
     pub(super) block: Block,
-    /// The block's number, from 1 on, so that 0 is no block.
+    /// Number of the block, counted from 1, so that 0 is no block.
     pub(super) number: u64,
     pub(super) is_open: bool,
     pub(super) opened_ns: u64,
@@ -37,10 +37,10 @@ pub(super) struct OpenBlock {
     pub(super) passed_bytes: usize,
 }
 
-/// What a stream says for a daemon that takes over, or took over itself.
+/// What a stream states for a daemon that may continue it, and what it took from one that it continues.
 #[derive(Default)]
 pub(super) struct Handover {
-    /// Blocks end with how far the rings are.
+    /// Blocks state the places of the rings at their end.
     pub(super) states_rings: bool,
     pub(super) is_paused: bool,
     /// The next block begins with this seam.
@@ -51,7 +51,7 @@ pub(super) struct Handover {
     pub(super) absent: Vec<RingState>,
 }
 
-/// Puts merged records into blocks; see the module.
+/// Puts merged records into blocks; see the module's documentation.
 pub struct StreamBuilder {
     /// A block is full from this many bytes on.
     pub(super) block_bytes: usize,
@@ -70,8 +70,8 @@ pub struct StreamBuilder {
 }
 
 impl StreamBuilder {
-    /// Blocks are full at `block_bytes`: a record more, and what is stated, can come on top. Only in a
-    /// timed capture do records have times.
+    /// Makes a builder. Blocks are full at `block_bytes`; one more record, and what the block states, can come on
+    /// top. Records have times only in a timed capture.
     pub fn new(block_bytes: usize, is_timed: bool) -> Self {
         Self {
             block_bytes,
@@ -88,7 +88,7 @@ impl StreamBuilder {
         }
     }
 
-    /// Tells of a process. It has a place in the trace from its first record on.
+    /// Adds a process. It gets an index in the trace with its first record.
     pub fn add_process(&mut self, pid: u32, start_ns: u64, name: &[u8]) -> ProcessKey {
         self.processes.push(StreamProcess {
             pid,
@@ -99,24 +99,24 @@ impl StreamBuilder {
         ProcessKey(self.processes.len() as u32 - 1)
     }
 
-    /// What holds the process' blobs from one capture to the next.
+    /// Sets the store that holds the process' blobs from one capture to the next.
     pub fn set_store(&mut self, process: ProcessKey, store: Arc<Store>) {
         self.processes[process.0 as usize].store = Some(store);
     }
 
-    /// Of processes that are selected from here on only that belongs to the stream which the filter wants.
+    /// Sets the filter for processes that are selected from now on.
     pub fn set_filter(&mut self, filter: Filtering) {
         self.filter = Some(Arc::new(filter));
     }
 
-    /// From here on of a process only that belongs to the stream which is new to one that has begun so.
-    /// To be said before its rings are.
+    /// Lets only those records of a process into the stream from now on that are new to a stream which begins like
+    /// this. Must be called before the process' rings are set.
     pub fn select(&mut self, process: ProcessKey, begin: Begin) {
         let selection = Selection::new(begin, self.filter.clone());
         self.processes[process.0 as usize].selection = Some(selection);
     }
 
-    /// Behind a gap: a process' part goes on at the keyframe that is appended next, as if it began there.
+    /// Continues a process' part behind a gap, at the keyframe that is appended next, as if the part began there.
     pub fn resume(&mut self, process: ProcessKey) {
         let mut selection = Selection::resuming(self.filter.clone());
         for ring in self.rings.iter_mut().filter(|ring| ring.process == process) {
@@ -126,19 +126,19 @@ impl StreamBuilder {
         self.processes[process.0 as usize].selection = Some(selection);
     }
 
-    /// Ends a process' part in the stream behind the end of its frame of that number, or of its next one.
+    /// Ends a process' part in the stream at the end of its frame with this number, or of its next frame.
     pub fn limit_frames(&mut self, process: ProcessKey, frames: u64) {
         self.processes[process.0 as usize].frame_limit = Some(frames);
     }
 
-    /// Whether a process' part has come to its end so.
+    /// Returns whether a process' part has ended at its limit of frames.
     pub fn is_at_limit(&self, process: ProcessKey) -> bool {
         let StreamProcess { frames, frame_limit, .. } = self.processes[process.0 as usize];
         frame_limit.is_some_and(|limit| frames >= limit)
     }
 
-    /// Tells of a ring of a process, whose next record starts at `place` or behind padding there. Its key
-    /// may have been another ring's, which has ended.
+    /// Sets a ring of a process. Its next record starts at `place`, or behind padding there. The key may have been
+    /// that of another ring, which has ended.
     pub fn set_ring(
         &mut self,
         ring: RingKey,
@@ -161,13 +161,13 @@ impl StreamBuilder {
             note: RingNote::default(),
         };
         if self.rings.len() <= at {
-            // Keys between are of rings of which this stream has nothing.
+            // Keys in between are of rings of which this stream has nothing.
             self.rings.resize(at + 1, ring);
         }
         self.rings[at] = ring;
     }
 
-    /// The next record of the ring is of another thread. Returns how many records of the last one did not
+    /// Ends the ring's owner: the next record is of another thread. Returns how many of the owner's records did not
     /// belong to the stream.
     pub fn end_thread(&mut self, ring: RingKey) -> u64 {
         let ring = &mut self.rings[ring.0 as usize];
@@ -176,17 +176,17 @@ impl StreamBuilder {
         std::mem::take(&mut ring.left_out)
     }
 
-    /// Records of the ring's thread, so far, that do not belong to the stream.
+    /// Returns how many records of the ring's thread, so far, do not belong to the stream.
     pub fn left_out(&self, ring: RingKey) -> u64 {
         self.rings[ring.0 as usize].left_out
     }
 
-    /// Whether the open block has something of the ring.
+    /// Returns whether the open block has records of the ring.
     pub fn has_open(&self, ring: RingKey) -> bool {
         self.open.is_open && self.rings[ring.0 as usize].released_in == self.open.number
     }
 
-    /// Gives the ring a new owner, with a place in the trace.
+    /// Gives the ring a new owner. Returns the owner's index in the trace.
     pub fn begin_thread(
         &mut self,
         ring: RingKey,
@@ -203,7 +203,7 @@ impl StreamBuilder {
         Ok(thread)
     }
 
-    /// The thread that owns the ring, by its index in the trace.
+    /// Returns the thread that owns the ring, by its index in the trace.
     pub fn thread_of(&self, ring: RingKey) -> Option<u32> {
         self.rings[ring.0 as usize].thread
     }
@@ -218,7 +218,7 @@ impl StreamBuilder {
         &self.processes[process.0 as usize]
     }
 
-    /// Gives the process a place in the trace though it has no record there.
+    /// Returns the process' index in the trace. Gives it one even if it has no record there.
     pub fn place(&mut self, process: ProcessKey) -> u32 {
         let process = &mut self.processes[process.0 as usize];
         *process.index.get_or_insert_with(|| {
@@ -227,68 +227,68 @@ impl StreamBuilder {
         })
     }
 
-    /// Returns the gaps that records of the stream tell of.
+    /// Returns the gaps that records of the stream state.
     pub fn gaps(&self) -> &[GapEntry] {
         &self.figures.gaps
     }
 
-    /// Whether the stream begins with what there was.
+    /// Returns whether the stream begins with a snapshot.
     pub fn has_snapshot(&self) -> bool {
         self.figures.snapshot
     }
 
-    /// Whether a thread's last command describes what it found.
+    /// Returns whether a thread is writing a snapshot, by its last command.
     pub fn is_describing(&self) -> bool {
         let describes = |last: &LastCommand| last.flags & SETUP != 0;
         self.threads.iter().any(|thread| thread.last_command.as_ref().is_some_and(describes))
     }
 
-    /// For how long a thread was held for that, at most, in microseconds.
+    /// Returns the longest time that a thread was held for a snapshot, in microseconds.
     pub fn held_us(&self) -> u64 {
         self.figures.held_us
     }
 
-    /// What that leaves out.
+    /// Returns what snapshots leave out, one sentence each.
     pub fn missing(&self) -> &[String] {
         &self.figures.missing
     }
 
-    /// Commands that took effect.
+    /// Returns the number of commands that took effect.
     pub fn calls(&self) -> u64 {
         self.figures.calls
     }
 
-    /// The same of the program's own that do not belong to the stream.
+    /// Returns how many of the program's own commands do not belong to the stream.
     pub fn left_out_calls(&self) -> u64 {
         self.figures.left_out_calls
     }
 
-    /// Frames that ended, over all processes.
+    /// Returns the number of frames that ended, over all processes.
     pub fn frames(&self) -> u64 {
         self.processes.iter().map(|process| process.frames).sum()
     }
 
-    /// Records taken, those of the stream's own not counted.
+    /// Returns the number of records taken, without those that the daemon writes itself.
     pub fn records(&self) -> u64 {
         self.figures.records
     }
 
-    /// Bytes of stream, the open block included.
+    /// Returns the number of bytes in the stream, including the open block.
     pub fn raw_bytes(&self) -> u64 {
         self.figures.raw_bytes + self.open.block.raw.len() as u64
     }
 
-    /// Bytes of blobs among them.
+    /// Returns the number of bytes of blobs in the stream.
     pub fn blob_bytes(&self) -> u64 {
         self.figures.blob_bytes
     }
 
-    /// Those that came from stores.
+    /// Returns how many of these bytes came from stores.
     pub fn stored_bytes(&self) -> u64 {
         self.figures.stored_bytes
     }
 
-    /// When the open block was opened; none is open without one.
+    /// Returns when the open block was opened, if one is open.
     pub fn opened_ns(&self) -> Option<u64> {
         self.open.is_open.then_some(self.open.opened_ns)
     }

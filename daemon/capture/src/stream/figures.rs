@@ -1,13 +1,13 @@
-//! What a stream comes to so far: sums for people and for the footer.
+//! Sums over a stream, for people and for the footer.
 
 use gapii_trace::footer::GapEntry;
 
-/// Gaps that are listed one by one; later ones are added to the thread's last.
+/// Largest number of gaps that are listed one by one. Later ones are added to the thread's last gap.
 pub(super) const GAPS_MAX: usize = 1 << 14;
-/// Sentences about what snapshots leave out, at most.
+/// Largest number of sentences about what snapshots leave out.
 pub const MISSING_MAX: usize = 1 << 10;
 
-/// What a stream comes to so far.
+/// Sums over a stream.
 #[derive(Debug, Default)]
 pub(super) struct Figures {
     /// Commands that took effect.
@@ -21,7 +21,7 @@ pub(super) struct Figures {
     /// Bytes of blobs among them, and of these the bytes that came from stores.
     pub(super) blob_bytes: u64,
     pub(super) stored_bytes: u64,
-    /// Gaps that records tell of.
+    /// Gaps that records state.
     pub(super) gaps: Vec<GapEntry>,
     /// The stream has a snapshot.
     pub(super) snapshot: bool,
@@ -31,7 +31,7 @@ pub(super) struct Figures {
     pub(super) missing: Vec<String>,
 }
 
-/// Lists a gap, or adds it to the thread's last one where there are too many.
+/// Lists a gap, or adds it to the thread's last one if there are too many.
 pub(super) fn add_gap(gaps: &mut Vec<GapEntry>, gap: GapEntry) {
     if gaps.len() >= GAPS_MAX
         && let Some(last) = gaps.iter_mut().rev().find(|last| last.thread == gap.thread)
@@ -46,7 +46,7 @@ pub(super) fn add_gap(gaps: &mut Vec<GapEntry>, gap: GapEntry) {
     gaps.push(gap);
 }
 
-/// Lists a sentence unless it is listed already: threads often leave out the same.
+/// Lists a sentence, unless it is listed already: threads often leave out the same.
 pub(super) fn add_new(missing: &mut Vec<String>, sentence: &str) {
     if missing.len() < MISSING_MAX && !missing.iter().any(|known| known == sentence) {
         missing.push(sentence.to_owned());

@@ -1,8 +1,7 @@
-//! What a block says at its end of how far the rings are, so that another daemon can continue from there; and
-//! continuing.
+//! The places of the rings at the end of each block, from which another daemon can continue; and continuing from
+//! them.
 //!
-//! Trusts the numbers of a file only where a ring cannot contradict them: the other numbers are passed on, and
-//! nothing is done with them.
+//! Trusts the numbers of a file only where a ring cannot contradict them. The other numbers are passed on unused.
 
 use gapii_abi::atom::{self, Seam};
 use gapii_trace::append::AppendTo;
@@ -19,12 +18,12 @@ use crate::recover::Recovered;
 use crate::selection::Selection;
 
 impl StreamBuilder {
-    /// From here on blocks say at their end how far the rings are.
+    /// Lets blocks state the places of the rings at their end from now on.
     pub fn state_rings(&mut self) {
         self.handover.states_rings = true;
     }
 
-    /// Goes on with the stream of a file.
+    /// Continues the stream of a file.
     pub fn go_on(&mut self, recovered: &Recovered) {
         self.open.number = recovered.blocks;
         self.figures.calls = recovered.seq;
@@ -53,44 +52,44 @@ impl StreamBuilder {
         self.handover.absent.clone_from(&recovered.rings.rings);
     }
 
-    /// The process of that index in the trace.
+    /// Returns the process with this index in the trace.
     pub fn process_at(&self, index: u32) -> Option<ProcessKey> {
         let at = self.processes.iter().position(|known| known.index == Some(index))?;
         Some(ProcessKey(at as u32))
     }
 
-    /// A process goes on that the file has.
+    /// Continues with a process that the file has.
     pub fn take_up(&mut self, process: ProcessKey, begin: Begin) {
         let selection = Selection::taken_up(begin, self.filter.clone());
         self.processes[process.0 as usize].selection = Some(selection);
     }
 
-    /// The next block begins with this.
+    /// Begins the next block with this seam.
     pub fn begin_with(&mut self, seam: Seam) {
         self.handover.seam = Some(seam);
     }
 
-    /// The seams of its blocks.
+    /// Returns the seams of the stream's blocks.
     pub fn seams(&self) -> &[Seam] {
         &self.handover.seams
     }
 
-    /// What is to be said of a ring's owner.
+    /// Sets what the stream states of a ring's owner.
     pub fn note(&mut self, ring: RingKey, note: RingNote) {
         self.rings[ring.0 as usize].note = note;
     }
 
-    /// What a process does is missing from here on, up to the next keyframe that is appended.
+    /// Notes that a process' records are missing from now on, up to the next keyframe that is appended.
     pub fn set_missing(&mut self, process: ProcessKey) {
         self.processes[process.0 as usize].is_missing = true;
     }
 
-    /// From here on it is said where a ring is, though it should never move: it has moved before.
+    /// Lets blocks state the place of a ring from now on even if it never moves, because it has moved before.
     pub fn always_state(&mut self, ring: RingKey) {
         self.rings[ring.0 as usize].begun_index = u64::MAX;
     }
 
-    /// A ring goes on with the thread that it had, as the file says.
+    /// Continues a ring with the thread that it had, as the file states it.
     pub fn take_up_ring(&mut self, key: RingKey, state: &RingState) {
         self.handover
             .absent
@@ -106,7 +105,7 @@ impl StreamBuilder {
         if let (Some(selection), true) = (selection, state.is_introduced) {
             ring.owner = selection.known_owner(thread.tid, thread.name);
         }
-        // Its last records may have been left out, stamps and all.
+        // The thread's last records may have been left out, with their stamps.
         ring.owed_stamp = Some(state.stamp).filter(|stamp| *stamp > thread.stamp);
         ring.thread = Some(index);
         (thread.told, thread.records) = (state.told, state.emitted);
@@ -118,22 +117,23 @@ impl StreamBuilder {
         });
     }
 
-    /// How far a ring is in the stream.
+    /// Returns the place of a ring in the stream.
     pub fn place_of(&self, ring: RingKey) -> RingPlace {
         self.rings.get(ring.0 as usize).map(|ring| ring.place).unwrap_or_default()
     }
 
-    /// A ring is further, with nothing of that in the stream.
+    /// Moves a ring's place over records that are not in the stream.
     pub fn pass_to(&mut self, ring: RingKey, place: RingPlace) {
         self.rings[ring.0 as usize].place = place;
     }
 
-    /// A ring has had so many records where it is, as its owner says at its end: some may not have been known of.
+    /// Sets the number of records up to a ring's place to the number that the owner counts at its end: some records
+    /// may have been lost unseen.
     pub fn count_on(&mut self, ring: RingKey, records: u64) {
         self.rings[ring.0 as usize].place.records = records;
     }
 
-    /// Nothing more of a ring comes: its process is over, or its part is.
+    /// Ends a ring: its process is over, or with `is_over` the process' part in this capture.
     pub fn end_ring(&mut self, ring: RingKey, is_over: bool) {
         if let Some(ring) = self.rings.get_mut(ring.0 as usize) {
             (ring.thread, ring.begun_index) = (None, ring.place.index);
@@ -141,8 +141,8 @@ impl StreamBuilder {
         }
     }
 
-    /// Says in the stream what a thread that is gone came to; returns the block that has it, 0 where none
-    /// need have it.
+    /// Writes the account of a thread that is gone into the stream. Returns the number of the block that has it, or 0
+    /// if no account is needed.
     pub fn append_account(&mut self, account: &Account, now_ns: u64) -> u64 {
         if !self.handover.states_rings {
             return 0;
@@ -152,7 +152,7 @@ impl StreamBuilder {
         self.open.number
     }
 
-    /// Says in the stream whether it is paused.
+    /// States in the stream whether the capture is paused.
     pub fn state_pause(&mut self, is_paused: bool, now_ns: u64) {
         self.handover.is_paused = is_paused;
         if self.handover.states_rings && self.open.number > 0 {
@@ -160,14 +160,14 @@ impl StreamBuilder {
         }
     }
 
-    /// What another daemon wrote of descriptions is not known: what comes behind a keyframe is all described
-    /// anew, and readers hear so.
+    /// Lets everything be described anew behind a keyframe, because what another daemon wrote of descriptions is
+    /// unknown.
     pub(super) fn forget_what_is_described(&mut self, ring: RingKey) {
         let key = self.rings[ring.0 as usize].process;
         let selection = &self.processes[key.0 as usize].selection;
         let Some(mut anew) = selection.as_ref().and_then(Selection::anew) else { return };
         for ring in self.rings.iter_mut().filter(|ring| ring.process == key) {
-            // What a thread is in goes on.
+            // A thread continues with what it is in.
             let thread = ring.thread.and_then(|thread| self.threads.get(thread as usize));
             ring.owner = match thread {
                 Some(thread) => anew.known_owner(thread.tid, thread.name),
@@ -184,7 +184,7 @@ impl StreamBuilder {
         }
     }
 
-    /// Ends the open block with how far the rings are.
+    /// Writes the places of the rings at the end of the open block.
     pub(super) fn append_rings(&mut self) {
         let mut rings = self.handover.absent.clone();
         for absent in &rings {
@@ -216,7 +216,7 @@ impl StreamBuilder {
         }
     }
 
-    /// Says of a ring that has no record in the open block whose it is.
+    /// States process and thread of a ring that has no record in the open block.
     fn restate(&mut self, thread: Option<u32>, process: ProcessKey) {
         let number = self.open.number;
         let process = &mut self.processes[process.0 as usize];

@@ -1,4 +1,4 @@
-//! Records that are not commands, as a stream takes them.
+//! Taking records that are not commands into a stream.
 
 use gapii_abi::atom::{self, Header, STORED_PIECE_MAX};
 use gapii_trace::footer::GapEntry;
@@ -10,8 +10,8 @@ use super::refusal::Refusal;
 use super::ring::RingKey;
 use super::words::decode;
 
-/// Bytes that a process may name of its store before its next keyframe, in times of what that may hold: who
-/// names more means to keep the daemon busy.
+/// Limit of the bytes that a process may name of its store before its next keyframe, as a multiple of the store's
+/// limit. A process above it keeps the daemon busy on purpose.
 const NAMED_TIMES: u64 = 4;
 impl StreamBuilder {
     /// Takes a record that is not a command.
@@ -54,7 +54,7 @@ impl StreamBuilder {
                 }
             }
             Meta::Stored(stored) => self.take_stored(ring, &stored)?,
-            // Left out where there should be none.
+            // Left out if it does not belong to the stream.
             Meta::Keyframe(_) => {
                 let process = self.rings[ring.0 as usize].process;
                 let process = &mut self.processes[process.0 as usize];

@@ -1,9 +1,8 @@
 //! Puts merged records into blocks: the stream, before compression.
 //!
-//! Pure: no clock, no ring, no file. Takes whole, validated records in their final order, and states
-//! process, thread and context in every block, so that each block can be read alone. Copies runs as they are.
-//! Looks at every record once, at its header word, and at the content of the few records that are not
-//! commands.
+//! Pure: uses no clock, no ring and no file. Takes whole, validated records in their final order, and states process,
+//! thread and context in every block, so that each block can be read alone. Copies runs unchanged. Looks at the
+//! header word of every record, and at the content of the few records that are not commands.
 
 mod append;
 mod block;

@@ -7,7 +7,7 @@ use gapii_abi::atom::CaptureEnd;
 use crate::selection::{Owner, Selection};
 use crate::store::Store;
 
-/// A process, by the order in which the stream was told of it; not its index in the trace.
+/// A process, by the order in which the stream was told of it. This is not its index in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ProcessKey(pub u32);
 
@@ -19,19 +19,19 @@ pub struct StreamProcess {
     pub pid: u32,
     pub start_ns: u64,
     pub name: Vec<u8>,
-    /// Frames that ended in the stream.
+    /// Number of frames that ended in the stream.
     pub frames: u64,
-    /// What its CAPTURE_END record says.
+    /// The process' CAPTURE_END record, if it has come.
     pub ended: Option<CaptureEnd>,
-    /// What holds its blobs from one capture to the next.
+    /// The store that holds the process' blobs from one capture to the next.
     pub(super) store: Option<Arc<Store>>,
-    /// What of it belongs to the stream; all does without one.
+    /// Which of the process' records belong to the stream. `None`: all.
     pub(super) selection: Option<Selection>,
-    /// Frames after which no more of it does.
+    /// Number of frames after which the process' part ends.
     pub(super) frame_limit: Option<u64>,
-    /// What it does is missing, up to the next keyframe.
+    /// The process' records are missing, up to the next keyframe.
     pub(super) is_missing: bool,
-    /// Bytes of it that its records have named since the capture or its keyframe began.
+    /// Bytes of the store that the process' records have named since the capture or its keyframe began.
     pub(super) named_bytes: u64,
     pub(super) stated_in: u64,
 }

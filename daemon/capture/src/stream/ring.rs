@@ -1,4 +1,4 @@
-//! A ring in the stream: which ring it is, how far it is, and what is known of its owner.
+//! A ring in the stream: which ring it is, its place, and its owner.
 
 use gapii_abi::atom::GapCause;
 use gapii_trace::footer::Lost;
@@ -16,34 +16,34 @@ pub struct RingKey(pub u32);
 pub struct Run<'a> {
     pub ring: RingKey,
     pub records: &'a [u8],
-    /// Where the ring was before: behind the record before the first one.
+    /// Place of the ring before the run: behind the record before the first one.
     pub start: RingPlace,
     /// Ring index behind the last record.
     pub end_index: u64,
 }
 
-/// A ring, for good.
+/// What identifies a ring permanently.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RingSite {
-    /// Its place in the segment.
+    /// The ring's slot in the segment.
     pub slot: u32,
-    /// The segment's memory file.
+    /// Inode of the segment's memory file.
     pub segment: u64,
-    /// A power of two.
+    /// Size of the ring in bytes: a power of two.
     pub capacity_bytes: u64,
 }
 
-/// How far a ring is: the next record starts at an index, or behind padding there.
+/// A place in a ring: the next record starts at an index, or behind padding there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingPlace {
     pub index: u64,
-    /// Records below that, ever.
+    /// Number of records below `index`, since the ring began.
     pub records: u64,
-    /// Stamp of the last of them, or of the next one.
+    /// Stamp of the last of these records, or of the next one.
     pub stamp: u64,
 }
 
-/// What is known of a ring's owner beside the stream.
+/// What a stream states of a ring's owner beside its records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RingNote {
     pub begun: Counts,
@@ -57,7 +57,7 @@ pub struct RingNote {
 }
 
 impl Default for RingSite {
-    /// Of a ring without laps.
+    /// Returns the site of a ring that never wraps around.
     fn default() -> Self {
         Self { slot: 0, segment: 0, capacity_bytes: 1 << 63 }
     }
@@ -71,7 +71,7 @@ impl Run<'_> {
     }
 }
 
-/// The same for `at` bytes of `len`, which are from `start` to `end` in the ring.
+/// Returns the ring index behind the first `at` of `len` bytes, which are from `start` to `end` in the ring.
 pub fn index_at((start, end): (u64, u64), (at, len): (usize, usize), capacity_bytes: u64) -> u64 {
     let padding = end.saturating_sub(start).saturating_sub(len as u64);
     let lap_end = (start | (capacity_bytes - 1)).saturating_add(1);
@@ -87,15 +87,15 @@ pub struct Ring {
     /// Index in the trace of the thread that owns the ring now.
     pub(super) thread: Option<u32>,
     pub(super) owner: Owner,
-    /// Records of it that do not belong to the stream.
+    /// Number of the owner's records that do not belong to the stream.
     pub(super) left_out: u64,
-    /// Stamp of such a record, which the next command continues without saying so.
+    /// Stamp of a record that was left out, from which the next command continues without a stamp of its own.
     pub(super) owed_stamp: Option<u64>,
     pub(super) released_in: u64,
     pub(super) site: RingSite,
-    /// Where it was when it came.
+    /// Ring index when the stream began with the ring.
     pub(super) begun_index: u64,
-    /// Behind the last record that was taken, or does not belong to the stream.
+    /// Place behind the last record that was taken, or that does not belong to the stream.
     pub(super) place: RingPlace,
     pub(super) note: RingNote,
 }

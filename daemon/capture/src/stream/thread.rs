@@ -3,7 +3,7 @@
 use gapii_abi::atom::LEAVE;
 use gapii_trace::footer::Lost;
 
-/// Threads that one capture takes: a bound for what an application can make the daemon remember.
+/// Largest number of threads in one capture: limits what an application can make the daemon remember.
 pub const THREADS_MAX: usize = 1 << 16;
 
 /// A thread that has records in a block.
@@ -22,7 +22,7 @@ impl ThreadLabel {
     }
 }
 
-/// The text of a name that is padded with NULs.
+/// Returns the text of a NUL-padded name.
 pub fn name_text(name: &[u8; 16]) -> String {
     String::from_utf8_lossy(gapii_abi::app::until_nul(name)).into_owned()
 }
@@ -35,18 +35,18 @@ pub struct StreamThread {
     pub name: [u8; 16],
     pub api: u32,
     pub context: u64,
-    /// Stamp of its last record.
+    /// Stamp of the thread's last record.
     pub stamp: u64,
-    /// Records in the stream.
+    /// Number of the thread's records in the stream.
     pub records: u64,
     pub last_command: Option<LastCommand>,
-    /// What its gaps have told of.
+    /// Losses that the thread's GAP records state.
     pub told: Lost,
     pub(super) stated_in: u64,
     pub(super) records_in_block: u64,
 }
 
-/// The last record of a thread that is a command's.
+/// The last record of a thread that belongs to a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LastCommand {
     pub id: u16,
@@ -57,7 +57,7 @@ pub struct LastCommand {
 }
 
 impl LastCommand {
-    /// Whether the command can still be in the driver, by its records alone.
+    /// Returns whether the command can still be in the driver, by its records alone.
     pub fn is_open(&self) -> bool {
         self.flags & LEAVE == 0
     }

@@ -10,7 +10,7 @@ pub fn header_at(records: &[u8], at: usize) -> Header {
     Header(word_at(records, at))
 }
 
-/// Returns the little-endian word at byte `at`. Panics if it is not all there.
+/// Returns the little-endian word at byte `at`. Panics if the word is not completely there.
 pub fn word_at(records: &[u8], at: usize) -> u64 {
     let mut word = [0; 8];
     word.copy_from_slice(&records[at..at + 8]);
@@ -19,7 +19,7 @@ pub fn word_at(records: &[u8], at: usize) -> u64 {
 
 /// Decodes a record that is not a command; `record` starts at its header.
 pub fn decode(header: Header, record: &[u8]) -> Result<Meta<'_>, Refusal> {
-    // Validated before it came here: the length is within `record` and covers the stamp.
+    // The record was validated before: the length is within `record` and covers the stamp.
     let payload = &record[header.payload_offset()..header.len_untrusted() as usize];
     Ok(Meta::decode(header.id(), payload)?)
 }
