@@ -1,6 +1,6 @@
-//! One application's connection: hello, reply, and then nothing but the wait for its end.
+//! One application's connection: hello, reply, and then only the wait for its end.
 //!
-//! Takes nobody who is not of this user, and waits for no hello that does not come.
+//! Accepts only processes of this user or root, and waits only for a limited time for a hello.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -23,16 +23,16 @@ use gapii_capture::end::Departure;
 use gapii_capture::process::{Descriptors, HandedOver, Process};
 use gapii_remote::rights;
 
-/// Why an application's connection ended before it was one.
+/// Why an application is refused.
 #[derive(Debug, thiserror::Error)]
 enum HelloError {
     #[error(transparent)]
     Peer(#[from] PeerError),
     #[error("no hello within {HELLO_TIMEOUT_MS} ms")]
     Timeout,
-    #[error("too many have connected and said no hello")]
+    #[error("too many connections without a hello")]
     Crowded,
-    #[error("the hello ends after too few bytes")]
+    #[error("the hello is truncated")]
     Short(#[source] io::Error),
     #[error(transparent)]
     Bad(#[from] BadMessage),
@@ -40,9 +40,9 @@ enum HelloError {
     Version { min: u16, max: u16 },
     #[error(transparent)]
     Register(#[from] RegisterError),
-    #[error("what an application has left of another daemon's is not taken: {0}")]
+    #[error("an application of another daemon is not taken over: {0}")]
     TakeOver(#[from] TakeOverError),
-    #[error("an application hands {0} descriptors over, not {DESCRIPTORS}")]
+    #[error("the application hands over {0} descriptors instead of {DESCRIPTORS}")]
     Descriptors(usize),
     #[error("the reply cannot be sent: {0}")]
     Reply(#[source] io::Error),
@@ -62,7 +62,7 @@ pub async fn serve(session: Arc<Session>, mut socket: UnixStream, guest: Guest) 
             session.refusals.say(format_args!("an application is refused: {error}"));
             if let Some(status) = refusal_status(&error) {
                 let reply = HelloReply::refusal(status, std::process::id()).to_bytes();
-                // One who does not wait for the answer needs none.
+                // An application that does not wait for the answer needs none.
                 let _ = rights::send(&socket, &reply, &[]).await;
             }
         }
@@ -93,7 +93,7 @@ async fn welcome(
     send_reply(session, socket, process, &reply, &fds).await
 }
 
-/// Takes a process over that another daemon had in a capture.
+/// Takes over a process that another daemon had in a capture.
 async fn take_over(
     session: &Arc<Session>,
     socket: &UnixStream,
@@ -137,7 +137,7 @@ async fn send_reply(
     Ok(process)
 }
 
-/// The hello, and what came beside it.
+/// Receives the hello, and the descriptors that come with it.
 async fn receive_hello(socket: &UnixStream) -> Result<(AppHello, Vec<OwnedFd>), HelloError> {
     let mut bytes = [0; HELLO_LEN];
     let mut fds = Vec::new();
@@ -161,7 +161,7 @@ async fn receive_all(
             count => filled += count,
         }
         if fds.len() > DESCRIPTORS {
-            return Err(io::Error::other("it has more descriptors beside it than it needs"));
+            return Err(io::Error::other("it comes with more descriptors than it needs"));
         }
     }
     Ok(())
@@ -169,8 +169,8 @@ async fn receive_all(
 
 /// Waits until the process writes no more.
 async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
-    // Without the descriptor the socket is what there is to go by.
-    // SAFETY: the descriptor stays open as long as `process`, which outlives what is registered.
+    // Without the pidfd, only the socket tells.
+    // SAFETY: the descriptor stays open as long as `process`, which outlives the registration.
     let death = unsafe { AsyncFd::register_with_interest(process.pidfd(), Interest::READABLE) };
     let death = death.ok();
     let died = async {
@@ -183,15 +183,15 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
     let mut byte = [0];
     tokio::select! {
         () = &mut died => return Departure::Died,
-        // Nothing is ever sent: whatever this returns, the other side does not keep to the
-        // protocol, or has closed the socket.
+        // The application never sends anything: whatever this returns, the application has broken the protocol or
+        // closed the socket.
         _ = socket.read(&mut byte) => {}
     }
     if !process.is_gone() && process.lacks_segment() {
         return Departure::Exec;
     }
-    // Programs close what they did not open; the memory is still shared. One that became another
-    // program without our seeing it says hello again, or ends some day.
+    // Some programs close descriptors that they did not open, and the memory is still shared. A process that has
+    // become another program unnoticed sends another hello, or ends some day.
     let (pid, name) = (process.pid, &process.name);
     tracing::debug!(pid, name, "{} has closed its socket", process.described());
     died.await;
@@ -200,7 +200,7 @@ async fn gone(process: &Process, socket: &mut UnixStream) -> Departure {
 
 fn count(session: &Session, error: &HelloError) {
     if let HelloError::TakeOver(TakeOverError::Unwanted | TakeOverError::NoCapture) = error {
-        // Its daemon went, and its client with that one.
+        // The process' daemon has ended, and its client with it.
         return;
     }
     session.rejected.count(|counters| match error {
@@ -216,7 +216,7 @@ fn count(session: &Session, error: &HelloError) {
     });
 }
 
-/// What the application is answered; nothing where nobody would read it.
+/// Returns the status of the reply, or `None` if nobody would read it.
 fn refusal_status(error: &HelloError) -> Option<u16> {
     match error {
         HelloError::Peer(_) | HelloError::Bad(_) => Some(reply_status::NOT_ALLOWED),

@@ -1,7 +1,6 @@
-//! One client's connection: requests in, events out, captures in between.
+//! One client's connection: requests arrive, events are sent, and captures run in between.
 //!
-//! Nothing a client sends ends more than its own connection. A client that is gone takes its
-//! captures along: they stop.
+//! Nothing that a client sends ends more than its own connection. When a client is gone, its captures stop.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -26,16 +25,16 @@ use crate::session::Session;
 use gapii_capture::capture::Capture;
 use gapii_remote::rights;
 
-/// How often a client hears how far its captures are.
+/// Interval of progress events: 250 ms.
 const PROGRESS_PERIOD: Duration = Duration::from_millis(250);
 
-/// How long a client has to say hello.
+/// Time that a client has to send its hello.
 const HELLO_LIMIT: Duration = Duration::from_secs(2);
 
-/// Traces that a client may have saved at once.
+/// Largest number of saves of a client at the same time.
 const SAVES_MAX: usize = 4;
 
-/// Descriptors that a client may have sent without having asked for anything with them.
+/// Largest number of descriptors that a client may have sent without a request that uses them.
 const FDS_MAX: usize = 4;
 
 /// Why a connection ends.
@@ -49,7 +48,7 @@ enum Hangup {
     Silent,
     #[error("{0}")]
     Refused(ControlError),
-    #[error("from here on it is a link")]
+    #[error("the connection becomes a link")]
     Link,
 }
 
@@ -57,27 +56,27 @@ struct Client {
     session: Arc<Session>,
     socket: UnixStream,
     buffer: FrameBuffer,
-    /// Descriptors that came and have not been asked for.
+    /// Descriptors that have arrived and that no request has used yet.
     fds: Vec<OwnedFd>,
-    /// Until it has said hello.
+    /// The connection's place at the door, until the hello.
     guest: Option<Guest>,
     greeted: bool,
-    /// Its process, once it is known; 0 before.
+    /// Pid of the client, or 0 until it is known.
     pid: u32,
     captures: BTreeMap<u64, Arc<Capture>>,
     ended_in: mpsc::UnboundedReceiver<Ended>,
     ended: mpsc::UnboundedSender<Ended>,
     held_in: mpsc::UnboundedReceiver<Held>,
     held: mpsc::UnboundedSender<Held>,
-    /// Answers that take a while.
+    /// Answers to saves, which take a while.
     answers_in: mpsc::UnboundedReceiver<Event>,
     answers: mpsc::UnboundedSender<Event>,
-    /// How many of them are under way.
+    /// Number of saves in progress.
     saves: usize,
-    /// Captures that were begun elsewhere, or why they don't go on.
+    /// Captures that another daemon began, or why they cannot be continued.
     taken_up_in: mpsc::UnboundedReceiver<TakenUp>,
     taken_up: mpsc::UnboundedSender<TakenUp>,
-    /// It has asked for one, and waits.
+    /// The client has asked to continue a capture and waits for the answer.
     takes_up: bool,
 }
 
@@ -171,10 +170,10 @@ impl Client {
         }
     }
 
-    /// Takes bytes that arrived, and does what they ask for.
+    /// Takes bytes that arrived, and carries out the requests in them.
     async fn take(&mut self, bytes: &[u8]) -> Result<(), Hangup> {
         if self.fds.len() > FDS_MAX {
-            let message = format!("{} descriptors came beside nothing", self.fds.len());
+            let message = format!("{} descriptors arrived without a request", self.fds.len());
             return Err(Hangup::Refused(ControlError::new(code::BAD_REQUEST, message)));
         }
         self.buffer.extend(bytes);
@@ -195,7 +194,7 @@ impl Client {
             }
         }
         if self.buffer.is_empty() {
-            // They were beside something that did not want them.
+            // They came with requests that need none.
             self.fds.clear();
         }
         Ok(())
@@ -230,7 +229,7 @@ impl Client {
             Request::Resume(request) => self.pause(&request, false),
             Request::Link if self.captures.is_empty() && self.buffer.is_empty() => Ok(Event::Link),
             Request::Link => {
-                let message = "a connection that is used already can't become a link";
+                let message = "a connection that is in use already cannot become a link";
                 Err(ControlError::new(code::OUT_OF_TURN, message))
             }
             Request::Exited(exited) => {
@@ -244,7 +243,7 @@ impl Client {
             }
         };
         match result {
-            // It was a hello.
+            // The request was the hello.
             Err(error) if !self.greeted => Err(Hangup::Refused(error)),
             result => Ok(Some(result.unwrap_or_else(Event::Error))),
         }
@@ -252,7 +251,10 @@ impl Client {
 
     fn greet(&mut self, hello: &ClientHello) -> Result<Event, ControlError> {
         if self.greeted {
-            return Err(ControlError::new(code::OUT_OF_TURN, "a second hello"));
+            return Err(ControlError::new(
+                code::OUT_OF_TURN,
+                "a second hello on the same connection",
+            ));
         }
         let theirs = (hello.version_min, hello.version_max);
         let version = common_version((CTL_VERSION_MIN, CTL_VERSION_MAX), theirs);
@@ -264,7 +266,7 @@ impl Client {
             return Err(ControlError::new(code::VERSION, message));
         };
         if self.guest.take().is_some_and(|guest| !guest.enter()) {
-            return Err(ControlError::new(code::TOO_MANY, "too many have connected at once"));
+            return Err(ControlError::new(code::TOO_MANY, "too many connections at once"));
         }
         self.session.admit_client()?;
         self.greeted = true;
@@ -294,13 +296,13 @@ impl Client {
         Ok(Event::Started(Started { capture: id, apps }))
     }
 
-    /// Has a capture go on; the answer comes when it does.
+    /// Continues a capture that another daemon began. The answer is sent once the capture runs.
     fn take_up(&mut self, request: TakeUpRequest) -> Result<(), ControlError> {
         let output = std::mem::take(&mut self.fds).into_iter().next().ok_or_else(|| {
-            ControlError::new(code::NO_OUTPUT, "a capture that goes on needs its file")
+            ControlError::new(code::NO_OUTPUT, "continuing a capture needs its file")
         })?;
         if self.takes_up {
-            let message = "a capture of this client is being taken up, wait for it";
+            let message = "a capture of this client is being continued already, wait for it";
             return Err(ControlError::new(code::TOO_MANY, message));
         }
         self.takes_up = true;
@@ -320,7 +322,7 @@ impl Client {
         match taken_up {
             Ok((capture, apps)) => {
                 let (id, client) = (capture.plan.id, self.pid);
-                tracing::info!(client, capture = id, "capture {id} goes on, for client {client}");
+                tracing::info!(client, capture = id, "capture {id} continues, for client {client}");
                 self.captures.insert(id, capture);
                 Event::Started(Started { capture: id, apps })
             }
@@ -328,30 +330,30 @@ impl Client {
         }
     }
 
-    /// Begins to save; the answer comes when that is done.
+    /// Starts a save. The answer is sent once it is done.
     fn save(&mut self, request: SaveRequest) -> Result<(), ControlError> {
         let output = self.output("save")?;
         if self.saves >= SAVES_MAX {
-            let message = format!("{SAVES_MAX} saves of this client are under way, wait for one");
+            let message = format!("{SAVES_MAX} saves of this client are in progress, wait for one");
             return Err(ControlError::new(code::TOO_MANY, message));
         }
         self.saves += 1;
         let (session, answers) = (Arc::clone(&self.session), self.answers.clone());
         tokio::task::spawn_blocking(move || {
             let answer = session.save(&request, output).map_or_else(Event::Error, Event::Saved);
-            // A client that is gone does not care.
+            // A client that is gone needs no answer.
             let _ = answers.send(answer);
         });
         Ok(())
     }
 
-    /// The descriptor that came beside a request to write.
+    /// Returns the descriptor that came with a request that writes.
     fn output(&mut self, what: &str) -> Result<OwnedFd, ControlError> {
         let came = std::mem::take(&mut self.fds).into_iter().next();
         came.ok_or_else(|| match descriptors::are_exhausted() {
             true => descriptors::exhausted(),
             false => {
-                let message = format!("a {what} needs a descriptor to write to");
+                let message = format!("{what} needs a descriptor to write to");
                 ControlError::new(code::NO_OUTPUT, message)
             }
         })
@@ -364,7 +366,7 @@ impl Client {
         Ok(())
     }
 
-    /// The daemon ends: tells how the captures came out, and no more.
+    /// Tells the client how its captures ended, because the daemon ends, and nothing else.
     async fn see_captures_end(&mut self) -> Result<(), Hangup> {
         while !self.captures.is_empty() {
             let Some(ended) = self.ended_in.recv().await else { break };
@@ -377,7 +379,7 @@ impl Client {
     async fn hang_up(&self, hangup: &Hangup) {
         let client = self.pid;
         match hangup {
-            Hangup::Io(_) => tracing::debug!(client, "client {client} is let go: {hangup}"),
+            Hangup::Io(_) => tracing::debug!(client, "client {client} is disconnected: {hangup}"),
             _ => self.session.refusals.say(format_args!("client {client} is refused: {hangup}")),
         }
         let error = match hangup {
@@ -395,7 +397,7 @@ impl Client {
                 error.clone()
             }
         };
-        // One who does not wait for the answer needs none.
+        // A client that does not wait for the answer needs none.
         let _ = self.send(&Event::Error(error)).await;
     }
 

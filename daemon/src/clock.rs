@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use gapii_capture::clock::Clock;
 use rustix::time::{ClockId, clock_gettime};
 
-/// The clocks that captures are given.
+/// The clock that captures use.
 pub const SYSTEM: Clock = Clock { monotonic_ns, unix_ns };
 
 /// Returns `CLOCK_MONOTONIC` in nanoseconds.

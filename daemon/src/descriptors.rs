@@ -1,5 +1,4 @@
-//! How many descriptors the daemon may have open, several for each application; and what it says when there
-//! are no more.
+//! The limit of open descriptors, of which each application needs several; and the answer when none are left.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
@@ -14,23 +13,22 @@ use tokio::net::UnixListener;
 
 use crate::refusals::Refusals;
 
-/// More than all bounds together come to, and few enough to count in a loop.
+/// More than all limits of the daemon add up to, and few enough for loops over all descriptors.
 const WANTED: u64 = 1 << 16;
-/// A pause after an accept that failed, where nobody could be told.
+/// Pause after an accept that failed, if the peer could not be told: 100 ms.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A descriptor that is kept back: with it who connects when there is no other is told so.
+/// A descriptor in reserve. If no other is left, it serves to tell a connecting peer so.
 #[derive(Debug)]
 pub struct Reserve {
     kept: Option<OwnedFd>,
-    /// Who connects.
+    /// The kind of peer that connects.
     who: &'static str,
-    /// What is said.
+    /// The answer.
     words: Vec<u8>,
 }
 
-/// Raises the limit as far as the system lets it be, which for most is far above what programs begin
-/// with.
+/// Raises the limit of open descriptors as far as the system allows, up to 65,536.
 pub fn allow_many() {
     let Rlimit { current, maximum } = getrlimit(Resource::Nofile);
     let wanted = WANTED.min(maximum.unwrap_or(WANTED));
@@ -42,14 +40,14 @@ pub fn allow_many() {
     }
 }
 
-/// What a client hears when there are no more.
+/// Returns the error for a client when no descriptor is left.
 pub fn exhausted() -> ControlError {
-    let message = "the daemon has as many descriptors open as it may; raise its limit (LimitNOFILE= of its unit, \
-                   ulimit -n), or end captures and programs";
+    let message = "the daemon has no descriptor left; raise its limit (LimitNOFILE= of its unit, ulimit -n), or end captures \
+                   and programs";
     ControlError::new(code::TOO_MANY, message)
 }
 
-/// Whether there are no more.
+/// Returns whether no descriptor is left.
 pub fn are_exhausted() -> bool {
     any().is_err_and(is_want)
 }
@@ -59,7 +57,7 @@ impl Reserve {
         Self { kept: any().ok(), who, words }
     }
 
-    /// Somebody cannot be accepted. They are told so where that is for want of descriptors.
+    /// Handles a failed accept. Tells the peer, if no descriptor is left.
     pub async fn refuse(
         &mut self,
         error: &io::Error,
@@ -72,7 +70,7 @@ impl Reserve {
         }
     }
 
-    /// False: nobody was answered.
+    /// Accepts a connection with the reserved descriptor and answers it. Returns false if nobody was answered.
     fn turn_away(&mut self, listener: impl AsFd) -> bool {
         if self.kept.take().is_none() {
             return false;

@@ -1,17 +1,17 @@
-//! Who has connected and not said hello yet: only so many, so that nobody who does is kept waiting.
+//! Connections whose peer has not sent a hello yet: their number is limited, so that a peer that does send one is
+//! never kept waiting.
 //!
-//! Where there is no room the one who has waited longest is sent away: who means it says hello at
-//! once.
+//! If there is no room, the oldest such connection is closed: a real client sends its hello at once.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tokio::task::AbortHandle;
 
-/// Connections that may be there without a hello.
+/// Largest number of connections without a hello.
 const WAITING_MAX: usize = 128;
 
-/// The door to one listening socket.
+/// Admission to one listening socket.
 #[derive(Clone, Debug, Default)]
 pub struct Door(Arc<Mutex<Waiting>>);
 
@@ -22,7 +22,7 @@ struct Waiting {
     last: u64,
 }
 
-/// A connection that has not said hello.
+/// A connection whose peer has not sent a hello.
 #[derive(Debug)]
 pub struct Guest {
     door: Door,
@@ -30,8 +30,8 @@ pub struct Guest {
 }
 
 impl Door {
-    /// Has `serve` serve a connection, in a task that it gives back. True: another was sent away
-    /// for it.
+    /// Lets `serve` serve a connection in a task, which it returns. Returns whether another connection was closed for
+    /// it.
     pub fn open(&self, serve: impl FnOnce(Guest) -> AbortHandle) -> bool {
         let (number, oldest) = {
             let mut waiting = self.lock();
@@ -59,7 +59,8 @@ impl Door {
 }
 
 impl Guest {
-    /// It has said hello. False: it was sent away, and its task ends where it waits next.
+    /// Notes that the peer has sent its hello. Returns false if the connection was closed before: its task ends at
+    /// its next await.
     pub fn enter(self) -> bool {
         self.leave()
     }
@@ -83,7 +84,7 @@ mod tests {
 
     use super::*;
 
-    /// Tasks that wait for ever, each with its guest.
+    /// Tasks that wait forever, each with its guest.
     fn crowd(door: &Door, count: usize) -> (Vec<Guest>, Vec<tokio::task::JoinHandle<()>>, usize) {
         let (guests, tasks) = (Mutex::new(Vec::new()), Mutex::new(Vec::new()));
         let mut crowded = 0;

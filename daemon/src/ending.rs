@@ -1,4 +1,4 @@
-//! The signal that the daemon ends, as every task hears it.
+//! The signal for all tasks that the daemon ends.
 
 use tokio::sync::watch;
 

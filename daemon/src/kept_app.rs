@@ -1,4 +1,4 @@
-//! An application whose last frames are kept: what of it outlives the application, and how it is saved.
+//! An application whose last frames are kept: what outlives the application, and saving it.
 
 use std::os::fd::OwnedFd;
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -16,21 +16,21 @@ use gapii_capture::save::{self, Origin};
 
 use crate::clock;
 
-/// How long what was published may take to come out.
+/// Time that published records may take to be kept.
 const FLUSH_LIMIT: Duration = Duration::from_secs(5);
 
-/// An application that is kept, or was when it ended.
+/// An application whose frames are kept, or were when it ended.
 #[derive(Debug)]
 pub struct KeptApp {
     pub capture_id: u64,
     pub launch: Option<Launch>,
     pub origin: Origin,
     pub kept: Arc<KeptFrames>,
-    /// What its parent saw of its end, which may come after that.
+    /// How the application ended by its parent's account, which may come after the end.
     exited: Mutex<Option<Exited>>,
-    /// Gone once it has ended.
+    /// `None` once the application has ended.
     capture: Mutex<Option<Arc<Capture>>>,
-    /// When that was.
+    /// Monotonic time of the end.
     ended_ns: OnceLock<u64>,
 }
 
@@ -51,7 +51,7 @@ impl KeptApp {
         self.origin.process.pid
     }
 
-    /// Whether a user who says `name` means this application.
+    /// Returns whether `name` is the application's pid, its name or the file name of its executable.
     pub fn is_called(&self, name: &str) -> bool {
         let process = &self.origin.process;
         is_called(name, (process.pid, &process.name, &process.exe))
@@ -61,7 +61,7 @@ impl KeptApp {
         self.capture().is_some()
     }
 
-    /// Its parent says how it ended.
+    /// Notes how the application ended by its parent's account.
     pub fn exited(&self, signal: Option<i32>) {
         *self.exited.lock().unwrap_or_else(PoisonError::into_inner) = Some(Exited { signal });
         if let Some(capture) = self.capture() {
@@ -69,14 +69,14 @@ impl KeptApp {
         }
     }
 
-    /// When it ended, if it has.
+    /// Returns the monotonic time at which the application ended, if it has.
     pub fn ended_ns(&self) -> Option<u64> {
         self.ended_ns.get().copied()
     }
 
-    /// No more of it comes.
+    /// Notes that the capture has ended.
     pub fn end(&self, now_ns: u64) {
-        // Once.
+        // Only the first end counts.
         let _ = self.ended_ns.set(now_ns);
         *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
@@ -96,8 +96,8 @@ impl KeptApp {
         }
     }
 
-    /// Writes at least the `last` frames, or all. Waits: for what is under way, and, of an application that
-    /// has ended, for the rest of it.
+    /// Writes at least the `last` frames, or all. Waits for records on their way, and, if the application has ended,
+    /// for its last ones.
     pub fn save(
         &self,
         last: Option<u64>,
@@ -115,8 +115,8 @@ impl KeptApp {
             ControlError::new(
                 code::NO_CAPTURE,
                 format!(
-                    "nothing is kept of {} (pid {}) yet: it has recorded nothing, or more than {} MiB came \
-                     before the next keyframe; then keep more with --keep-bytes",
+                    "no frame of {} (pid {}) is kept yet: it has recorded nothing, or more than {} MiB between two \
+                     keyframes; in that case raise --keep-bytes",
                     process.name,
                     process.pid,
                     bytes >> 20
@@ -133,15 +133,19 @@ impl KeptApp {
         Ok(Saved { pid, name, first_frame, summary: written.summary() })
     }
 
-    /// Waits until what the application published by now is kept.
+    /// Waits until the records that the application has published are kept.
     fn flush(&self) {
         let Some(capture) = self.capture() else { return };
         let (reached, is_reached) = channel();
         let accepted = capture.flush(reached);
         if !accepted || is_reached.recv_timeout(FLUSH_LIMIT) == Err(RecvTimeoutError::Timeout) {
-            // What is there is saved all the same.
+            // The frames that are kept are saved all the same.
             let (pid, name) = (self.pid(), &self.origin.process.name);
-            tracing::warn!(pid, name, "what is under way of pid {pid} is not waited for");
+            tracing::warn!(
+                pid,
+                name,
+                "the last records of pid {pid} took too long and are not in the saved trace"
+            );
         }
     }
 

@@ -1,6 +1,6 @@
-//! The listening sockets: handed over by systemd, or made where we are told.
+//! The listening sockets: passed by systemd, or made at the configured place.
 //!
-//! Never takes a place that somebody answers on, never touches what is not this user's.
+//! Never takes a place where another daemon answers, and never touches files of other users.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -19,30 +19,31 @@ use tokio::net::{TcpListener as TokioTcpListener, UnixListener};
 use crate::config::Config;
 use crate::metrics::address::{MetricsAddress, MetricsListener};
 
-/// What the socket for metrics is called in a socket unit.
+/// Name of the metrics socket in a socket unit.
 const METRICS_NAME: &str = "metrics";
-/// What the socket for remote clients is called there.
+/// Name of the remote clients' socket in a socket unit.
 const REMOTE_NAME: &str = "remote";
 
-/// All sockets, listening.
+/// All listening sockets.
 #[derive(Debug)]
 pub struct Sockets {
     pub app: UnixListener,
     pub ctl: UnixListener,
     pub metrics: Option<MetricsListener>,
     pub remote: Option<TokioTcpListener>,
-    /// Keeps our places ours, and cleans them up; those of systemd's sockets are systemd's.
+    /// Holds the daemon's places in the file system, and removes its sockets on drop. Sockets from systemd are
+    /// systemd's.
     pub place: Place,
 }
 
-/// Sockets made in the file system, which go when this does, and the lock of their folder.
+/// Sockets made in the file system, which are removed on drop, and the lock of their folder.
 #[derive(Debug, Default)]
 pub struct Place {
     paths: Vec<PathBuf>,
     lock: Option<OwnedFd>,
 }
 
-/// What systemd hands over.
+/// The sockets that systemd passes.
 #[derive(Debug, Default)]
 struct Handed {
     app: Option<StdListener>,
@@ -54,7 +55,7 @@ struct Handed {
 impl Drop for Place {
     fn drop(&mut self) {
         for path in &self.paths {
-            // Nothing is left to do about a socket that stays: the next daemon replaces it.
+            // A socket that cannot be removed stays: the next daemon replaces it.
             let _ = fs::remove_file(path);
         }
     }
@@ -75,10 +76,10 @@ impl Sockets {
                     place.bind(folder.join(gapii_control::SOCKET_NAME))?,
                 )
             }
-            _ => bail!("systemd hands over one of the sockets app and ctl; both are needed"),
+            _ => bail!("systemd passes only one of the sockets app and ctl; both are needed"),
         };
         let metrics = match (metrics, &config.metrics) {
-            // Whoever began the one run did not ask for a port to be taken.
+            // A private daemon serves no metrics: its user did not ask for an open port.
             _ if config.private => None,
             (Some(handed), _) => Some(handed),
             (None, Some(MetricsAddress::Unix(path))) => Some(place.bind(path.clone())?.into()),
@@ -109,14 +110,14 @@ impl Sockets {
 }
 
 impl Handed {
-    /// The sockets of socket units: by the names that `FileDescriptorName=` gives them, or by their
-    /// own, since all sockets of one unit have the same.
+    /// Takes the sockets of socket units: by the names that `FileDescriptorName=` gives them, or by their own file
+    /// names, since all sockets of one unit have the same name.
     fn from_systemd() -> anyhow::Result<Self> {
         let mut handed = Self::default();
-        // The environment stays as it is: nothing is started that could mistake it for its own.
+        // The environment stays as it is: the daemon starts no process that could mistake the variables for its own.
         for (fd, name) in sd_notify::listen_fds_with_names(false).context("reading LISTEN_FDS")? {
-            // SAFETY: LISTEN_PID is us, so systemd opened this descriptor for us, and this runs
-            // once, before anything else could have taken it.
+            // SAFETY: LISTEN_PID is this process, so systemd opened this descriptor for it; and this runs once,
+            // before anything else could have taken the descriptor.
             let socket = unsafe { OwnedFd::from_raw_fd(fd) };
             match name.as_str() {
                 METRICS_NAME => {
@@ -136,7 +137,7 @@ impl Handed {
                 ("app", _) | (_, Some(app::SOCKET_NAME)) => handed.app = Some(socket),
                 ("ctl", _) | (_, Some(gapii_control::SOCKET_NAME)) => handed.ctl = Some(socket),
                 _ => bail!(
-                    "systemd hands over a socket {name:?}; app, ctl, {METRICS_NAME} and {REMOTE_NAME} are known"
+                    "systemd passes a socket {name:?}; app, ctl, {METRICS_NAME} and {REMOTE_NAME} are known"
                 ),
             }
         }
@@ -157,8 +158,8 @@ impl Place {
     }
 }
 
-/// Makes the folder, for us alone, or checks that only we can put something there; locks it against
-/// a second daemon.
+/// Makes the folder for this user only, or checks that only this user can create files in it. Locks it against a
+/// second daemon.
 fn own_folder(folder: &Path) -> anyhow::Result<OwnedFd> {
     match fs::DirBuilder::new().mode(0o700).create(folder) {
         Err(error) if error.kind() != ErrorKind::AlreadyExists => {
@@ -194,15 +195,15 @@ fn bind(path: &Path) -> anyhow::Result<StdListener> {
     Ok(socket)
 }
 
-/// Removes a socket that nobody answers on; whatever else is there stays and is an error.
+/// Removes a socket that nobody answers on. Any other file stays and is an error.
 fn remove_stale(path: &Path) -> anyhow::Result<()> {
     let found = match fs::symlink_metadata(path) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        found => found.with_context(|| format!("cannot look at {}", path.display()))?,
+        found => found.with_context(|| format!("cannot inspect {}", path.display()))?,
     };
     ensure!(
         found.file_type().is_socket() && found.uid() == rustix::process::geteuid().as_raw(),
-        "{} is in the way and not a socket of this user",
+        "{} is in the way and is not a socket of this user",
         path.display(),
     );
     match StdStream::connect(path) {
@@ -210,7 +211,7 @@ fn remove_stale(path: &Path) -> anyhow::Result<()> {
             fs::remove_file(path).with_context(|| format!("cannot replace {}", path.display()))
         }
         Ok(_) => bail!("another daemon answers on {}", path.display()),
-        Err(error) => Err(error).with_context(|| format!("cannot try {}", path.display())),
+        Err(error) => Err(error).with_context(|| format!("cannot connect to {}", path.display())),
     }
 }
 

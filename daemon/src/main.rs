@@ -1,6 +1,6 @@
-//! gapiid: owns the rings of the applications it records, merges them into one stream, writes it.
+//! gapiid: owns the rings of the applications that it records, merges their records into one stream, and writes it.
 //!
-//! One thread serves all sockets; a capture adds three. Keeps no state on disk.
+//! One thread serves all sockets; each capture adds three. Keeps no state on disk.
 
 mod app;
 mod client;
@@ -48,13 +48,13 @@ use crate::service::StatusLine;
 use crate::session::Session;
 use crate::status_page::Page;
 
-/// How often the status page is brought up to date while a capture runs, and memory is looked at.
+/// Interval of updates of the status page while a capture runs, and of the check of memory: 250 ms.
 const PAGE_PERIOD: Duration = Duration::from_millis(250);
-/// How long open traces have to be finished when the daemon is told to end.
+/// Time to finish open traces when the daemon is told to end.
 const ENDING_LIMIT: Duration = Duration::from_secs(8);
-/// How long remote clients have to take the rest.
+/// Time for remote clients to receive the rest.
 const LINKS_LIMIT: Duration = Duration::from_secs(3);
-/// What is wrong with the command line or a configuration file: trying again does not help.
+/// Exit status for a wrong command line or configuration file: trying again does not help.
 const WRONG_CONFIGURATION: u8 = 2;
 
 fn main() -> ExitCode {
@@ -87,12 +87,12 @@ fn shown(text: &impl Display) -> ExitCode {
 
 fn run(loaded: &Loaded) -> anyhow::Result<()> {
     for path in loaded.files_read() {
-        tracing::info!(path = %path.display(), "configured by {}", path.display());
+        tracing::info!(path = %path.display(), "configuration read from {}", path.display());
     }
     descriptors::allow_many();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let result = runtime.block_on(serve(&loaded.config));
-    // Whatever still runs is cut off: it had its time.
+    // Tasks that still run have had their time, and are cut off.
     runtime.shutdown_background();
     result
 }
@@ -101,8 +101,8 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let mut hangup = signal(SignalKind::hangup())?;
-    // A handler, even one that nobody waits for, makes a file that may not grow an error of the
-    // write instead of our end.
+    // With a handler, even an unused one, a write beyond the file size limit returns an error and does not kill the
+    // daemon.
     let _too_long = signal(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     let sockets = Sockets::open(config)?;
     let session = Session::new(config)?;
@@ -138,7 +138,7 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     }
     service::stopping();
     session.end();
-    // Nobody listens only if the clients' task failed, and then nobody waits either.
+    // Nobody receives this only if the clients' task failed, and then nobody waits either.
     let _ = end.send(true);
     if tokio::time::timeout(ENDING_LIMIT, clients).await.is_err() {
         tracing::warn!("some captures could not be finished in time");
@@ -172,7 +172,7 @@ async fn accept_apps(session: Arc<Session>, listener: UnixListener, mut reserve:
     }
 }
 
-/// Serves clients until the daemon ends, and then until they have heard of their captures.
+/// Serves clients until the daemon ends, and then until they know how their captures ended.
 async fn accept_clients(
     session: Arc<Session>,
     listener: UnixListener,
@@ -204,11 +204,11 @@ async fn accept_clients(
     while connections.join_next().await.is_some() {}
 }
 
-/// Resolves when standard input ends; never, unless asked for.
+/// Returns a future that resolves when standard input ends; never, if `private` is false.
 fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
     let (gone, is_gone) = oneshot::channel();
     if private {
-        // A blocking read of its own: standard input may be anything, a regular file too.
+        // A thread with blocking reads: standard input may be anything, also a regular file.
         std::thread::Builder::new().name("stdin".to_owned()).spawn(move || {
             let mut stdin = std::io::stdin().lock();
             while stdin.read(&mut [0; 64]).is_ok_and(|count| count > 0) {}
@@ -220,8 +220,8 @@ fn parent_gone(private: bool) -> anyhow::Result<impl Future<Output = ()>> {
     Ok(async move { drop(is_gone.await) })
 }
 
-/// Looks after captures, and keeps the status page and the service manager's line, as long as it is polled;
-/// an idle daemon does not wake for it.
+/// Limits memory, and updates the status page and the service manager's text, as long as it is polled. An idle daemon
+/// does not wake up for it.
 async fn look_after(session: &Session, private: bool) {
     let mut page = if private { None } else { status_page(session) };
     let mut line = StatusLine::default();
@@ -237,7 +237,7 @@ async fn look_after(session: &Session, private: bool) {
         if session.captures().is_empty() {
             let changed = session.changed.notified();
             match forgets_after {
-                // Either is a reason to look again.
+                // Both are reasons to look again.
                 Some(after) => drop(tokio::time::timeout(after, changed).await),
                 None => changed.await,
             }
@@ -251,12 +251,12 @@ fn status_page(session: &Session) -> Option<Page> {
     page.inspect_err(|error| tracing::warn!("no status page: {error:#}")).ok()
 }
 
-/// Says that the sockets listen, to whoever asked to be told.
+/// Tells the caller of the program and the service manager that the sockets listen.
 fn announce(config: &Config) -> anyhow::Result<()> {
     if let Some(fd) = config.ready_fd {
         ensure!(fd > 2 || fd == 1, "--ready-fd {fd} is not a descriptor to write to");
-        // SAFETY: the caller of this program says that the descriptor is for this; nothing else
-        // here uses it. One that is not open only fails the write.
+        // SAFETY: the caller of this program passes the descriptor for this purpose, and nothing else here uses it.
+        // If it is not open, the write fails.
         let mut pipe = File::from(unsafe { OwnedFd::from_raw_fd(fd) });
         pipe.write_all(b"\n").with_context(|| format!("cannot write to --ready-fd {fd}"))?;
     }

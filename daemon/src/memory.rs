@@ -1,11 +1,11 @@
-//! How much memory the daemon has allocated.
+//! The memory that the daemon has allocated.
 //!
-//! What grows has a bound of its own, each thing by itself; `memory` bounds all of them together, so that
-//! the daemon ends a capture, with a whole trace, before the system ends the daemon.
+//! Everything that grows has a limit of its own. The option `memory` limits all of it together, so that the daemon
+//! ends a capture, with a complete trace, before the system ends the daemon.
 
-/// Bytes that are allocated and not freed, in all threads.
+/// Returns the number of bytes that are allocated and not freed, in all threads.
 pub fn allocated_bytes() -> u64 {
-    // SAFETY: it looks at the allocator's own books and takes its own locks.
+    // SAFETY: the function reads the allocator's own statistics under the allocator's own locks.
     let books = unsafe { libc::mallinfo2() };
     (books.uordblks + books.hblkhd) as u64
 }
@@ -16,7 +16,7 @@ mod tests {
 
     #[test]
     fn what_is_allocated_is_counted_until_it_is_freed() {
-        // Much more than other tests have meanwhile.
+        // Much more than other tests allocate meanwhile.
         const BYTES: u64 = 256 << 20;
         let before = allocated_bytes();
         let block = std::hint::black_box(vec![0_u8; BYTES as usize]);

@@ -1,36 +1,36 @@
-//! Who is at the other end of a socket, by the kernel's word.
+//! The peer of a socket, by the kernel's credentials.
 
 use std::io;
 
 use rustix::process::{Pid, geteuid};
 use tokio::net::UnixStream;
 
-/// A peer that may talk to this daemon: of this user, or root.
+/// A peer that may use this daemon: a process of its own user, or of root.
 #[derive(Clone, Copy, Debug)]
 pub struct Peer {
     pub pid: Pid,
 }
 
-/// Why a peer may not talk to this daemon.
+/// Why a peer may not use this daemon.
 #[derive(Debug, thiserror::Error)]
 pub enum PeerError {
-    #[error("user {theirs} may not talk to the daemon of user {ours}")]
+    #[error("user {theirs} may not use the daemon of user {ours}")]
     OtherUser { theirs: u32, ours: u32 },
-    #[error("the peer's process cannot be seen from here")]
+    #[error("the peer's process is in a pid namespace that the daemon cannot see")]
     NoPid,
     #[error("the peer's credentials cannot be read: {0}")]
     Unknown(#[from] io::Error),
 }
 
 impl Peer {
-    /// The peer of a connected socket, if it is allowed.
+    /// Returns the peer of a connected socket, if it is allowed.
     pub fn of(socket: &UnixStream) -> Result<Self, PeerError> {
         let credentials = socket.peer_cred()?;
         let (theirs, ours) = (credentials.uid(), geteuid().as_raw());
         if !may_talk(theirs, ours) {
             return Err(PeerError::OtherUser { theirs, ours });
         }
-        // In another pid namespace than ours it has no pid, or 0.
+        // A peer in a pid namespace that this one does not contain has no pid, or 0.
         let pid = credentials.pid().and_then(Pid::from_raw).ok_or(PeerError::NoPid)?;
         Ok(Self { pid })
     }

@@ -1,14 +1,14 @@
-//! Says in the log who was turned away, but not ten thousand times.
+//! Logs refusals, with a limit on their number.
 
 use std::fmt::Display;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Sentences in a period, at most.
+/// Largest number of lines in a period of 10 s.
 const SAID_MAX: u32 = 10;
 const PERIOD: Duration = Duration::from_secs(10);
 
-/// What was said of late.
+/// The refusals of the present period.
 #[derive(Debug, Default)]
 pub struct Refusals(Mutex<Said>);
 
@@ -16,26 +16,26 @@ pub struct Refusals(Mutex<Said>);
 struct Said {
     since: Option<Instant>,
     said: u32,
-    /// Those that were not.
+    /// Refusals that were not logged.
     unsaid: u64,
 }
 
 impl Refusals {
-    /// Logs a sentence, or counts it: what was counted is said at the end of the period, before the
-    /// next one.
+    /// Logs a refusal, or counts it if there were too many. The count is logged with the first refusal of the next
+    /// period.
     pub fn say(&self, sentence: impl Display) {
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(unsaid) = said.permits(Instant::now()) else { return };
         drop(said);
         if unsaid > 0 {
-            tracing::warn!(unsaid, "{unsaid} more were refused");
+            tracing::warn!(unsaid, "{unsaid} further refusals were not logged");
         }
         tracing::warn!("{sentence}");
     }
 }
 
 impl Said {
-    /// Whether one more may be said, and how many were not.
+    /// Returns `None` if no more may be logged, and otherwise the number that was not logged before.
     fn permits(&mut self, now: Instant) -> Option<u64> {
         if self.since.is_none_or(|since| now.duration_since(since) >= PERIOD) {
             self.since = Some(now);

@@ -1,6 +1,6 @@
-//! What the service manager is told: that the daemon is ready, what it does, that it is alive.
+//! Messages to the service manager: that the daemon is ready, what it does, that it is alive.
 //!
-//! Without a manager nothing is.
+//! Without a manager none are sent.
 
 use std::time::Duration;
 
@@ -8,10 +8,10 @@ use sd_notify::NotifyState;
 
 use crate::session::Session;
 
-/// The manager is told no more often than this.
+/// Shortest interval between messages: 1 ms.
 const TICK_MIN: Duration = Duration::from_millis(1);
 
-/// What the manager shows beside the service; sent when it changes.
+/// The text that the manager shows for the service; sent when it changes.
 #[derive(Debug, Default)]
 pub struct StatusLine(String);
 
@@ -38,8 +38,7 @@ pub fn stopping() {
     notify(NotifyState::Stopping);
 }
 
-/// Tells the manager's watchdog that the daemon is alive, as long as it is polled and the session
-/// answers.
+/// Notifies the manager's watchdog as long as this is polled and the session answers.
 pub async fn keep_watch(session: &Session) {
     let mut limit_us = 0;
     if !sd_notify::watchdog_enabled(false, &mut limit_us) {
@@ -55,7 +54,7 @@ pub async fn keep_watch(session: &Session) {
 
 fn notify(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(false, &[state]) {
-        tracing::debug!("the service manager is not told: {error}");
+        tracing::debug!("the service manager cannot be notified: {error}");
     }
 }
 

@@ -1,7 +1,7 @@
-//! Keeps the daemon's status page: live counters in named shared memory.
+//! The daemon's status page: live counters in named shared memory.
 //!
-//! Writes only what has changed. Takes no name that another live daemon or another user has; a
-//! daemon without a page works all the same.
+//! Writes only what has changed. Does not take the name of another live daemon or of another user. A daemon without a
+//! page works all the same.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -15,14 +15,14 @@ use shared_memory::{Shmem, ShmemConf, ShmemError};
 
 use crate::clock;
 
-/// The page of this daemon; its name goes when this does.
+/// The page of this daemon. Its name is removed on drop.
 pub struct Page {
     memory: Shmem,
     last: StatusPage,
 }
 
 impl Page {
-    /// Makes the page, in place of one that a dead daemon left.
+    /// Makes the page. Replaces one that a dead daemon left.
     pub fn create(name: &str, session: [u8; 16]) -> anyhow::Result<Self> {
         let create = || ShmemConf::new().os_id(name).size(STATUS_LEN).create();
         let memory = match create() {
@@ -40,7 +40,7 @@ impl Page {
         Ok(page)
     }
 
-    /// Shows these counters; sequence, pid, session and time are the page's own affair.
+    /// Shows these counters. The page sets sequence, pid, session and time itself.
     pub fn update(&mut self, counters: StatusPage) {
         let StatusPage { sequence, pid, session, updated_ns, .. } = self.last;
         let counters = StatusPage { sequence, pid, session, updated_ns, ..counters };
@@ -62,11 +62,10 @@ impl Page {
     }
 
     fn put_sequence(&mut self, sequence: u64) {
-        // SAFETY: the mapping is STATUS_LEN bytes or more (checked when it was made) and lives as
-        // long as `self`.
+        // SAFETY: the mapping has at least STATUS_LEN bytes (checked when it was made) and lives as long as `self`.
         let at = unsafe { self.memory.as_ptr().add(status::SEQUENCE_OFFSET) };
-        // SAFETY: `at` is 8 bytes inside the mapping, aligned as the mapping and the offset are.
-        // Volatile: readers in other processes look on, and each of them checks what it read.
+        // SAFETY: `at` is 8 bytes inside the mapping, aligned like the mapping and the offset. Volatile: readers in
+        // other processes look at any time, and each of them checks what it read.
         unsafe { ptr::write_volatile(at.cast::<u64>(), sequence.to_le()) };
     }
 
@@ -76,12 +75,12 @@ impl Page {
     }
 }
 
-/// Removes the page of a daemon that is gone.
+/// Removes the page of a daemon that has ended.
 fn remove_left_over(name: &str) -> anyhow::Result<()> {
     let path = format!("/dev/shm{name}");
-    let owner = fs::metadata(&path).with_context(|| format!("cannot look at {path}"))?.uid();
+    let owner = fs::metadata(&path).with_context(|| format!("cannot inspect {path}"))?.uid();
     ensure!(owner == geteuid().as_raw(), "{path} belongs to user {owner}");
-    // Read, not mapped: whoever made it may still change its length.
+    // Read, not mapped: its owner may still change its length.
     let page = fs::read(&path).with_context(|| format!("cannot read {path}"))?;
     if let Some(pid) = writer_of(&page)
         && test_kill_process(pid).is_ok()
@@ -91,10 +90,10 @@ fn remove_left_over(name: &str) -> anyhow::Result<()> {
     fs::remove_file(&path).with_context(|| format!("cannot replace {path}"))
 }
 
-/// The process that a page says it is of.
+/// Returns the process that a page names as its writer.
 fn writer_of(page: &[u8]) -> Option<Pid> {
     let mut settled = *page.first_chunk::<STATUS_LEN>()?;
-    // Whether it died while writing does not matter here.
+    // Whether the writer died while writing does not matter here.
     settled[status::SEQUENCE_OFFSET] &= !1;
     let pid = StatusPage::from_bytes(&settled)?.pid;
     Pid::from_raw(i32::try_from(pid).ok()?)

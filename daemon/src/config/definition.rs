@@ -1,5 +1,5 @@
-//! The options of the daemon. An option is defined once, here: its name is its key in a configuration file,
-//! and its value is written and checked the same way there.
+//! The options of the daemon. An option is defined once, here: its name is its key in a configuration file, where its
+//! value is written and checked in the same way.
 
 use std::path::PathBuf;
 
@@ -11,21 +11,21 @@ use crate::log::LogFilter;
 use crate::metrics::address::MetricsAddress;
 use crate::remote::options::RemoteOptions;
 
-/// The heading of options that say something of one invocation, which no file can.
+/// Heading of the options of one invocation, which a file cannot set.
 pub(super) const INVOCATION: &str = "Options of one invocation, not for the configuration file";
 
 /// Records what applications issue to graphics APIs, for gapii-ctl.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "gapiid", version, max_term_width = 100, args_override_self = true)]
 pub struct Config {
-    /// Folder of the sockets; only this user may be able to change it
+    /// Folder of the sockets, which only this user may be able to change
     ///
-    /// Default: gapii in $RUNTIME_DIRECTORY's or $XDG_RUNTIME_DIR's place, /run/gapii for root.
-    /// Sockets handed over by systemd come first.
+    /// Default: $RUNTIME_DIRECTORY, or gapii in $XDG_RUNTIME_DIR, or /run/gapii for root. Sockets from systemd take
+    /// precedence.
     #[arg(long, value_name = "DIR")]
     pub socket_dir: Option<PathBuf>,
 
-    /// Threads that can record at once, per application
+    /// Threads that can record at the same time, per application
     #[arg(long, value_name = "N", default_value_t = 256,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub slots: u32,
@@ -34,71 +34,71 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", default_value = "4M", value_parser = parse_ring_size)]
     pub ring_size: u64,
 
-    /// Contents of textures and buffers that are kept for each application, so that the next capture that
-    /// begins in its middle need not have them sent again; with K, M or G, 0 for none
+    /// Limit for contents of textures and buffers that are kept for each application, so that its next capture need
+    /// not have them sent again; with K, M or G, 0 keeps none
     ///
-    /// They are in a file without a name in $TMPDIR's or /tmp's place, for as long as the application runs.
+    /// They are kept in a file without a name in $TMPDIR or /tmp, as long as the application runs.
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
     pub keep_contents: u64,
 
-    /// Programs that have ended and whose last frames stay for `gapii-ctl save`: the newest ones
+    /// Ended programs whose kept frames stay available to `gapii-ctl save`, newest first
     ///
-    /// Together they may take what one may, the newest of them. 0 for none.
+    /// Together they use at most the memory that the newest of them may use. 0 keeps none.
     #[arg(long, value_name = "N", default_value_t = 4,
           value_parser = clap::value_parser!(u32).range(0..=64))]
     pub keep_ended: u32,
 
-    /// How long they stay, in seconds
+    /// How long the kept frames of ended programs stay, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 24 * 3600,
           value_parser = clap::value_parser!(u32).range(1..=31_536_000))]
     pub keep_ended_for: u32,
 
-    /// What is put aside for each capture whose output takes less than its programs produce, until it
-    /// takes that; with K, M or G, 0 for none
+    /// Limit of the temporary file of each capture, for data that its output does not accept yet; with K, M or G, 0
+    /// for none
     ///
-    /// What comes beyond is missing in that capture, which says so. No program waits for a slow output.
+    /// Beyond it, records are missing in that capture, and its trace says so. No program waits for a slow output.
     #[arg(long, value_name = "SIZE", default_value = "256M", value_parser = parse_size)]
     pub spill: u64,
 
-    /// The same for all captures together
+    /// Limit of the temporary files of all captures together
     #[arg(long, value_name = "SIZE", default_value = "1G", value_parser = parse_size)]
     pub spill_total: u64,
 
-    /// Folder of the files without names that this is in; $TMPDIR's or /tmp's place without
+    /// Folder of the temporary files, which have no names; $TMPDIR or /tmp by default
     #[arg(long, value_name = "DIR")]
     pub spill_dir: Option<PathBuf>,
 
-    /// Applications that can be connected at once
+    /// Applications that can be connected at the same time
     #[arg(long, value_name = "N", default_value_t = 256,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_apps: u32,
 
-    /// Clients that can be connected at once
+    /// Clients that can be connected at the same time
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = clap::value_parser!(u32).range(1..=4096))]
     pub max_clients: u32,
 
-    /// Captures that can run at once, programs that are kept among them
+    /// Captures that can run at the same time, including those into memory
     #[arg(long, value_name = "N", default_value_t = 64,
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub max_captures: u32,
 
     /// Memory that the daemon may allocate, with K, M or G
     ///
-    /// Beyond it the capture that holds most of it ends, and no other begins. Rings are the programs' memory
-    /// and do not count.
+    /// Above this limit the capture that holds most memory ends, and no other begins. Rings do not count, because
+    /// they are the programs' memory.
     #[arg(long, value_name = "SIZE", default_value = "2G", value_parser = parse_size)]
     pub memory: u64,
 
-    /// Compression of traces: zstd's level, the lower the faster
+    /// zstd compression level of traces; lower levels are faster
     #[arg(long, value_name = "LEVEL", default_value_t = 1, allow_negative_numbers = true,
           value_parser = clap::value_parser!(i32).range(-7..=19))]
     pub level: i32,
 
-    /// What is logged: error, warn, info, debug, trace or off; also for a module, as MODULE=LEVEL
+    /// Log level: error, warn, info, debug, trace or off; for one module MODULE=LEVEL
     ///
-    /// Several, separated by commas. With --private the default is warn. To the journal, with
-    /// fields, where systemd has connected standard error to it; else to standard error.
+    /// Separate several with commas. With --private the default is warn. The log goes to the journal, with fields, if
+    /// systemd has connected standard error to it, and otherwise to standard error.
     #[arg(
         long,
         value_name = "FILTER",
@@ -111,30 +111,30 @@ pub struct Config {
 
     /// Serve Prometheus metrics over HTTP: on a port of this machine, IP:PORT, or a socket's path
     ///
-    /// At /metrics. A port alone is one of 127.0.0.1. A socket named metrics that is handed over by
-    /// systemd comes first.
+    /// The path of the URL is /metrics. A port without an address is one of 127.0.0.1. A socket named metrics from
+    /// systemd takes precedence.
     #[arg(long, value_name = "ADDR")]
     pub metrics: Option<MetricsAddress>,
 
     #[command(flatten)]
     pub remote: RemoteOptions,
 
-    /// Serve one run: no status page, no metrics, no remote clients, and exit when standard input ends
+    /// Serve one run: no status page, no metrics, no remote clients; exit when standard input ends
     #[arg(long, help_heading = INVOCATION)]
     pub private: bool,
 
-    /// Write a byte to this descriptor once the sockets listen, and close it
+    /// Write a byte to this descriptor once the sockets listen, then close it
     #[arg(long, value_name = "FD", help_heading = INVOCATION)]
     pub ready_fd: Option<i32>,
 
-    /// Read this configuration file and no other
+    /// Read only this configuration file
     ///
-    /// Default: /etc/gapii/gapiid.toml, and over it gapii/gapiid.toml in $XDG_CONFIG_HOME or
-    /// ~/.config. Keys are the names of the options above; what the command line says stands.
+    /// Default: /etc/gapii/gapiid.toml, overridden by gapii/gapiid.toml in $XDG_CONFIG_HOME or ~/.config. Keys are
+    /// the names of the options above. The command line overrides both files.
     #[arg(long, value_name = "FILE", help_heading = INVOCATION)]
     pub config: Option<PathBuf>,
 
-    /// Say what would hold and where it comes from, as a configuration file, and exit
+    /// Print the configuration in effect, with the source of each value, as a configuration file; then exit
     #[arg(long, help_heading = INVOCATION)]
     pub check_config: bool,
 }
@@ -145,12 +145,12 @@ const RING_BYTES_MIN: u64 = 64 << 10;
 const RING_BYTES_MAX: u64 = 256 << 20;
 
 impl Config {
-    /// The folder for the sockets, when nobody hands them over.
+    /// Returns the folder for the sockets, unless systemd passes them.
     pub fn socket_folder(&self) -> anyhow::Result<PathBuf> {
         socket_folder(self.socket_dir.clone(), |name| std::env::var_os(name).map(PathBuf::from))
     }
 
-    /// The folder for what slow outputs do not take yet.
+    /// Returns the folder for the temporary files of slow outputs.
     pub fn spill_folder(&self) -> PathBuf {
         self.spill_dir.clone().unwrap_or_else(std::env::temp_dir)
     }
@@ -167,7 +167,7 @@ fn socket_folder(
         return Ok(folder.join("gapii"));
     }
     if !rustix::process::geteuid().is_root() {
-        bail!("neither --socket-dir nor XDG_RUNTIME_DIR says where the sockets go");
+        bail!("neither --socket-dir nor XDG_RUNTIME_DIR names a folder for the sockets");
     }
     Ok(PathBuf::from("/run/gapii"))
 }
@@ -189,7 +189,7 @@ mod tests {
     use super::*;
     use crate::config::file;
 
-    /// The example file, whose text says of every option what holds without it.
+    /// The example file, which states the default of every option.
     const EXAMPLE: &str = include_str!("../../../systemd/gapiid.toml");
 
     #[test]

@@ -1,7 +1,6 @@
-//! One configuration file: keys that are options' names, and values as the options take them.
+//! A configuration file: keys that are names of options, and values as the options take them.
 //!
-//! Knows no option itself: it asks the command line's definition. Reports every mistake, not the
-//! first alone.
+//! Knows no option itself: it uses the command line's definition. Reports all mistakes, not only the first.
 
 use std::error::Error as _;
 use std::ops::Range;
@@ -14,27 +13,27 @@ use toml::de::{DeTable, DeValue};
 use super::definition::INVOCATION;
 use super::mistake::{Mistake, Mistakes};
 
-/// A key that looks less like an option than this is not taken for a misspelt one.
+/// Similarity below which a key is not taken for a misspelt option.
 const LIKENESS: f64 = 0.75;
 
-/// What a file says of an option.
+/// A setting in a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Setting {
     pub key: String,
-    /// The option as one would type it; none to leave a flag out.
+    /// The option as on a command line. `None`: the flag is left out.
     pub word: Option<String>,
-    /// Where it is said.
+    /// Where the file has the setting.
     pub path: PathBuf,
     pub line: usize,
 }
 
-/// Whether a file may set this option.
+/// Returns whether a file may set this option.
 pub fn is_configurable(option: &Arg) -> bool {
     option.get_long().is_some_and(|name| name != "help" && name != "version")
         && option.get_help_heading() != Some(INVOCATION)
 }
 
-/// Reads the text of a file; `options` is the command line's definition.
+/// Parses the text of a file. `options` is the command line's definition.
 pub fn parse(path: &Path, text: &str, options: &Command) -> Result<Vec<Setting>, Mistakes> {
     let (table, errors) = DeTable::parse_recoverable(text);
     let mut mistakes: Vec<_> = errors
@@ -54,7 +53,7 @@ pub fn parse(path: &Path, text: &str, options: &Command) -> Result<Vec<Setting>,
                 path: path.to_owned(),
                 line: 1 + text[..key.span().start].matches('\n').count(),
             }),
-            // What is no key at all is said above.
+            // A syntax error at this place is in the list already.
             Err(mistake)
                 if errors.iter().any(|error| error.span() == Some(mistake.span.clone())) => {}
             Err(mistake) => mistakes.push(mistake),
@@ -75,7 +74,7 @@ fn option<'o>(key: &Spanned<impl AsRef<str>>, options: &'o Command) -> Result<&'
         Some(_) => Err(Mistake {
             message: format!("{name} is not for a configuration file"),
             span: key.span(),
-            help: format!("it says something of one invocation: type --{name}"),
+            help: format!("it is an option of one invocation: use --{name}"),
         }),
         None => Err(Mistake {
             message: format!("there is no option {name}"),
@@ -98,7 +97,7 @@ fn nearest(name: &str, options: &Command) -> String {
     }
 }
 
-/// The value as a word of a command line, which the option takes.
+/// Returns the value as a word of a command line, after the option has accepted it.
 fn word(
     option: &Arg,
     value: &Spanned<DeValue<'_>>,
@@ -115,7 +114,7 @@ fn word(
         DeValue::Boolean(false) if !takes_value => return Ok(None),
         other => {
             let wanted = if takes_value { "a number or a text" } else { "true or false" };
-            let message = format!("a value of type {} is none for {name}", other.type_str());
+            let message = format!("a value of type {} does not fit {name}", other.type_str());
             return Err(mistake(message, value.span(), &format!("{wanted}: "), option));
         }
     };
@@ -173,7 +172,7 @@ mod tests {
         check("slots = 0", "0", "0 is not in 1..=4096", "Threads that can record");
         check("slots = true", "true", "type boolean", "Threads that can record");
         check("slots = 1.5", "1.5", "type float", "a number or a text");
-        check("level = 'fast'", "'fast'", "invalid digit", "zstd's level");
+        check("level = 'fast'", "'fast'", "invalid digit", "zstd compression level");
         check("private = true", "private", "not for a configuration file", "--private");
         check("config = 'x'", "config", "not for a configuration file", "--config");
         check("help = true", "help", "", "");

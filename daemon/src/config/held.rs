@@ -1,4 +1,4 @@
-//! What holds, written as a configuration file, and where each value comes from.
+//! The configuration in effect, written as a configuration file, with the source of each value.
 
 use std::fmt;
 
@@ -9,8 +9,7 @@ use super::definition::Config;
 use super::file::is_configurable;
 use super::loaded::Loaded;
 
-/// Printed, the configuration that holds: a file that would say the same. `gapii-ctl doctor` reads
-/// it.
+/// Displays the configuration in effect, as a file that would set the same values. `gapii-ctl doctor` reads it.
 pub struct Held<'a>(pub &'a Loaded);
 
 impl fmt::Display for Held<'_> {
@@ -32,7 +31,7 @@ impl fmt::Display for Held<'_> {
 }
 
 impl Held<'_> {
-    /// The value as TOML; none if there is none.
+    /// Returns the value as TOML, if the option has one.
     fn value(&self, option: &Arg) -> Option<String> {
         let id = option.get_id().as_str();
         let Loaded { config, matches, .. } = self.0;

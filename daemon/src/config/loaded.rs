@@ -1,4 +1,4 @@
-//! The configuration as it holds: defaults, files, the environment and the command line, in layers.
+//! The configuration in effect, from layers: defaults, files, the environment and the command line.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use super::mistake::Mistakes;
 
 /// The machine's file.
 const SYSTEM_FILE: &str = "/etc/gapii/gapiid.toml";
-/// The user's, in the folder of the user's configuration.
+/// The user's file, in the folder of the user's configuration.
 const USER_FILE: &str = "gapii/gapiid.toml";
 
 /// A configuration, and where it comes from.
@@ -23,16 +23,16 @@ const USER_FILE: &str = "gapii/gapiid.toml";
 pub struct Loaded {
     pub config: Config,
     pub(super) matches: ArgMatches,
-    /// What files say and nothing else overrules, by option.
+    /// Settings from files that nothing overrides, by option.
     pub(super) settings: BTreeMap<String, Setting>,
-    /// The files that were looked for, and whether they were there.
+    /// The files that were looked for, and whether they exist.
     pub(super) files: Vec<(PathBuf, bool)>,
 }
 
 /// Why there is no configuration.
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
-    /// The command line; also a wish for help.
+    /// A mistake on the command line, or a request for help.
     #[error(transparent)]
     CommandLine(#[from] clap::Error),
     #[error(transparent)]
@@ -42,18 +42,18 @@ pub enum LoadError {
 }
 
 impl Loaded {
-    /// This process' configuration.
+    /// Returns this process' configuration.
     pub fn of_process() -> Result<Self, LoadError> {
         let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
         Self::new(std::env::args_os().collect(), &default_files(variable))
     }
 
-    /// The files that say something, the last over those before it.
+    /// Returns the files that exist. Later ones override earlier ones.
     pub fn files_read(&self) -> impl Iterator<Item = &Path> {
         self.files.iter().filter(|(_, is_there)| *is_there).map(|(path, _)| path.as_path())
     }
 
-    /// What the words of a command line say, and the files; each file is over those before it.
+    /// Makes the configuration from the words of a command line and from files. Later files override earlier ones.
     fn new(words: Vec<OsString>, default_files: &[PathBuf]) -> Result<Self, LoadError> {
         let options = Config::command();
         let said = options.clone().try_get_matches_from(&words)?;
@@ -81,8 +81,8 @@ impl Loaded {
     }
 }
 
-/// The text of a file; none if it is not there and need not be. A folder that this user may not
-/// enter is somebody else's, such as that of who has become this user and left HOME as it was.
+/// Returns the text of a file, or `None` if it does not exist and need not. A folder that this user may not enter
+/// belongs to another user, for example if a process has changed its user and kept HOME.
 fn read(path: &Path, must_be: bool) -> Result<Option<String>, LoadError> {
     let absent = [ErrorKind::NotFound, ErrorKind::PermissionDenied];
     if !must_be && fs::metadata(path).is_err_and(|error| absent.contains(&error.kind())) {

@@ -6,20 +6,20 @@ use std::path::PathBuf;
 
 use miette::{GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteDiagnostic, NamedSource};
 
-/// Columns of what is shown.
+/// Width of the displayed mistakes, in columns.
 const WIDTH: usize = 100;
 
-/// What is wrong at a place of a file.
+/// A mistake at a place of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistake {
     pub message: String,
-    /// Bytes of the file.
+    /// Range of bytes in the file.
     pub span: Range<usize>,
     /// What would be right.
     pub help: String,
 }
 
-/// All mistakes of a file, with its text; printed, it takes several lines for each.
+/// All mistakes of a file, with its text. Displays several lines for each.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Mistakes {
     pub path: PathBuf,

@@ -1,4 +1,4 @@
-//! What the command line, the environment and the configuration files say; decides nothing else.
+//! The configuration from the command line, the environment and the configuration files.
 
 mod definition;
 mod file;

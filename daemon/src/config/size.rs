@@ -2,7 +2,7 @@
 
 use anyhow::Context;
 
-/// Parses a number of bytes; K, M or G behind it multiplies it by 2^10, 2^20 or 2^30.
+/// Parses a number of bytes. A suffix K, M or G multiplies it by 2^10, 2^20 or 2^30.
 pub fn parse_size(text: &str) -> anyhow::Result<u64> {
     let (digits, unit) = match text.as_bytes().last() {
         Some(b'K' | b'k') => (&text[..text.len() - 1], 1 << 10),

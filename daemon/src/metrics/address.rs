@@ -1,4 +1,4 @@
-//! Where metrics are served: addresses, and sockets that listen.
+//! The address of the metrics, and the listening socket.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener as StdTcpListener};
@@ -10,17 +10,17 @@ use std::str::FromStr;
 use rustix::net::{AddressFamily, getsockname};
 use tokio::net::{TcpListener, UnixListener};
 
-/// Where metrics are, in a URL.
+/// Path of the metrics in a URL.
 pub(super) const PATH: &str = "/metrics";
 
-/// Where metrics are served.
+/// The address of the metrics.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum MetricsAddress {
     Tcp(SocketAddr),
     Unix(PathBuf),
 }
 
-/// A socket on which metrics are served.
+/// A listening socket for metrics.
 #[derive(Debug)]
 pub enum MetricsListener {
     Tcp(TcpListener),
@@ -38,13 +38,13 @@ impl FromStr for MetricsAddress {
             Ok(Self::Tcp(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port)))
         } else {
             let wanted = "a port, IP:PORT, or the path of a socket from / on";
-            text.parse().map(Self::Tcp).map_err(|_| format!("{text:?} is none of {wanted}"))
+            text.parse().map(Self::Tcp).map_err(|_| format!("{text:?} is not {wanted}"))
         }
     }
 }
 
 impl MetricsListener {
-    /// A socket that listens already. Must run inside the runtime.
+    /// Takes a socket that listens already. Must run inside the runtime.
     pub fn new(socket: OwnedFd) -> std::io::Result<Self> {
         rustix::io::ioctl_fionbio(&socket, true)?;
         match getsockname(&socket)?.address_family() {

@@ -5,26 +5,26 @@ use std::fmt::{Display, Write};
 /// The media type of an [`Exposition`].
 pub const MEDIA_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What a family's values do.
+/// The type of a family.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// They only rise.
+    /// Values only rise.
     Counter,
     Gauge,
 }
 
-/// Families, as they are written.
+/// Families in the order in which they are written.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
 impl Exposition {
-    /// A family of one sample.
+    /// Adds a family of one sample.
     pub fn sample(&mut self, kind: Kind, name: &str, help: &str, value: impl Display) {
         self.header(kind, name, help);
         self.line(format_args!("{name} {value}"));
     }
 
-    /// A family of a sample for each value of a label. Labels' values need no escapes.
+    /// Adds a family with a sample for each value of a label. The labels' values need no escapes.
     pub fn labelled<'a, V: Display>(
         &mut self,
         (kind, name, help): (Kind, &str, &str),
@@ -51,7 +51,7 @@ impl Exposition {
     }
 
     fn line(&mut self, line: impl Display) {
-        // A `String` takes all that is written to it.
+        // Writing to a `String` cannot fail.
         let _ = writeln!(self.0, "{line}");
     }
 }

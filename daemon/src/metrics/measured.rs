@@ -1,4 +1,4 @@
-//! What is measured: the session's counters and bounds, and the process' own use of the machine.
+//! The metrics: the session's counters and limits, and the daemon's own use of the machine.
 
 use std::fs;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use super::exposition::{Exposition, Kind};
 use crate::remote::links::Links;
 use crate::session::Session;
 
-/// All metrics as they are now.
+/// Returns all metrics as they are now.
 pub fn text(session: &Session) -> String {
     let mut out = Exposition::default();
     let status = session.status();
@@ -24,53 +24,81 @@ pub fn text(session: &Session) -> String {
     out.into_text()
 }
 
-/// Who is there, beside the bounds on them.
+/// Applications, clients, captures and memory, with their limits.
 fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     let mut gauge = |name: &str, help: &str, value: u64| {
         out.sample(Kind::Gauge, name, help, value);
     };
-    gauge("gapiid_applications", "Applications that are connected.", status.apps.len() as u64);
-    gauge("gapiid_applications_limit", "Applications that may be.", session.max_apps() as u64);
+    gauge("gapiid_applications", "Connected applications.", status.apps.len() as u64);
+    gauge(
+        "gapiid_applications_limit",
+        "Largest number of connected applications.",
+        session.max_apps() as u64,
+    );
     gauge(
         "gapiid_slots_used",
-        "Slots taken by threads, in the application with most.",
+        "Slots used by threads, in the application that uses most.",
         session.slots_used() as u64,
     );
-    gauge("gapiid_slots_limit", "Slots that each application has.", status.slot_count.into());
-    gauge("gapiid_ring_bytes", "Size of the ring of each slot.", status.ring_bytes);
+    gauge("gapiid_slots_limit", "Slots of each application.", status.slot_count.into());
+    gauge("gapiid_ring_bytes", "Size of each ring in bytes.", status.ring_bytes);
     let (clients, clients_limit) = session.clients();
-    gauge("gapiid_clients", "Clients that are connected.", clients);
-    gauge("gapiid_clients_limit", "Clients that may be.", clients_limit);
-    gauge("gapiid_captures", "Captures that run.", status.captures.len() as u64);
-    gauge("gapiid_captures_limit", "Captures that may run.", session.max_captures() as u64);
+    gauge("gapiid_clients", "Connected clients.", clients);
+    gauge("gapiid_clients_limit", "Largest number of connected clients.", clients_limit);
+    gauge("gapiid_captures", "Running captures.", status.captures.len() as u64);
+    gauge(
+        "gapiid_captures_limit",
+        "Largest number of running captures.",
+        session.max_captures() as u64,
+    );
     gauge(
         "gapiid_kept_applications",
         "Applications whose last frames are kept.",
         status.kept.len() as u64,
     );
     let kept_ended = status.kept.iter().filter(|kept| !kept.is_running).count() as u64;
-    gauge("gapiid_kept_ended_applications", "Those of them that have ended.", kept_ended);
+    gauge(
+        "gapiid_kept_ended_applications",
+        "Ended applications whose last frames are kept.",
+        kept_ended,
+    );
     let kept_ended_limit = session.retention().count as u64;
-    gauge("gapiid_kept_ended_applications_limit", "Those that may stay.", kept_ended_limit);
+    gauge(
+        "gapiid_kept_ended_applications_limit",
+        "Largest number of ended applications whose last frames are kept.",
+        kept_ended_limit,
+    );
     let kept_bytes = status.kept.iter().map(|kept| kept.bytes).sum();
-    gauge("gapiid_kept_bytes", "Memory that kept frames take.", kept_bytes);
+    gauge("gapiid_kept_bytes", "Bytes of kept frames.", kept_bytes);
     let kept_limit = status.kept.iter().map(|kept| kept.limits.bytes).sum();
-    gauge("gapiid_kept_bytes_limit", "Memory that they may take.", kept_limit);
+    gauge("gapiid_kept_bytes_limit", "Largest number of bytes of kept frames.", kept_limit);
     let (contents, contents_limit) = session.stored();
-    gauge("gapiid_contents_bytes", "Contents kept for later snapshots.", contents);
-    gauge("gapiid_contents_bytes_limit", "Contents that may be.", contents_limit);
+    gauge("gapiid_contents_bytes", "Bytes in the stores of all applications.", contents);
+    gauge(
+        "gapiid_contents_bytes_limit",
+        "Largest number of bytes in the stores of all applications.",
+        contents_limit,
+    );
     let (memory, memory_limit) = session.memory();
-    gauge("gapiid_memory_bytes", "Memory that the daemon has allocated.", memory);
-    gauge("gapiid_memory_bytes_limit", "Memory that it may allocate.", memory_limit);
+    gauge("gapiid_memory_bytes", "Bytes that the daemon has allocated.", memory);
+    gauge(
+        "gapiid_memory_bytes_limit",
+        "Largest number of bytes that the daemon may allocate.",
+        memory_limit,
+    );
     let room = session.spill_room();
     let (aside, ever_aside) = room.bytes();
-    gauge("gapiid_spilled_bytes", "What slow outputs have not taken yet.", aside);
-    gauge("gapiid_spilled_bytes_limit", "What may be put aside for them.", room.limit);
-    gauge("gapiid_spilled_capture_bytes_limit", "The same for each.", room.limit_each);
+    gauge("gapiid_spilled_bytes", "Bytes in temporary files for slow outputs.", aside);
+    gauge("gapiid_spilled_bytes_limit", "Largest number of bytes in temporary files.", room.limit);
+    gauge(
+        "gapiid_spilled_capture_bytes_limit",
+        "Largest number of bytes in the temporary file of one capture.",
+        room.limit_each,
+    );
     out.sample(
         Kind::Counter,
         "gapiid_spilled_bytes_total",
-        "What was ever put aside for slow outputs.",
+        "Bytes ever written to temporary files for slow outputs.",
         ever_aside,
     );
 
@@ -81,11 +109,11 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "reason",
         EndReason::ALL.iter().map(|reason| of_reason(reason.name())),
     );
-    let build = (Kind::Gauge, "gapiid_build_info", "The version that runs.");
+    let build = (Kind::Gauge, "gapiid_build_info", "The running version.");
     out.labelled(build, "version", [(env!("CARGO_PKG_VERSION"), 1)]);
 }
 
-/// What all captures together hold, those that run included.
+/// Sums over all captures, including running ones.
 fn captured(totals: &Totals, out: &mut Exposition) {
     let mut counter = |name: &str, help: &str, value: u64| {
         out.sample(Kind::Counter, name, help, value);
@@ -94,16 +122,28 @@ fn captured(totals: &Totals, out: &mut Exposition) {
     counter("gapiid_calls_total", "Commands recorded.", totals.calls);
     counter("gapiid_records_total", "Records read from rings.", totals.records);
     counter("gapiid_raw_bytes_total", "Bytes recorded, before compression.", totals.raw_bytes);
-    counter("gapiid_blob_bytes_total", "Bytes of blobs among them.", totals.blob_bytes);
+    counter("gapiid_blob_bytes_total", "Bytes of blobs recorded.", totals.blob_bytes);
     counter(
         "gapiid_stored_bytes_total",
-        "Bytes of blobs that were kept, and not sent again.",
+        "Bytes of blobs that came from stores and were not sent again.",
         totals.stored_bytes,
     );
     counter("gapiid_file_bytes_total", "Bytes written to traces.", totals.file_bytes);
-    counter("gapiid_lost_calls_total", "Commands that are not in traces.", totals.lost.calls);
-    counter("gapiid_lost_bytes_total", "Bytes that are not in traces.", totals.lost.bytes);
-    counter("gapiid_waits_total", "Times that a thread waited for ring space.", totals.waits);
+    counter(
+        "gapiid_lost_calls_total",
+        "Commands that programs produced and that are in no trace.",
+        totals.lost.calls,
+    );
+    counter(
+        "gapiid_lost_bytes_total",
+        "Bytes that programs produced and that are in no trace.",
+        totals.lost.bytes,
+    );
+    counter(
+        "gapiid_waits_total",
+        "Number of times that threads waited for ring space.",
+        totals.waits,
+    );
     out.sample(
         Kind::Counter,
         "gapiid_wait_seconds_total",
@@ -114,7 +154,7 @@ fn captured(totals: &Totals, out: &mut Exposition) {
 
 fn refused(refused: &Rejected, out: &mut Exposition) {
     out.labelled(
-        (Kind::Counter, "gapiid_refused_total", "Input that was turned away."),
+        (Kind::Counter, "gapiid_refused_total", "Refused input."),
         "what",
         [
             ("application_hello", refused.app_hellos),
@@ -128,7 +168,7 @@ fn refused(refused: &Rejected, out: &mut Exposition) {
     );
 }
 
-/// Remote clients, beside the bounds on them.
+/// Remote clients, with their limits.
 fn remote(links: &Links, out: &mut Exposition) {
     let (options, counters) = (&links.options, &links.counters);
     let mut gauge = |name: &str, help: &str, value: u64| {
@@ -137,52 +177,61 @@ fn remote(links: &Links, out: &mut Exposition) {
     let count = links.count() as u64;
     gauge(
         "gapiid_remote_clients",
-        "Remote clients, those that have lost their connection too.",
+        "Remote clients, including those that have lost their connection.",
         count,
     );
     gauge(
         "gapiid_remote_clients_limit",
-        "Remote clients that may be.",
+        "Largest number of remote clients.",
         options.remote_clients.into(),
     );
     let held = "Bytes held for remote clients until they are acknowledged.";
     gauge("gapiid_remote_tail_bytes", held, counters.held_bytes());
-    gauge("gapiid_remote_tail_bytes_limit", "Bytes that may be, for each.", options.remote_tail);
+    gauge(
+        "gapiid_remote_tail_bytes_limit",
+        "Largest number of bytes held for each remote client.",
+        options.remote_tail,
+    );
     let mut counter = |name: &str, help: &str, value: &AtomicU64| {
         // Relaxed: a number for people.
         out.sample(Kind::Counter, name, help, value.load(Ordering::Relaxed));
     };
-    let admitted = "Connections that were admitted.";
+    let admitted = "Admitted connections of remote clients.";
     counter("gapiid_remote_connections_total", admitted, &counters.connections);
-    let resumed = "Connections with which a client went on.";
+    let resumed = "Connections of remote clients that resumed a link.";
     counter("gapiid_remote_resumed_total", resumed, &counters.resumed);
-    counter("gapiid_remote_lost_total", "Connections that were lost.", &counters.lost);
+    counter("gapiid_remote_lost_total", "Lost connections of remote clients.", &counters.lost);
     let given_up = "Remote clients that did not come back in time.";
     counter("gapiid_remote_given_up_total", given_up, &counters.given_up);
-    let bytes = "Bytes of traces that were taken for remote clients.";
+    let bytes = "Bytes of traces for remote clients.";
     counter("gapiid_remote_output_bytes_total", bytes, &counters.output_bytes);
     out.labelled(
-        (Kind::Counter, "gapiid_remote_refused_total", "Connections that were turned away."),
+        (Kind::Counter, "gapiid_remote_refused_total", "Refused connections of remote clients."),
         "why",
         counters.refused(),
     );
 }
 
-/// The daemon's own use of the machine, by Prometheus' usual names.
+/// The daemon's own use of the machine, under Prometheus' usual names.
 fn process(out: &mut Exposition) {
     let cpu = clock_gettime(ClockId::ProcessCPUTime);
     let cpu_seconds = cpu.tv_sec as f64 + cpu.tv_nsec as f64 / 1e9;
     out.sample(Kind::Counter, "process_cpu_seconds_total", "Processor time.", cpu_seconds);
     if let Some(bytes) = resident_bytes() {
-        out.sample(Kind::Gauge, "process_resident_memory_bytes", "Memory in use.", bytes);
+        out.sample(
+            Kind::Gauge,
+            "process_resident_memory_bytes",
+            "Resident memory in bytes.",
+            bytes,
+        );
     }
     if let Ok(entries) = fs::read_dir("/proc/self/fd") {
-        // The one that reads the folder is among them.
+        // One of them reads the folder.
         let open = entries.count().saturating_sub(1);
         out.sample(Kind::Gauge, "process_open_fds", "Open descriptors.", open);
     }
     if let Some(most) = getrlimit(Resource::Nofile).current {
-        out.sample(Kind::Gauge, "process_max_fds", "Descriptors that may be open.", most);
+        out.sample(Kind::Gauge, "process_max_fds", "Largest number of open descriptors.", most);
     }
 }
 

@@ -1,6 +1,6 @@
-//! Prometheus metrics: what is measured, how it is written, and who is served.
+//! Prometheus metrics: measuring, format and server.
 //!
-//! Says numbers alone: no name, path or argument of a program.
+//! Serves only numbers: no name, path or argument of a program.
 
 pub mod address;
 mod exposition;

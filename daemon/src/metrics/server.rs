@@ -1,7 +1,7 @@
-//! Serves metrics over HTTP: a request a connection, few connections at once, each with a deadline.
+//! Serves metrics over HTTP: one request per connection, few connections at the same time, each with a deadline.
 //!
-//! Reads no body and keeps nothing of a request. Whoever stalls takes one of the places for a
-//! while, from other readers of metrics alone.
+//! Reads no body and stores nothing of a request. A reader that stalls takes one of the places for a while, and
+//! delays only other readers of metrics.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -23,18 +23,18 @@ use super::exposition::MEDIA_TYPE;
 use super::measured;
 use crate::session::Session;
 
-/// Connections at once; more wait to be accepted.
+/// Number of connections at the same time. Further ones wait to be accepted.
 const CONNECTIONS_MAX: usize = 8;
-/// How long a request's head may take.
+/// Time for a request's head.
 const HEAD_LIMIT: Duration = Duration::from_secs(2);
-/// How long a connection may take, slow readers of the answer included.
+/// Time for a connection, including slow readers of the answer.
 const CONNECTION_LIMIT: Duration = Duration::from_secs(5);
-/// Size of a request's head, at most, and of what is buffered for the answer.
+/// Largest size of a request's head, and of the buffered answer.
 const BUFFER_BYTES: usize = 16 << 10;
-/// A pause after an accept that failed, for want of descriptors as a rule.
+/// Pause after an accept that failed, usually for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Serves metrics for ever.
+/// Serves metrics until the daemon ends.
 pub async fn serve(session: Arc<Session>, listener: MetricsListener) {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     loop {
@@ -72,8 +72,8 @@ async fn converse(
         .serve_connection(TokioIo::new(stream), answer);
     match timeout(CONNECTION_LIMIT, connection).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::debug!("a reader of metrics is dropped: {error}"),
-        Err(_) => tracing::debug!("a reader of metrics is dropped: it takes too long"),
+        Ok(Err(error)) => tracing::debug!("a reader of metrics is disconnected: {error}"),
+        Err(_) => tracing::debug!("a reader of metrics is disconnected: it takes too long"),
     }
 }
 

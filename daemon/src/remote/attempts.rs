@@ -1,6 +1,6 @@
-//! How often an address may fail, and how much is said of it in the log.
+//! Limits how often an address may fail, and how much of that is logged.
 //!
-//! Remembers a bounded number of addresses; of IPv6 the network, which one machine has to itself.
+//! Remembers a limited number of addresses; of IPv6 addresses the /64 network, all of which one machine may have.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -9,16 +9,16 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// Failures are forgotten after that.
+/// Time after which failures are forgotten.
 const WINDOW: Duration = Duration::from_secs(60);
-/// Addresses that are remembered.
+/// Largest number of remembered addresses.
 const ADDRESSES_MAX: usize = 1024;
-/// Connections of one address that have not been admitted yet, at once.
+/// Largest number of connections of one address that are not admitted yet.
 const OPEN_MAX: u32 = 8;
-/// Lines of the log about connections that were turned away, in a minute.
+/// Largest number of log lines per minute about refused connections.
 const LINES_MAX: u32 = 30;
 
-/// Accounts of addresses.
+/// The failures and open connections of addresses.
 #[derive(Debug)]
 pub struct Attempts {
     limit: u32,
@@ -50,7 +50,7 @@ impl Account {
         self.open == 0 && (self.failed == 0 || self.since.elapsed() >= WINDOW)
     }
 
-    /// Forgets what is long ago.
+    /// Forgets failures that are older than a minute.
     fn refresh(&mut self) {
         if self.since.elapsed() >= WINDOW {
             (self.failed, self.since) = (0, Instant::now());
@@ -63,7 +63,7 @@ impl Attempts {
         Self { limit, accounts: Mutex::default(), lines: Mutex::new(Account::new()) }
     }
 
-    /// A connection from `address` comes; none: it is not listened to.
+    /// Begins a connection from `address`. Returns `None` if it is not to be served.
     pub fn begin(&self, address: IpAddr) -> Option<Attempt<'_>> {
         let address = network(address);
         let mut accounts = self.accounts();
@@ -76,17 +76,17 @@ impl Attempts {
             return None;
         }
         account.open += 1;
-        // One that goes without a word has failed.
+        // A connection that ends without a word has failed.
         Some(Attempt { attempts: self, address, has_failed: true })
     }
 
-    /// Whether another line may be written about who was turned away; the last says that it is the last.
+    /// Returns whether another line about a refused connection may be logged. The last one says that it is the last.
     pub fn may_log(&self) -> bool {
         let mut lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
         lines.refresh();
         lines.failed = lines.failed.saturating_add(1);
         if lines.failed == LINES_MAX {
-            tracing::warn!("who else is turned away in this minute is only counted");
+            tracing::warn!("further refused connections in this minute are only counted");
         }
         lines.failed < LINES_MAX
     }
@@ -97,7 +97,7 @@ impl Attempts {
 }
 
 impl Attempt<'_> {
-    /// It was admitted: what failed before is forgiven.
+    /// Notes that the connection was admitted. Earlier failures of the address are forgotten.
     pub fn succeeded(&mut self) {
         self.has_failed = false;
         if let Some(account) = self.attempts.accounts().get_mut(&self.address) {
@@ -120,7 +120,7 @@ impl Drop for Attempt<'_> {
     }
 }
 
-/// Forgets those that are over, or else the one that was heard of first.
+/// Forgets addresses without failures and connections, or else the oldest address.
 fn make_room(accounts: &mut HashMap<IpAddr, Account>) {
     accounts.retain(|_, account| !account.is_over());
     if accounts.len() >= ADDRESSES_MAX

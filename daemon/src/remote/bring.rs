@@ -1,4 +1,4 @@
-//! Brings a remote client's connection to its link: a new one, or one that it resumes.
+//! Brings a remote client's connection to its link: a new link, or one that it resumes.
 
 use std::io;
 use std::sync::Arc;
@@ -19,31 +19,31 @@ use crate::client;
 use crate::door::Guest;
 use crate::session::Session;
 
-/// Connections that wait for their link to take them.
+/// Largest number of connections that wait for their link.
 const ARRIVALS_MAX: usize = 4;
-/// How long the first words of a connection may take, TLS included, and those that refuse it.
+/// Time for the first message of a connection, including TLS, and for the answer that refuses it: 5 s.
 pub(super) const FIRST_WORDS_LIMIT: Duration = Duration::from_secs(5);
 
-/// How long somebody who is turned away is heard out, so that the answer reaches him.
+/// Time for which a refused peer's data is still read, so that the answer arrives.
 const HEAR_OUT_LIMIT: Duration = Duration::from_secs(1);
-/// Bytes of him that are heard, at most.
+/// Largest number of bytes that are read of a refused peer.
 const HEAR_OUT_BYTES: u64 = 64 << 10;
 
-/// A connection that was admitted, and what it said.
+/// An admitted connection, and its first message.
 pub(super) struct Visitor {
     pub(super) stream: AnyStream,
     pub(super) knock: Knock,
     pub(super) identity: Identity,
 }
 
-/// A connection that is turned away.
+/// A refused connection.
 struct Turned {
     stream: AnyStream,
     why: Refusal,
     words: Refused,
 }
 
-/// Serves a client of this machine, which may turn its connection into a link.
+/// Serves a local client, which may turn its connection into a link.
 pub async fn serve_client(
     session: Arc<Session>,
     socket: UnixStream,
@@ -56,7 +56,7 @@ pub async fn serve_client(
     }
 }
 
-/// A process of this machine passes on what a remote client says, and what it is answered.
+/// Serves a relay: a local process that passes on the messages of a remote client.
 async fn serve_relay(session: Arc<Session>, socket: UnixStream, ending: watch::Receiver<bool>) {
     let mut stream: AnyStream = Box::new(socket);
     match timeout(FIRST_WORDS_LIMIT, Knock::hear(&mut stream)).await {
@@ -70,12 +70,12 @@ async fn serve_relay(session: Arc<Session>, socket: UnixStream, ending: watch::R
         }
         Err(_) => {
             session.links.counters.refuse(Refusal::Timeout);
-            tracing::warn!("a relayed client is refused: it says nothing");
+            tracing::warn!("a relayed client is refused: it sends nothing");
         }
     }
 }
 
-/// Brings a connection to its link, a new one or one that goes on, or tells it why not.
+/// Brings a connection to its link, a new one or one that it resumes, or tells the client why not.
 pub(super) async fn bring(
     session: &Arc<Session>,
     visitor: Visitor,
@@ -110,12 +110,13 @@ fn resume_link(
         Ok(version) => version,
         Err(words) => return Err(Turned { stream, why: Refusal::Version, words }),
     };
-    // One answer for all that can be wrong: nobody learns which links there are.
-    let gone = "what was to go on is over: the daemon was started anew, or waited long enough";
+    // One answer for all failures, so that nobody learns which links exist.
+    let gone =
+        "the link has ended: the daemon was restarted, or the client took too long to come back";
     let Some(way) = way else { return Err(turned(stream, code::NO_LINK, gone)) };
     way.try_send(Arrival { stream, version, taken }).map_err(|error| match error {
         mpsc::error::TrySendError::Full(arrival) => {
-            turned(arrival.stream, code::BUSY, "it is being resumed already")
+            turned(arrival.stream, code::BUSY, "the link is being resumed already")
         }
         mpsc::error::TrySendError::Closed(arrival) => turned(arrival.stream, code::NO_LINK, gone),
     })
@@ -137,7 +138,9 @@ fn open_link(
     };
     let Ok(place) = Arc::clone(&links.places).try_acquire_owned() else {
         let most = links.options.remote_clients;
-        let message = format!("{most} remote clients are connected, and no more are taken");
+        let message = format!(
+            "{most} remote clients are connected, which is the limit (option remote-clients)"
+        );
         return Err(busy(stream, message));
     };
     let opened = Secret::random()
@@ -145,18 +148,20 @@ fn open_link(
         .and_then(|secret| Ok((secret, UnixStream::pair().map_err(|error| error.to_string())?)));
     let (secret, (ours, theirs)) = match opened {
         Ok(opened) => opened,
-        Err(error) => return Err(busy(stream, format!("the daemon can't take a client: {error}"))),
+        Err(error) => {
+            return Err(busy(stream, format!("the daemon cannot serve another client: {error}")));
+        }
     };
     let (arrivals, arrivals_in) = mpsc::channel(ARRIVALS_MAX);
     let entry =
         Entry { secret: secret.hash(), identity: identity.clone(), arrivals: arrivals.clone() };
     let id = links.enter(entry);
     let program = knock.client.escape_debug();
-    tracing::info!(link = id, %program, "link {id} begins, of {identity} with {program}");
+    tracing::info!(link = id, %program, "link {id} begins, for {identity} with {program}");
     tokio::spawn(serve_client(Arc::clone(session), theirs, ending.clone(), None));
     let link = Link::new(id, session, secret, ours, arrivals_in);
     let (session, ending) = (Arc::clone(session), ending.clone());
-    // It has room for the first.
+    // The queue has room for the first connection.
     let _ = arrivals.try_send(Arrival { stream, version, taken: 0 });
     tokio::spawn(async move {
         link.run(ending).await;
@@ -166,7 +171,7 @@ fn open_link(
     Ok(())
 }
 
-/// Tells somebody why he is turned away, and lets him read it.
+/// Tells a peer why it is refused, and lets it read the answer.
 pub(super) async fn tell(mut stream: AnyStream, words: &Refused) {
     let Ok(frame) = words.frame() else { return };
     let telling = async {
@@ -175,12 +180,11 @@ pub(super) async fn tell(mut stream: AnyStream, words: &Refused) {
         stream.shutdown().await?;
         hear_out(&mut stream).await
     };
-    // One who does not wait for the answer needs none.
+    // A peer that does not wait for the answer needs none.
     let _ = timeout(FIRST_WORDS_LIMIT, telling).await;
 }
 
-/// Reads what somebody still says, for a moment: a connection that is closed over unread bytes takes the
-/// answer with it.
+/// Reads what a peer still sends, for a moment: closing a connection with unread bytes would discard the answer.
 pub(super) async fn hear_out(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<()> {
     let mut rest = stream.take(HEAR_OUT_BYTES);
     let mut nowhere = tokio::io::sink();

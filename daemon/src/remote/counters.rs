@@ -1,28 +1,28 @@
-//! What remote clients did, counted.
+//! Counters of remote clients.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Why a connection is turned away.
+/// Why a connection is refused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Refusal {
-    /// Its address has failed too often.
+    /// The peer's address has failed too often.
     Attempts,
-    /// There are too many.
+    /// There are too many clients or connections.
     Busy,
-    /// It does not speak TLS.
+    /// The peer does not use TLS.
     PlainText,
-    /// Its certificate has expired, or somebody else has signed it.
+    /// The peer's certificate has expired, or another authority has signed it.
     Certificate,
-    /// TLS came to nothing for another reason.
+    /// TLS failed for another reason.
     Tls,
-    /// It is not in the list, or its token is wrong.
+    /// The peer is not in the list, or its token is wrong.
     Credentials,
-    /// It took too long.
+    /// The peer took too long.
     Timeout,
-    /// What it says is not understood.
+    /// The peer sent an unknown message.
     Message,
     Version,
-    /// The link that it wants to go on with is not there.
+    /// The link that the peer wants to resume does not exist.
     Resume,
 }
 
@@ -45,20 +45,20 @@ impl Refusal {
     }
 }
 
-/// Sums since the daemon started, and what is held now. Relaxed, all: numbers for people.
+/// Sums since the daemon started, and bytes that are held now. Relaxed, all: numbers for people.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Connections that were brought to a link.
     pub connections: AtomicU64,
-    /// Of these, to one that went on.
+    /// Those of them that resumed a link.
     pub resumed: AtomicU64,
-    /// Connections that were lost in the middle.
+    /// Connections that were lost.
     pub lost: AtomicU64,
     /// Links whose client did not come back in time.
     pub given_up: AtomicU64,
-    /// Bytes of outputs that were taken for clients.
+    /// Bytes of outputs for remote clients.
     pub output_bytes: AtomicU64,
-    /// Bytes that are held until they are acknowledged, of all links.
+    /// Bytes that are held until they are acknowledged, for all links.
     held_bytes: AtomicU64,
     refused: [AtomicU64; Refusal::ALL.len()],
 }
@@ -68,7 +68,7 @@ impl Counters {
         self.refused[why.index()].fetch_add(1, Ordering::Relaxed);
     }
 
-    /// How many were turned away, by the reason.
+    /// Returns the number of refused connections by reason.
     pub fn refused(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let counted = |(why, name): (Refusal, &'static str)| {
             (name, self.refused[why.index()].load(Ordering::Relaxed))
@@ -76,14 +76,14 @@ impl Counters {
         Refusal::ALL.into_iter().map(counted)
     }
 
-    /// An output of so many bytes was taken.
+    /// Counts an output of `bytes` bytes.
     pub fn output(&self, bytes: u64) {
         self.output_bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// What a link holds has changed.
+    /// Counts a change of the bytes that a link holds.
     pub fn held(&self, before: usize, after: usize) {
-        // Wrapping: of all links together it is never below 0.
+        // Wrapping: the sum over all links is never below 0.
         self.held_bytes.fetch_add((after as u64).wrapping_sub(before as u64), Ordering::Relaxed);
     }
 
@@ -92,7 +92,7 @@ impl Counters {
     }
 }
 
-/// One more.
+/// Adds one to a counter.
 pub fn count(counter: &AtomicU64) {
     counter.fetch_add(1, Ordering::Relaxed);
 }

@@ -1,7 +1,7 @@
-//! The door of remote clients: TCP, then TLS, then the first words; all of it within a few seconds.
+//! Admission of remote clients: TCP, then TLS, then the first message, all within 5 s.
 //!
-//! Believes nobody before TLS and the list of clients say who it is. What is wrong with somebody stands in
-//! the log and is counted; he himself is told no more than that he may not.
+//! Trusts no peer before TLS and the list of clients have identified it. Failures are logged and counted. The peer is
+//! told only that it is refused.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -26,29 +26,29 @@ use super::counters::Refusal;
 use super::links::Identity;
 use crate::session::Session;
 
-/// Connections that have not been admitted yet, at once.
+/// Largest number of connections that are not admitted yet.
 const OPEN_MAX: usize = 64;
-/// A pause after an accept that failed, for want of descriptors as a rule.
+/// Pause after an accept that failed, usually for lack of descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// Why a connection came to nothing.
+/// Why a connection failed.
 struct Failed {
     why: Refusal,
-    /// For the log.
+    /// The reason, for the log.
     message: String,
 }
 
-/// What is needed to admit somebody, as it is now.
+/// The daemon's credentials and its list of clients, as they are now.
 struct Papers {
     config: ServerConfig,
     clients: Clients,
 }
 
-/// Serves remote clients for ever.
+/// Serves remote clients until the daemon ends.
 pub async fn serve(session: Arc<Session>, listener: TcpListener, ending: watch::Receiver<bool>) {
     let options = &session.links.options;
     let Some(folder) = options.folder() else {
-        return tracing::error!("--remote-credentials has to say where the credentials are");
+        return tracing::error!("--remote-credentials must name the folder of the credentials");
     };
     if let Err(error) = Papers::read(&folder) {
         tracing::warn!("no remote client can be admitted: {error}; see `gapii-ctl pair`");
@@ -93,7 +93,7 @@ async fn visit(
     let Some(mut attempt) = attempts.begin(address) else {
         return session.links.counters.refuse(Refusal::Attempts);
     };
-    // Acknowledgements are small and awaited.
+    // Acknowledgements are small and the peer waits for them.
     let _ = stream.set_nodelay(true);
     let greeted = timeout(FIRST_WORDS_LIMIT, greet(stream, &folder)).await;
     let failed = match greeted {
@@ -117,7 +117,7 @@ fn log(attempts: &Attempts, address: IpAddr, message: &str) {
     }
 }
 
-/// Finds out who it is.
+/// Identifies the peer of a connection.
 async fn greet(stream: TcpStream, folder: &DaemonFolder) -> Result<Visitor, Failed> {
     let read = folder.clone();
     let papers = tokio::task::spawn_blocking(move || Papers::read(&read)).await;
@@ -132,7 +132,7 @@ async fn greet(stream: TcpStream, folder: &DaemonFolder) -> Result<Visitor, Fail
         Ok(stream) => stream,
         Err((error, mut stream)) => {
             let failed = tls_failed(&error);
-            // TLS has said why, if it could; that is to arrive.
+            // TLS has sent the reason, if it could. It must arrive.
             let _ = stream.shutdown().await;
             let _ = hear_out(&mut stream).await;
             return Err(failed);
@@ -141,8 +141,11 @@ async fn greet(stream: TcpStream, folder: &DaemonFolder) -> Result<Visitor, Fail
     let knock = match Knock::hear(&mut stream).await {
         Ok(knock) => knock,
         Err(KnockError::Frame(FrameError::Ended)) => {
-            // Who does not believe our certificate goes like this, too.
-            return Err(failed(Refusal::Tls, &"it went without a word"));
+            // A client that does not trust the daemon's certificate leaves like this, too.
+            return Err(failed(
+                Refusal::Tls,
+                &"the client closed the connection after the handshake",
+            ));
         }
         Err(KnockError::Frame(FrameError::Io(error))) => return Err(tls_failed(&error)),
         Err(error) => return Err(failed(Refusal::Message, &error)),
@@ -161,7 +164,7 @@ async fn greet(stream: TcpStream, folder: &DaemonFolder) -> Result<Visitor, Fail
 async fn turn_away(stream: TlsStream<TcpStream>, why: NotAdmitted) -> Failed {
     let words = Refused::new(
         code::NOT_ADMITTED,
-        "the daemon does not admit these credentials: they have expired, were revoked, or are of another \
+        "the daemon does not admit these credentials: they have expired, were revoked, or are for another \
          daemon; its log says which",
     );
     let stream: AnyStream = Box::new(stream);

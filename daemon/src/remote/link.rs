@@ -1,8 +1,8 @@
-//! `Link`: a remote client across its connections.
+//! A link: the conversation with a remote client, across its connections.
 //!
-//! Passes requests to `client` and events back, and pieces of the output between. Takes no more than it
-//! may hold: then the pipe fills, the writer waits, and the program waits or drops as for any slow reader.
-//! Without a connection it waits for a bounded time, and then goes as a client goes.
+//! Passes requests to `client`, and events and pieces of the output back. Holds a limited number of bytes. When that
+//! is reached, the pipe fills, the writer waits, and the program waits or drops commands as for any slow reader.
+//! Without a connection the link waits for a limited time, and then ends like a client that leaves.
 
 use std::collections::VecDeque;
 use std::io;
@@ -27,10 +27,10 @@ use super::output::Output;
 use crate::ending::told;
 use crate::session::Session;
 
-/// How long a client has for what is left when the daemon's side is done.
+/// Time for a client to receive the rest when the daemon's side is done.
 const LAST_LIMIT: Duration = Duration::from_secs(3);
 
-/// One link.
+/// A link.
 pub struct Link {
     id: u64,
     session: Arc<Session>,
@@ -38,17 +38,17 @@ pub struct Link {
     line: Line,
     wire: Option<Wire<AnyStream>>,
     arrivals: mpsc::Receiver<Arrival>,
-    /// The other end is served by `client`.
+    /// The socket whose other end `client` serves.
     control: UnixStream,
     events: FrameBuffer,
-    /// A request that `client` has not taken yet.
+    /// A request that `client` has not received completely.
     request: Option<Request>,
     output: Option<Output>,
-    /// Events that come after the output.
+    /// Events that are sent after the output.
     held_back: VecDeque<Vec<u8>>,
-    /// When it is over, unless something happens.
+    /// When the link ends, unless something happens before.
     deadline: Option<Instant>,
-    /// `client` says nothing more.
+    /// `client` sends no more events.
     is_done: bool,
 }
 
@@ -58,7 +58,7 @@ struct Request {
     output: Option<OwnedFd>,
 }
 
-/// Why a link is over.
+/// Why a link ends.
 #[derive(Debug, thiserror::Error)]
 enum Over {
     #[error("the client is done")]
@@ -111,7 +111,7 @@ impl Link {
         }
     }
 
-    /// Until the client is done, or has not come back in time, or the daemon has ended.
+    /// Runs until the client is done or has not come back in time, or the daemon has ended.
     pub async fn run(mut self, mut ending: watch::Receiver<bool>) {
         let over = loop {
             let held_before = self.line.held_bytes();
@@ -127,7 +127,7 @@ impl Link {
             Over::Misbehaved(_) => counters.refuse(Refusal::Message),
             _ => {}
         }
-        tracing::info!(link = id, "link {id} is over: {over}");
+        tracing::info!(link = id, "link {id} has ended: {over}");
         counters.held(self.line.held_bytes(), 0);
         if let Some(wire) = self.wire.take() {
             wire.say_bye(&mut self.line).await;
@@ -174,7 +174,7 @@ impl Link {
                 Err(lost) => Happened::Lost(lost),
             },
             received = rights::receive(control, bytes, &mut fds), if has_room && !*is_done => {
-                // One that is gone without a word is gone.
+                // A client that leaves without a word is gone.
                 Happened::Events(received.unwrap_or(0))
             }
             sent = send_request(control, request) => sent.map_or(Happened::Events(0), Happened::Sent),
@@ -191,7 +191,7 @@ impl Link {
         Ok(happened)
     }
 
-    /// A connection, the first or another.
+    /// Takes a connection, the first or a later one.
     fn connect(&mut self, Arrival { stream, version, taken }: Arrival) {
         let (id, links) = (self.id, &self.session.links);
         if let Err(error) = self.line.reconnected(taken) {
@@ -209,7 +209,7 @@ impl Link {
         count(&links.counters.connections);
         if taken > 0 || self.line.taken() > 0 || self.wire.is_some() {
             count(&links.counters.resumed);
-            tracing::info!(link = id, "link {id} goes on after {taken} frames");
+            tracing::info!(link = id, "link {id} resumes behind {taken} frames");
         }
         self.wire = Some(Wire::new(stream, frame));
         if !self.is_done {
@@ -221,12 +221,15 @@ impl Link {
         let (id, links) = (self.id, &self.session.links);
         let grace = links.options.remote_grace;
         count(&links.counters.lost);
-        tracing::info!(link = id, "link {id} has no connection, for {grace} s at most: {lost}");
+        tracing::info!(
+            link = id,
+            "link {id} has lost its connection and waits for at most {grace} s: {lost}"
+        );
         self.wire = None;
         self.deadline = Some(Instant::now() + Duration::from_secs(grace.into()));
     }
 
-    /// A frame of the client.
+    /// Takes a frame of the client.
     fn take(&mut self, frame: Frame) -> Result<(), Over> {
         match frame.kind {
             Kind::Request => self.ask(&frame.payload, None),
@@ -243,13 +246,15 @@ impl Link {
             Kind::OutputFailed => {
                 let why = String::from_utf8_lossy(&frame.payload);
                 let (id, why) = (self.id, why.escape_debug());
-                tracing::info!(link = id, "link {id}: the client can't write its output: {why}");
-                // The writer learns that its reader is gone, and the capture ends.
+                tracing::info!(link = id, "link {id}: the client cannot write its output: {why}");
+                // The writer notices that its reader is gone, and the capture ends.
                 self.output = None;
                 self.release_events();
             }
             Kind::Bye => return Err(Over::Bye),
-            kind => return Err(Over::Misbehaved(format!("a {kind:?} is not for a client"))),
+            kind => {
+                return Err(Over::Misbehaved(format!("a client may not send a {kind:?} frame")));
+            }
         }
         self.line.dealt_with();
         Ok(())
@@ -257,7 +262,7 @@ impl Link {
 
     fn ask(&mut self, body: &[u8], output: Option<OwnedFd>) {
         let mut bytes = Vec::with_capacity(PREFIX_LEN + body.len());
-        // No payload is longer than a message may be.
+        // No payload is longer than the limit of messages.
         bytes.extend_from_slice(&(body.len() as u32).to_le_bytes());
         bytes.extend_from_slice(body);
         self.request = Some(Request { bytes, sent: 0, output });
@@ -279,7 +284,7 @@ impl Link {
                 gapii_control::decode::<Event>(&body).map_err(broken)?,
                 Event::Ended(_) | Event::Saved(_)
             );
-            // What was written comes before what came of it.
+            // The output comes before the event that reports its end.
             if self.output.is_some() && ends_output {
                 self.held_back.push_back(body);
             } else {
@@ -305,7 +310,7 @@ impl Link {
         }
     }
 
-    /// `client` is done: the daemon ends, or it has refused something for good.
+    /// Notes that `client` is done: the daemon ends, or has refused the client.
     fn finish(&mut self) {
         self.request = None;
         if !self.is_done {

@@ -1,4 +1,4 @@
-//! The links of a session, and who may resume which.
+//! The links of a session, and which client may resume which.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -27,7 +27,7 @@ struct Table {
     links: HashMap<u64, Entry>,
 }
 
-/// What is known of a link outside its task.
+/// The part of a link that is known outside its task.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub(super) secret: SecretHash,
@@ -35,12 +35,12 @@ pub(super) struct Entry {
     pub(super) arrivals: mpsc::Sender<Arrival>,
 }
 
-/// As whom a connection was admitted.
+/// The identity of an admitted peer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Identity {
-    /// A process of this user or root on this machine, such as `gapii-ctl relay`.
+    /// A local process of this user or root, such as `gapii-ctl relay`.
     Local,
-    /// A client of the list.
+    /// A client in the list.
     Client(String),
 }
 
@@ -48,7 +48,7 @@ pub enum Identity {
 pub struct Arrival {
     pub stream: AnyStream,
     pub version: u16,
-    /// Of our frames, how many are there.
+    /// Number of the daemon's frames that the client has.
     pub taken: u64,
 }
 
@@ -62,18 +62,18 @@ impl Links {
         }
     }
 
-    /// How many there are.
+    /// Returns the number of links.
     pub fn count(&self) -> usize {
         self.lock().links.len()
     }
 
-    /// Waits until all have ended.
+    /// Waits until all links have ended.
     pub async fn ended(&self) {
         // Nobody closes the semaphore.
         drop(self.places.acquire_many(self.options.remote_clients).await);
     }
 
-    /// The way to a link that goes on.
+    /// Returns the sender of connections to a link, if the client may resume it.
     pub(super) fn resumed(&self, resume: &Resume, who: &Identity) -> Option<mpsc::Sender<Arrival>> {
         let table = self.lock();
         let entry = table.links.get(&resume.link)?;

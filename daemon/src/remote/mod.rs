@@ -1,7 +1,7 @@
-//! Remote clients: links, which outlive their connections, and the door through which they come.
+//! Remote clients: links, which outlive their connections, and the door through which connections come.
 //!
-//! To the rest of the daemon a link is a client like any other: it talks to `client` over a socket, and
-//! hands it a pipe where a local client hands an open file.
+//! For the rest of the daemon a link is a client like any other: it talks to `client` over a socket, and passes a
+//! pipe where a local client passes an open file.
 
 mod attempts;
 mod bring;

@@ -1,4 +1,4 @@
-//! Options about remote clients.
+//! The options for remote clients.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -9,47 +9,47 @@ use gapii_remote::place;
 
 use crate::config::size::parse_size;
 
-/// Least that is held for a link, in bytes.
+/// Smallest limit of bytes that are held for a link.
 const TAIL_BYTES_MIN: u64 = 256 << 10;
 
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Remote clients")]
 pub struct RemoteOptions {
-    /// Serve remote clients over TLS on IP:PORT; nobody without it
+    /// Serve remote clients over TLS on IP:PORT; not served by default
     ///
-    /// 0.0.0.0 and [::] are all addresses of this machine. `gapii-ctl pair` makes the credentials that
-    /// daemon and clients need. A socket named remote that is handed over by systemd comes first.
+    /// 0.0.0.0 and [::] mean all addresses of this machine. `gapii-ctl pair` makes the credentials for daemon and
+    /// clients. A socket named remote from systemd takes precedence.
     #[arg(long, value_name = "ADDR")]
     pub remote: Option<SocketAddr>,
 
-    /// Folder of the daemon's certificate and the list of its clients, which `gapii-ctl pair` makes
+    /// Folder of the daemon's certificate and the list of its clients, made by `gapii-ctl pair`
     ///
-    /// Default: /etc/gapii/remote for root, else gapii/remote in $XDG_CONFIG_HOME or ~/.config.
+    /// Default: /etc/gapii/remote for root, otherwise gapii/remote in $XDG_CONFIG_HOME or ~/.config.
     #[arg(long, value_name = "DIR")]
     pub remote_credentials: Option<PathBuf>,
 
-    /// How long a capture goes on for a remote client whose connection was lost, in seconds
+    /// How long a capture continues for a remote client whose connection is lost, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 30,
           value_parser = clap::value_parser!(u32).range(0..=3600))]
     pub remote_grace: u32,
 
-    /// Held for each remote client of what it has not acknowledged; with K, M or G
+    /// Bytes held for each remote client until it acknowledges them; with K, M or G
     #[arg(long, value_name = "SIZE", default_value = "16M", value_parser = parse_tail)]
     pub remote_tail: u64,
 
-    /// Remote clients at once, those over ssh included
+    /// Remote clients at the same time, including those over ssh
     #[arg(long, value_name = "N", default_value_t = 16,
           value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub remote_clients: u32,
 
-    /// Connections of one address that may fail within a minute; more are not listened to
+    /// Connections of one address that may fail within a minute; further ones are closed unread
     #[arg(long, value_name = "N", default_value_t = 30,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub remote_attempts: u32,
 }
 
 impl RemoteOptions {
-    /// Where the credentials are; none where nobody says.
+    /// Returns the folder of the credentials, if it is known.
     pub fn folder(&self) -> Option<DaemonFolder> {
         self.remote_credentials.clone().or_else(place::daemon_folder).map(DaemonFolder)
     }

@@ -1,4 +1,4 @@
-//! `Output`: what a capture writes for a remote client, taken out of a pipe piece by piece.
+//! The output of a capture for a remote client, read from a pipe piece by piece.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -8,32 +8,32 @@ use rustix::pipe::{PipeFlags, fcntl_setpipe_size, pipe_with};
 use tokio::io::AsyncReadExt;
 use tokio::net::unix::pipe::Receiver;
 
-/// Room in the pipe, where the system gives that much.
+/// Size of the pipe, if the system allows it: 1 MiB.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// The end of the pipe that is read.
+/// The reading end of the pipe.
 #[derive(Debug)]
 pub struct Output {
     pipe: Receiver,
     piece: Vec<u8>,
-    /// Bytes taken, and their hash.
+    /// Number of bytes read, and their hash.
     len: u64,
     hasher: blake3::Hasher,
 }
 
 impl Output {
-    /// A pipe: what is written into the descriptor is taken here.
+    /// Makes a pipe. What is written into the returned descriptor is read here.
     pub fn new() -> io::Result<(Self, OwnedFd)> {
         let (reader, writer) = pipe_with(PipeFlags::CLOEXEC)?;
-        // A smaller one does, too.
+        // A smaller pipe works, too.
         let _ = fcntl_setpipe_size(&writer, PIPE_BYTES);
         let pipe = Receiver::from_owned_fd(reader)?;
         let piece = vec![0; CHUNK_LEN_MAX];
         Ok((Self { pipe, piece, len: 0, hasher: blake3::Hasher::new() }, writer))
     }
 
-    /// The next piece, its offset with it; none at the end. Takes nothing where this is dropped before it
-    /// is done.
+    /// Returns the next piece with its offset, or `None` at the end. Reads nothing if the future is dropped before it
+    /// is ready.
     pub async fn next(&mut self) -> io::Result<Option<(u64, &[u8])>> {
         let count = self.pipe.read(&mut self.piece).await?;
         let (offset, piece) = (self.len, &self.piece[..count]);
@@ -42,7 +42,7 @@ impl Output {
         Ok((count > 0).then_some((offset, piece)))
     }
 
-    /// How much was taken, and its hash.
+    /// Returns the number of bytes read, and their hash.
     pub fn sum(&self) -> (u64, blake3::Hash) {
         (self.len, self.hasher.finalize())
     }

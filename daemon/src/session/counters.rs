@@ -1,10 +1,10 @@
-//! Counters of what was turned away.
+//! Counters of refused input.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use gapii_control::Rejected;
 
-/// What was turned away.
+/// Counters of refused input.
 #[derive(Debug, Default)]
 pub struct Counters {
     pub app_hellos: AtomicU64,
@@ -16,7 +16,7 @@ pub struct Counters {
 }
 
 impl Counters {
-    /// Counts one.
+    /// Adds one to a counter.
     pub fn count(&self, counter: impl Fn(&Self) -> &AtomicU64) {
         // Relaxed: a number for people.
         counter(self).fetch_add(1, Ordering::Relaxed);

@@ -1,4 +1,4 @@
-//! Applications whose last frames are kept: who asked for it, which are, and what is saved of them.
+//! Applications whose last frames are kept: starting, ending and saving.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -21,12 +21,13 @@ use gapii_capture::process::Process;
 use gapii_capture::save::Origin;
 
 impl Session {
-    /// What stays of programs that have ended.
+    /// Returns how many ended programs' frames stay, and for how long.
     pub fn retention(&self) -> Retention {
         self.retention
     }
 
-    /// Forgets what has been kept for long enough; when that is to be asked again, if anything stays.
+    /// Forgets frames that have been kept for long enough. Returns when to call this again, if frames of ended
+    /// programs remain.
     pub fn forget_old(&self) -> Option<Duration> {
         let now_ns = clock::monotonic_ns();
         let mut table = self.lock();
@@ -36,8 +37,8 @@ impl Session {
         Some(Duration::from_nanos(left_ns))
     }
 
-    /// Has the last frames of the target's applications kept, each for itself: of those that are there, or
-    /// of those that a launch will have. `held` hears of keyframes.
+    /// Keeps the last frames of each of the target's applications: those that are connected, or those that a launch
+    /// will have. `held` receives a message whenever a thread was held for a keyframe.
     pub fn start_keeping(
         self: &Arc<Self>,
         request: StartRequest,
@@ -51,7 +52,7 @@ impl Session {
         let processes = table.candidates(&request.target)?;
         if let Some(process) = processes.iter().find(|process| process.drain().is_some()) {
             return Err(busy(&format!(
-                "{} is in a capture already, and is kept from its beginning only",
+                "{} is in a capture already; its frames can only be kept if no other capture has it",
                 process.described()
             )));
         }
@@ -68,7 +69,7 @@ impl Session {
         Ok(processes.iter().map(|process| process.info()).collect())
     }
 
-    /// Begins to keep a process.
+    /// Starts to keep the last frames of a process.
     pub(super) fn keep(
         self: &Arc<Self>,
         table: &mut Table,
@@ -78,7 +79,7 @@ impl Session {
         let cannot = |why: String| ControlError::new(code::INTERNAL, why);
         let Some(gapii_control::KeepRequest { frames, bytes, keyframe_every }) = request.keep
         else {
-            return Err(cannot("nothing is to be kept".to_owned()));
+            return Err(cannot("the request has no number of frames to keep".to_owned()));
         };
         self.check_captures(table)?;
         let limits = KeepLimits { frames, bytes, keyframe_every };
@@ -87,7 +88,7 @@ impl Session {
         let options = plan.options();
         let tell = move |frames, held_us| {
             tracing::info!(pid, frames, held_us, "pid {pid} is held for a keyframe: {held_us} µs");
-            // A client that is gone does not care.
+            // A client that is gone needs no message.
             let _ = held.send(gapii_control::Held { pid, frames, held_us });
         };
         let kept = Arc::new(KeptFrames::new(limits));
@@ -97,7 +98,7 @@ impl Session {
         let started_unix_ns = clock::unix_ns();
         let resources = self.resources(process.counter());
         let capture = Capture::start(plan, destination, resources, None, on_end)
-            .map_err(|error| cannot(format!("keeping cannot start: {error}")))?;
+            .map_err(|error| cannot(format!("the capture into memory cannot start: {error}")))?;
         let origin = Origin {
             session: self.id,
             started_unix_ns,
@@ -117,15 +118,15 @@ impl Session {
         }
     }
 
-    /// Saves what is kept of an application. Takes a while.
+    /// Saves the kept frames of an application. Takes a while.
     pub fn save(&self, request: &SaveRequest, output: OwnedFd) -> Result<Saved, ControlError> {
         let (keep, has_ended) = self.lock().kept(&request.target)?;
         keep.save(request.last, has_ended, output)
     }
 
-    /// A program that is kept has ended; its parent says how.
+    /// Notes how a program ended, by its parent's account.
     pub fn exited(&self, pid: u32, signal: Option<i32>) {
-        // A pid may have been used again.
+        // A pid may have been used again, so the newest entry counts.
         let newest = self.lock().keeps.iter().rfind(|keep| keep.pid() == pid).cloned();
         if let Some(keep) = newest {
             keep.exited(signal);
@@ -147,14 +148,15 @@ impl Session {
             capture = id,
             frames,
             reason,
-            "what capture {id} kept is at its end: {reason}"
+            "capture {id} into memory has ended ({reason})"
         );
         self.changed.notify_one();
     }
 }
 
 impl Table {
-    /// Of programs that have ended the last few stay, for a while, and no more than the newest alone may have.
+    /// Forgets the frames of ended programs, except for those of the last `count`, for at most `limit_ns`, in no more
+    /// memory than the newest may use alone.
     fn forget_keeps(&mut self, Retention { count, limit_ns }: Retention, now_ns: u64) {
         loop {
             let ended = || self.keeps.iter().filter(|keep| !keep.is_running());
@@ -179,7 +181,7 @@ impl Table {
         }
     }
 
-    /// The application whose kept frames `target` means, and whether it has ended.
+    /// Returns the application whose kept frames `target` means, and whether it has ended.
     pub(super) fn kept(&self, target: &Target) -> Result<(Arc<KeptApp>, bool), ControlError> {
         let fits = |keep: &KeptApp| match target {
             Target::Only | Target::All => true,
@@ -190,7 +192,7 @@ impl Table {
         let newest = match (&found[..], target) {
             ([], Target::App(name)) => return Err(no_app(format!("nothing is kept of {name}"))),
             ([], _) => return Err(no_app("no application is kept".to_owned())),
-            // A launch has children, most of which show nothing.
+            // Most children of a launch show nothing, so the one with most frames counts.
             (_, Target::Launch(_)) => {
                 found.iter().max_by_key(|keep| keep.kept.extent().frames).copied()
             }

@@ -1,6 +1,6 @@
-//! The session: one daemon's lifetime. Who is connected, what is being captured, what was refused.
+//! The session: one daemon's lifetime, with its connected processes, captures and refusals.
 //!
-//! Knows no socket and no message framing. Its lock is held for short, bounded work only.
+//! Knows no socket and no message framing. Holds its lock only for short, limited work.
 
 mod counters;
 mod keeping;
@@ -41,10 +41,11 @@ use gapii_capture::plan::Plan;
 use gapii_capture::process::{Counter, Descriptors, Process};
 use gapii_capture::spill::SpillRoom;
 
-/// Launches whose capture has ended and whose late processes must not wait for one.
+/// Largest number of launches that are remembered after their capture has ended, so that their late processes do not
+/// wait for one.
 const ENDED_LAUNCHES: usize = 64;
 
-/// What all connections share.
+/// The state that all connections share.
 #[derive(Debug)]
 pub struct Session {
     pub id: [u8; 16],
@@ -63,7 +64,7 @@ pub struct Session {
     retention: Retention,
     level: i32,
     store_bytes: u64,
-    /// What applications take stamps from that connect from now on.
+    /// The counter page for applications that connect from now on.
     counter: Mutex<Counter>,
     /// Notified when a process hands its rings over.
     handed_over: Notify,
@@ -71,10 +72,10 @@ pub struct Session {
     table: Mutex<Table>,
 }
 
-/// Why an application is not taken.
+/// Why an application is refused.
 #[derive(Debug, thiserror::Error)]
 pub enum RegisterError {
-    #[error("{0} applications are connected, and no more are taken")]
+    #[error("{0} applications are connected, which is the limit (option max-apps)")]
     TooMany(usize),
     #[error("shared memory for the application: {0}")]
     Io(#[from] io::Error),
@@ -115,8 +116,8 @@ impl Session {
         self.counter.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Takes an application in: it is told what to do before it hears of it. Ends an earlier one of
-    /// the same pid.
+    /// Adds an application. Its mode page is set before the application gets it. Ends an earlier process with the
+    /// same pid.
     pub fn register(
         self: &Arc<Self>,
         pid: Pid,
@@ -156,31 +157,34 @@ impl Session {
         Ok((process, fds))
     }
 
-    /// Forgets an application that is gone. Its capture takes what it left.
+    /// Removes an application that is gone. Its captures still take its last records.
     pub fn unregister(&self, index: u32, how: Departure) {
         self.lock().unregister(index, how);
         self.changed.notify_one();
     }
 
-    /// Counts a client that has said hello, if there is room for it.
+    /// Counts a client that has sent its hello. Fails if there are too many.
     pub fn admit_client(&self) -> Result<(), ControlError> {
         let mut table = self.lock();
         if table.clients >= self.max_clients {
             return Err(ControlError::new(
                 code::TOO_MANY,
-                format!("{} clients are connected, and no more are taken", table.clients),
+                format!(
+                    "{} clients are connected, which is the limit (option max-clients)",
+                    table.clients
+                ),
             ));
         }
         table.clients += 1;
         Ok(())
     }
 
-    /// A client that was admitted is gone.
+    /// Notes that an admitted client is gone.
     pub fn dismiss_client(&self) {
         self.lock().clients -= 1;
     }
 
-    /// Starts a capture; `ended` hears of its end.
+    /// Starts a capture. `ended` receives its end.
     pub fn start(
         self: &Arc<Self>,
         request: StartRequest,
@@ -239,7 +243,7 @@ impl Session {
         Ok((capture, apps))
     }
 
-    /// The counter that these processes share; of none, the one that later ones get.
+    /// Returns the counter page of these processes, or the one for later processes if there are none.
     fn counter_of(&self, processes: &[Arc<Process>]) -> Counter {
         let first = processes.first().map(|process| process.counter().clone());
         first.unwrap_or_else(|| self.counter())
@@ -276,22 +280,27 @@ impl Session {
         }
     }
 
-    /// Refuses a capture more than there may be.
+    /// Refuses a capture above the limits.
     fn check_captures(&self, table: &Table) -> Result<(), ControlError> {
         let held = memory::allocated_bytes();
         let message = if table.captures.len() >= self.max_captures {
-            format!("{} captures run, and no more are begun", table.captures.len())
+            format!(
+                "{} captures run, which is the limit (option max-captures)",
+                table.captures.len()
+            )
         } else if held > self.memory_limit {
             let limit = self.memory_limit;
-            format!("the daemon holds {held} bytes of the {limit} that it may (its option memory)")
+            format!(
+                "the daemon has allocated {held} bytes, above the limit of {limit} (option memory)"
+            )
         } else {
             return Ok(());
         };
         Err(ControlError::new(code::TOO_MANY, message))
     }
 
-    /// Ends the capture that holds most, where the daemon holds more memory than it may: one at a time,
-    /// since what it held is free once it has ended.
+    /// Ends the capture that holds most memory, if the daemon has allocated more than it may. Ends one at a time,
+    /// because its memory is free once it has ended.
     pub fn bound_memory(&self) {
         let held = memory::allocated_bytes();
         if held <= self.memory_limit {
@@ -309,11 +318,11 @@ impl Session {
         let limit = self.memory_limit;
         tracing::warn!(
             capture = id,
-            "the daemon holds {held} bytes of the {limit} that it may: capture {id}, which holds most of them, ends"
+            "the daemon has allocated {held} bytes, above the limit of {limit}: capture {id}, which holds most of them, ends"
         );
     }
 
-    /// Tells captures to stop; returns which.
+    /// Tells captures to stop. Returns their numbers.
     pub fn stop(&self, request: &StopRequest) -> Result<Vec<u64>, ControlError> {
         let table = self.lock();
         let captures = table.targeted(request)?;
@@ -324,20 +333,22 @@ impl Session {
             .collect())
     }
 
-    /// Has captures leave out what comes, or go on; returns which.
+    /// Pauses or resumes captures. Returns their numbers.
     pub fn pause(&self, request: &StopRequest, pauses: bool) -> Result<Vec<u64>, ControlError> {
         let table = self.lock();
         let captures = table.targeted(request)?;
         if let Some(kept) = captures.iter().find(|capture| capture.kept.is_some()) {
-            let message =
-                format!("capture {} is what is kept of a program, and goes on", kept.plan.id);
+            let message = format!(
+                "capture {} keeps the last frames of a program, and cannot be paused",
+                kept.plan.id
+            );
             return Err(ControlError::new(code::BAD_REQUEST, message));
         }
         let told = captures.into_iter().filter(|capture| capture.pause(pauses));
         Ok(told.map(|capture| capture.plan.id).collect())
     }
 
-    /// The captures that run.
+    /// Returns the running captures.
     pub fn captures(&self) -> Vec<Arc<Capture>> {
         self.lock().captures.values().cloned().collect()
     }
@@ -346,7 +357,7 @@ impl Session {
         self.lock().processes.values().map(|process| process.info()).collect()
     }
 
-    /// Ends everything: captures close their traces, waiting applications go on.
+    /// Ends everything: captures finish their traces, and waiting applications continue.
     pub fn end(&self) {
         let mut table = self.lock();
         table.ending = true;
@@ -359,7 +370,7 @@ impl Session {
         }
     }
 
-    /// The session's id in hexadecimal.
+    /// Returns the session's id in hexadecimal.
     pub fn id_text(&self) -> String {
         self.id.iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -371,7 +382,7 @@ impl Session {
     ) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&ended.capture) {
-            // With the end of the file, of which progress has not heard.
+            // Includes the end of the file, which the progress does not.
             let file_bytes = ended.summary.file_bytes;
             let totals = Totals { file_bytes, ..capture.progress.totals() };
             table.ended = sum(&table.ended, &totals);
@@ -386,13 +397,13 @@ impl Session {
         }
         drop(table);
         log_end(&ended);
-        // A client that is gone does not care.
+        // A client that is gone needs no message.
         let _ = client.send(ended);
         self.changed.notify_one();
     }
 
     fn lock(&self) -> MutexGuard<'_, Table> {
-        // A panic under the lock leaves maps that are still maps.
+        // A panic under the lock leaves valid maps.
         self.table.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -419,7 +430,7 @@ fn log_end(gapii_control::Ended { capture, summary }: &gapii_control::Ended) {
     }
 }
 
-/// Refuses numbers that mean nothing.
+/// Refuses requests whose values make no sense.
 fn check(request: &StartRequest) -> Result<(), ControlError> {
     let bad = |message: String| Err(ControlError::new(code::BAD_REQUEST, message));
     if let Some(mistake) = request.filter.mistake(Description::built_in()) {
@@ -434,24 +445,28 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
         (Some(seconds), _) if !(seconds > 0.0 && seconds.is_finite()) => {
             bad(format!("a capture cannot last {seconds} seconds"))
         }
-        (_, Some(0)) => bad("a capture of 0 frames is none".to_owned()),
-        _ if request.bytes == Some(0) => bad("a capture of 0 bytes is none".to_owned()),
-        _ if request.name.as_deref().is_some_and(|name| !gapii_control::is_name(name)) => bad(format!(
-            "a capture's name is of 1 to {} letters, digits, dots, dashes and underlines, and no number",
-            gapii_control::NAME_LEN_MAX
-        )),
+        (_, Some(0)) => bad("a capture cannot have 0 frames".to_owned()),
+        _ if request.bytes == Some(0) => bad("a capture cannot have 0 bytes".to_owned()),
+        _ if request.name.as_deref().is_some_and(|name| !gapii_control::is_name(name)) => {
+            bad(format!(
+                "the name of a capture has 1 to {} letters, digits, dots, dashes and underscores, and is not a number",
+                gapii_control::NAME_LEN_MAX
+            ))
+        }
         _ if request.keep.is_some_and(|keep| keep.frames == 0 || keep.keyframe_every == 0) => {
-            bad("0 frames are none to keep, and a keyframe every 0 frames is none".to_owned())
+            bad("the number of frames to keep, and of frames between keyframes, cannot be 0"
+                .to_owned())
         }
         _ if request.keep.is_some() && !request.filter.is_empty() => {
-            bad("what is kept of a program is all of it; leave the filter out".to_owned())
+            bad("kept frames have everything that a program does; leave the filter out".to_owned())
         }
-        _ if request.when.is_some() && (request.keep.is_some() || request.skip_frames > 0) => bad(
-            "what is waited for says where the capture begins; leave frames to be skipped or kept out"
-                .to_owned(),
-        ),
+        _ if request.when.is_some() && (request.keep.is_some() || request.skip_frames > 0) => {
+            bad("a trigger says where the capture begins; leave out frames to skip or to keep"
+                .to_owned())
+        }
         _ if request.observe_frames == Some(0) => {
-            bad("every 0th frame is none, leave it out to observe no frames".to_owned())
+            bad("every 0th frame cannot be observed; leave the option out to observe none"
+                .to_owned())
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! What the session says of itself: to clients, on the status page, as metrics.
+//! The session's report: to clients, on the status page, as metrics.
 
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Session {
         }
     }
 
-    /// The counters of the status page.
+    /// Returns the counters of the status page.
     pub fn page(&self) -> StatusPage {
         let table = self.lock();
         let totals = table.totals();
@@ -57,42 +57,42 @@ impl Session {
         }
     }
 
-    /// How many captures have ended, by the reason.
+    /// Returns how many captures have ended, by end reason.
     pub fn ended_by_reason(&self) -> BTreeMap<String, u64> {
         self.lock().ended_by_reason.clone()
     }
 
-    /// Where captures put aside what their outputs do not take.
+    /// Returns the room of temporary files for slow outputs.
     pub fn spill_room(&self) -> &SpillRoom {
         &self.spill_room
     }
 
-    /// Applications that may be connected.
+    /// Returns the largest number of connected applications.
     pub fn max_apps(&self) -> usize {
         self.max_apps
     }
 
-    /// Clients that are connected, and those that may be.
+    /// Returns the number of connected clients, and its limit.
     pub fn clients(&self) -> (u64, u64) {
         (self.lock().clients as u64, self.max_clients as u64)
     }
 
-    /// Captures that may run.
+    /// Returns the largest number of running captures.
     pub fn max_captures(&self) -> usize {
         self.max_captures
     }
 
-    /// Slots that threads have, in the application where most do.
+    /// Returns the number of used slots in the application that uses most.
     pub fn slots_used(&self) -> usize {
         self.lock().processes.values().map(|process| process.slots_used()).max().unwrap_or(0)
     }
 
-    /// Memory that is allocated, and that may be, in bytes.
+    /// Returns the number of allocated bytes, and its limit.
     pub fn memory(&self) -> (u64, u64) {
         (memory::allocated_bytes(), self.memory_limit)
     }
 
-    /// Bytes that the stores of all applications hold, and those that they may.
+    /// Returns the number of bytes in the stores of all applications, and its limit.
     pub fn stored(&self) -> (u64, u64) {
         let table = self.lock();
         let stores = table.processes.values().filter_map(|process| process.store());

@@ -1,13 +1,13 @@
-//! What stays of programs that have ended.
+//! How long the kept frames of ended programs stay.
 
 use crate::config::Config;
 
-/// What stays of programs that have ended.
+/// How long the kept frames of ended programs stay.
 #[derive(Clone, Copy, Debug)]
 pub struct Retention {
-    /// So many of them, at most.
+    /// Largest number of ended programs whose frames stay.
     pub count: usize,
-    /// For so long.
+    /// For how long they stay, in nanoseconds.
     pub(super) limit_ns: u64,
 }
 

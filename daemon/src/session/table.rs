@@ -1,4 +1,4 @@
-//! Who is connected and what runs, and which of them a target means.
+//! The connected processes and running captures, and which of them a target means.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -19,23 +19,23 @@ pub(super) struct Table {
     pub(super) processes: BTreeMap<u32, Arc<Process>>,
     pub(super) captures: BTreeMap<u64, Arc<Capture>>,
     pub(super) ended_launches: VecDeque<Launch>,
-    /// Launches whose processes are to be kept.
+    /// Requests to keep the frames of processes that a launch will have.
     pub(super) wishes: Wishes,
-    /// Applications that are kept, and those that were and have ended, oldest first.
+    /// Applications whose frames are kept, including ended ones, oldest first.
     pub(super) keeps: Vec<Arc<KeptApp>>,
-    /// Clients that have said hello and are there.
+    /// Number of connected clients that have sent their hello.
     pub(super) clients: usize,
     pub(super) next_process: u32,
     pub(super) last_capture: u64,
     /// Sums over the captures that have ended.
     pub(super) ended: Totals,
     pub(super) ended_refused_rings: u64,
-    /// Captures that have ended, by the reason; what was kept is none.
+    /// Number of captures that have ended, by end reason, without captures into memory.
     pub(super) ended_by_reason: BTreeMap<String, u64>,
-    /// The capture that was told last to end because of the memory that it held.
+    /// The capture that was last told to end because of its memory.
     pub(super) ends_for_memory: Option<u64>,
     pub(super) ending: bool,
-    /// Processes that have handed their rings over, for captures that nobody wants to go on yet.
+    /// Processes that have handed their rings over for captures that no client has continued yet.
     pub(super) orphans: Vec<Waiting>,
 }
 
@@ -54,14 +54,14 @@ impl Table {
         }
     }
 
-    /// The captures that a drain serves.
+    /// Returns the captures of a drain.
     fn captures_of(&self, drain: u64) -> impl Iterator<Item = &Arc<Capture>> {
         let is_of =
             move |capture: &&Arc<Capture>| capture.drain().is_some_and(|handle| handle.id == drain);
         self.captures.values().filter(is_of)
     }
 
-    /// The drain that serves some of these processes, if one does.
+    /// Returns the drain of these processes, if one has some of them.
     pub(super) fn drain_of(
         &self,
         processes: &[Arc<Process>],
@@ -70,22 +70,22 @@ impl Table {
         let Some((drain, first)) = drains.next() else { return Ok(None) };
         if let Some((_, other)) = drains.find(|(other, _)| *other != drain) {
             return Err(busy(&format!(
-                "{} and {} are in two captures that have nothing in common, and can't be in a third \
+                "{} and {} are in two captures without a common process, and cannot be in a third capture \
                  together: capture each by itself",
                 first.described(),
                 other.described()
             )));
         }
-        // One whose captures have all ended is about to give the processes back.
+        // A drain whose captures have all ended is about to give the processes back.
         Ok(self.captures_of(drain).find_map(|capture| capture.drain().cloned()))
     }
 
-    /// The capture that waits for processes with this token.
+    /// Returns the capture that waits for processes with this token.
     pub(super) fn launched(&self, launch: Launch) -> Option<&Arc<Capture>> {
         self.captures.values().find(|capture| capture.plan.launch == Some(launch))
     }
 
-    /// The applications that a new capture of `target` begins with.
+    /// Returns the applications that a new capture of `target` begins with.
     pub(super) fn candidates(&self, target: &Target) -> Result<Vec<Arc<Process>>, ControlError> {
         let all = || self.processes.values();
         let found: Vec<_> = match target {
@@ -109,19 +109,19 @@ impl Table {
         }
     }
 
-    /// Those that `target` means, of the applications that another daemon had in a capture and that are in one.
+    /// Returns those of the target's applications that another daemon had in a capture and that are in a capture now.
     pub(super) fn taken_over(&self, target: &Target) -> Vec<Arc<Process>> {
         let mut found = self.candidates(target).unwrap_or_default();
         found.retain(|process| process.takers_before() > 0 && process.drain().is_some());
         found
     }
 
-    /// The capture that is called so.
+    /// Returns the running capture with this name.
     pub(super) fn called(&self, name: &str) -> Option<&Arc<Capture>> {
         self.captures.values().find(|capture| capture.plan.name.as_deref() == Some(name))
     }
 
-    /// The running captures that are meant.
+    /// Returns the running captures that a request means.
     pub(super) fn targeted(
         &self,
         StopRequest { target, capture, name }: &StopRequest,
@@ -143,7 +143,7 @@ impl Table {
             self.processes.values().any(|p| capture.has(p.index) && p.is_called(name))
         };
         let fits = |capture: &Capture| match target {
-            // What is kept is stopped by name alone.
+            // Captures into memory are stopped only by application.
             Target::Only | Target::All => capture.kept.is_none(),
             Target::App(name) => has_app(capture, name),
             Target::Launch(launch) => capture.plan.launch == Some(*launch),
@@ -154,7 +154,7 @@ impl Table {
             (0, _) => Err(ControlError::new(code::NO_CAPTURE, "no such capture is running")),
             (2.., Target::Only) => Err(ControlError::new(
                 code::AMBIGUOUS,
-                format!("{} captures are running, say which application's", found.len()),
+                format!("{} captures are running, name an application", found.len()),
             )),
             _ => Ok(found),
         }

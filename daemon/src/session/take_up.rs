@@ -1,6 +1,8 @@
-//! Captures that another daemon began: processes that hand their rings over, and clients who want them to go on.
+//! Captures that another daemon began: processes that hand their rings over, and clients that want to continue the
+//! captures.
 //!
-//! Each waits a short while for the other. Brings them together, and nothing else.
+//! Processes and clients wait for each other for a short time. This module brings them together, and does nothing
+//! else.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -26,23 +28,23 @@ use gapii_capture::recover::{Recovered, recover};
 /// Why a process is not taken over.
 #[derive(Debug, thiserror::Error)]
 pub enum TakeOverError {
-    #[error("{0} applications are connected, and no more are taken")]
+    #[error("{0} applications are connected, which is the limit (option max-apps)")]
     TooMany(usize),
     #[error(transparent)]
     HandOver(#[from] HandOverError),
-    #[error("it is in no capture that could go on")]
+    #[error("it is in no capture that can be continued")]
     NoCapture,
-    #[error("nobody has asked for its capture to go on")]
+    #[error("no client has asked to continue its capture")]
     Unwanted,
-    #[error("its rings are read already")]
+    #[error("this daemon reads its rings already")]
     Here,
 }
 
 type Ended = mpsc::UnboundedSender<gapii_control::Ended>;
 
 impl Session {
-    /// Takes over a process whose daemon is gone, once somebody wants its capture to go on; what it gets is
-    /// the new mode page.
+    /// Takes over a process whose daemon has ended, once a client wants to continue its capture. Returns the process,
+    /// and its new mode page.
     pub async fn take_over(
         self: &Arc<Self>,
         pid: Pid,
@@ -60,7 +62,7 @@ impl Session {
         let mut table = self.lock();
         let waiting = table.orphans.len();
         table.orphans.retain(|orphan| !Arc::ptr_eq(&orphan.process, &process));
-        // In the last moment.
+        // A client claimed it at the last moment.
         if table.orphans.len() == waiting {
             Ok((process, mode))
         } else {
@@ -98,7 +100,8 @@ impl Session {
         Ok((Arc::new(process), mode, capture))
     }
 
-    /// Puts a process into its captures if one goes on already; else what says that it does.
+    /// Adds a process to its captures, if one of them runs already. Otherwise returns a receiver that resolves when
+    /// one does.
     fn wait_in_line(
         &self,
         process: &Arc<Process>,
@@ -127,7 +130,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Goes on with a capture once one of its processes is there.
+    /// Continues a capture once one of its processes is there.
     pub async fn take_up(
         self: Arc<Self>,
         request: TakeUpRequest,
@@ -143,21 +146,21 @@ impl Session {
         });
         let (file, recovered) = recovering.await.map_err(internal)?;
         let recovered = recovered.map_err(|error| {
-            ControlError::new(code::NO_OUTPUT, format!("the capture cannot go on: {error}"))
+            ControlError::new(code::NO_OUTPUT, format!("the capture cannot be continued: {error}"))
         })?;
         let limit = Duration::from_millis(CLAIM_MS);
         let coming = self.wait_for_process(id, &recovered, &request.start.target);
         let came = tokio::time::timeout(limit, coming).await.is_ok();
-        // Those of a launch may not have said hello to the one that is gone.
+        // Processes of a launch may not have connected to the daemon that has ended.
         if !came && !matches!(request.start.target, Target::Launch(_)) {
-            let message = "no program of the capture has come back";
+            let message = "no program of the capture has connected again";
             return Err(ControlError::new(code::NO_CAPTURE, message));
         }
         self.go_on(&request, (id, client), (file.into(), recovered), ended)
     }
 
-    /// Returns when a process of that capture has handed its rings over. One that had not begun has those that
-    /// it means, once another capture has brought them.
+    /// Returns when a process of that capture has handed its rings over. A capture that had not begun takes the
+    /// target's processes, once another capture has them.
     async fn wait_for_process(&self, id: CaptureId, recovered: &Recovered, target: &Target) {
         let segments = recovered.segments();
         let is_of = |process: &Process, capture: CaptureId| match segments.get(&process.segment()) {
@@ -167,7 +170,7 @@ impl Session {
         loop {
             let notified = self.handed_over.notified();
             tokio::pin!(notified);
-            // Before the look: one that comes in between is heard of.
+            // Enabled before the look, so that a process that comes in between is noticed.
             notified.as_mut().enable();
             let is_here = {
                 let table = self.lock();
@@ -197,7 +200,7 @@ impl Session {
             return Err(ControlError::new(code::SHUTDOWN, "the daemon is going away"));
         }
         if table.captures.values().any(|capture| capture.plan.origin == origin) {
-            return Err(busy("the capture goes on already"));
+            return Err(busy("the capture is continued already"));
         }
         self.check_captures(&table)?;
         let segments = recovered.segments();
@@ -207,7 +210,7 @@ impl Session {
                 is_over(&orphan.process).map_or(orphan.capture == origin, |is_over| !is_over)
             });
         table.orphans = others;
-        // Those that another capture of theirs has brought already.
+        // Processes that another of their captures has brought already.
         let here = table
             .processes
             .values()
@@ -227,18 +230,18 @@ impl Session {
             (Some(first), _) => (first.counter().clone(), first.ring_bytes()),
             (None, Some(_)) => (self.counter(), self.layout.ring_bytes()),
             (None, None) => {
-                let message = "the programs of the capture are gone again";
+                let message = "the programs of the capture have ended";
                 return Err(ControlError::new(code::NO_CAPTURE, message));
             }
         };
         if table.processes.is_empty() {
-            // Its other processes are to be in one order with it.
+            // The capture's other processes must get stamps from the same counter.
             let mut known = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
             known.clone_from(&counter);
         }
         let drain = table.drain_of(&in_drain)?;
         let id = table.last_capture + 1;
-        // What the file has so far was chosen so.
+        // The file's records were selected with this filter.
         let filter = match &recovered.header {
             Some(header) => header.filter.clone(),
             None => request.start.filter.clone(),
@@ -271,7 +274,7 @@ impl Session {
             if capture.take_over(&process, lost_ns) {
                 apps.push(process.info());
                 table.processes.insert(process.index, process);
-                // One that is gone meanwhile is noticed by its socket.
+                // The socket tells if the process is gone meanwhile.
                 let _ = claimed.send(());
             }
         }
@@ -282,7 +285,7 @@ impl Session {
         capture.all_joined();
         drop(table);
         self.changed.notify_one();
-        // Other captures of theirs may wait for them.
+        // Other captures of these processes may wait for them.
         self.handed_over.notify_waiters();
         Ok((capture, apps))
     }
@@ -291,13 +294,14 @@ impl Session {
 fn id_of(request: &TakeUpRequest) -> Result<CaptureId, ControlError> {
     let bad = |message: String| ControlError::new(code::BAD_REQUEST, message);
     let session = gapii_abi::app::launch_from_hex(request.session.as_bytes());
-    let session = session.ok_or_else(|| bad(format!("{:?} is no session", request.session)))?;
+    let session =
+        session.ok_or_else(|| bad(format!("{:?} is not the id of a session", request.session)))?;
     if request.start.keep.is_some() || request.capture == 0 {
-        return Err(bad("what is kept in memory went with its daemon".to_owned()));
+        return Err(bad("frames that were kept in memory ended with their daemon".to_owned()));
     }
     Ok(CaptureId { session, number: request.capture })
 }
 
 fn internal(error: impl std::fmt::Display) -> ControlError {
-    ControlError::new(code::INTERNAL, format!("the capture cannot go on: {error}"))
+    ControlError::new(code::INTERNAL, format!("the capture cannot be continued: {error}"))
 }

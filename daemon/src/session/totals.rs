@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use gapii_capture::capture::Capture;
 use gapii_control::Totals;
 
-/// What a capture adds to the sums. What is kept is in no file, and may become less.
+/// Returns what a capture adds to the sums. A capture into memory adds no file, and its bytes may become fewer.
 pub(super) fn totals(capture: &Capture) -> Totals {
     let totals = capture.progress.totals();
     let file_bytes = if capture.kept.is_some() { 0 } else { totals.file_bytes };
@@ -17,8 +17,7 @@ pub(super) fn refused_rings(capture: &Capture) -> u64 {
     capture.progress.refused_rings.load(Ordering::Relaxed)
 }
 
-/// Both. Some are what programs say of themselves: a sum that would be too large stays at the end of its
-/// range.
+/// Returns the sum of both. Some values are the programs' own account, so the sums saturate.
 pub(super) fn sum(a: &Totals, b: &Totals) -> Totals {
     let of = |counter: fn(&Totals) -> u64| counter(a).saturating_add(counter(b));
     Totals {

@@ -1,4 +1,4 @@
-//! Processes that have handed their rings over, before somebody has claimed them.
+//! Processes that have handed their rings over and that no capture has claimed yet.
 
 use std::sync::Arc;
 
@@ -6,11 +6,11 @@ use gapii_capture::process::Process;
 use gapii_ringbuf::CaptureId;
 use tokio::sync::oneshot;
 
-/// A process that waits for somebody who wants its capture to go on.
+/// A process that waits for a client to continue its capture.
 #[derive(Debug)]
 pub(super) struct Waiting {
     pub(super) process: Arc<Process>,
-    /// The capture for which it began to record; it may be in others, too.
+    /// The capture for which the process began to record. It may be in others, too.
     pub(super) capture: CaptureId,
     pub(super) lost_ns: u64,
     pub(super) claimed: oneshot::Sender<()>,

@@ -1,4 +1,4 @@
-//! Launches whose processes are to be kept.
+//! Requests to keep the frames of processes that a launch will have.
 
 use std::collections::VecDeque;
 
@@ -6,14 +6,14 @@ use gapii_abi::app::Launch;
 use gapii_control::StartRequest;
 use tokio::sync::mpsc;
 
-/// Launches whose processes are to be kept, at most.
+/// Largest number of such launches.
 const LAUNCHES_KEPT: usize = 64;
 
-/// How processes of a launch are to be kept.
+/// A request to keep the frames of a launch's processes.
 #[derive(Clone, Debug)]
 pub(super) struct Wish {
     pub(super) request: StartRequest,
-    /// Who hears of keyframes.
+    /// Where messages about held threads go.
     pub(super) held: mpsc::UnboundedSender<gapii_control::Held>,
 }
 
