@@ -37,7 +37,7 @@ use rustix::process::{Signal, geteuid};
 use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{oneshot, watch};
-use tokio::task::JoinSet;
+use tokio::task::{JoinHandle, JoinSet};
 
 use crate::config::{Config, Held, LoadError, Loaded};
 use crate::descriptors::Reserve;
@@ -140,6 +140,13 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     session.end();
     // Nobody receives this only if the clients' task failed, and then nobody waits either.
     let _ = end.send(true);
+    finish(&session, clients).await?;
+    drop(sockets.place);
+    Ok(())
+}
+
+/// Waits until all captures have ended and clients know how, within limits.
+async fn finish(session: &Session, clients: JoinHandle<()>) -> anyhow::Result<()> {
     if tokio::time::timeout(ENDING_LIMIT, clients).await.is_err() {
         tracing::warn!("some captures could not be finished in time");
     }
@@ -149,7 +156,6 @@ async fn serve(config: &Config) -> anyhow::Result<()> {
     while !session.captures().is_empty() {
         tokio::time::timeout(ENDING_LIMIT, session.changed.notified()).await?;
     }
-    drop(sockets.place);
     Ok(())
 }
 

@@ -66,6 +66,41 @@ pub struct Capture {
     hurry: Arc<AtomicBool>,
 }
 
+/// A destination whose threads run.
+struct Started {
+    /// Another daemon could continue the capture.
+    can_go_on: bool,
+    /// The memory that the capture goes to, if it goes to memory.
+    kept: Option<Arc<KeptFrames>>,
+    /// What another daemon wrote of the capture, if one began it.
+    recovered: Option<Recovered>,
+}
+
+impl Destination {
+    /// Starts the threads that write to the destination. `ended` is called once all is written.
+    fn start(
+        self,
+        threads: OutputThreads<'_>,
+        header: TraceHeader,
+        ended: impl FnOnce(Summary) + Send + 'static,
+    ) -> io::Result<Started> {
+        match self {
+            Self::File(output) => {
+                let can_go_on = threads.write_file(output, header, None, ended)?;
+                Ok(Started { can_go_on, kept: None, recovered: None })
+            }
+            Self::Begun(output, begun) => {
+                let can_go_on = threads.write_file(output, header, Some(&begun), ended)?;
+                Ok(Started { can_go_on, kept: None, recovered: Some(*begun) })
+            }
+            Self::Memory(kept, held) => {
+                threads.keep(Arc::clone(&kept), held, ended)?;
+                Ok(Started { can_go_on: false, kept: Some(kept), recovered: None })
+            }
+        }
+    }
+}
+
 impl Capture {
     /// Starts a capture with its threads. It takes part in `drain`, or in a drain of its own. `ended` is called once,
     /// from one of the capture's threads, with the outcome.
@@ -81,7 +116,6 @@ impl Capture {
         let (hurry, progress) = (Arc::new(AtomicBool::new(false)), Arc::new(Progress::default()));
         let encoder = BlockEncoder::new(plan.level).map_err(io::Error::other)?;
         let header = header_of(&plan, clock);
-        let (mut started_unix_ns, mut started_ns) = (header.started_unix_ns, header.started_ns);
         let threads = OutputThreads {
             plan: &plan,
             backlog,
@@ -92,23 +126,13 @@ impl Capture {
             spill_room,
             clock,
         };
-        let (mut can_go_on, mut kept, mut recovered) = (false, None, None);
-        match destination {
-            Destination::File(output) => {
-                can_go_on = threads.write_file(output, header, None, ended)?;
-            }
-            Destination::Begun(output, begun) => {
-                can_go_on = threads.write_file(output, header, Some(&begun), ended)?;
-                if let Some(begun) = &begun.header {
-                    (started_unix_ns, started_ns) = (begun.started_unix_ns, begun.started_ns);
-                }
-                recovered = Some(*begun);
-            }
-            Destination::Memory(frames, held) => {
-                threads.keep(Arc::clone(&frames), held, ended)?;
-                kept = Some(frames);
-            }
-        }
+        let (unix_ns, monotonic_ns) = (header.started_unix_ns, header.started_ns);
+        let Started { can_go_on, kept, recovered } = destination.start(threads, header, ended)?;
+        let begun = recovered.as_ref().and_then(|recovered| recovered.header.as_ref());
+        let (started_unix_ns, started_ns) = match begun {
+            Some(begun) => (begun.started_unix_ns, begun.started_ns),
+            None => (unix_ns, monotonic_ns),
+        };
         start_compressing(plan.id, ahead, encoder)?;
         let profile = Arc::new(Profile {
             plan,

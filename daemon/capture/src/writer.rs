@@ -334,6 +334,28 @@ impl Writer {
         ledger.settle(&self.records);
         let unwritten = calls.saturating_sub(self.totals.calls);
         ledger.lost = ledger.lost.plus(Lost { calls: unwritten, ..Lost::default() });
+        let (waits, wait_ns) = (ledger.waits, ledger.wait_ns);
+        self.complete(&mut footer, end, ledger);
+        let finished = match ended {
+            Ok(()) if can_end => self.write_tables(&footer),
+            ended => ended,
+        };
+        self.note(finished);
+        if ends_for_memory {
+            self.note(Err(OutputError::Memory));
+        }
+        Written {
+            footer,
+            waits,
+            wait_ns,
+            file_bytes: self.output.len_bytes(),
+            stored_bytes,
+            error: self.error,
+        }
+    }
+
+    /// Completes the footer with the sums and accounts of what is in the file.
+    fn complete(&mut self, footer: &mut Footer, end: meta::End, mut ledger: Ledger) {
         if !self.unfilled.is_empty() {
             ledger.lost = self.unfilled.iter().fold(ledger.lost, |sum, gap| {
                 sum.plus(Lost { bytes: gap.bytes, ..Lost::default() })
@@ -352,22 +374,6 @@ impl Writer {
         footer.gaps.append(&mut ledger.gaps);
         footer.refused = ledger.refused;
         footer.ended_unix_ns = self.clock.unix_ns();
-        let finished = match ended {
-            Ok(()) if can_end => self.write_tables(&footer),
-            ended => ended,
-        };
-        self.note(finished);
-        if ends_for_memory {
-            self.note(Err(OutputError::Memory));
-        }
-        Written {
-            footer,
-            waits: ledger.waits,
-            wait_ns: ledger.wait_ns,
-            file_bytes: self.output.len_bytes(),
-            stored_bytes,
-            error: self.error,
-        }
     }
 
     /// Replaces the numbers since the capture was continued by those of the whole file.

@@ -17,6 +17,8 @@ pub fn text(session: &Session) -> String {
     let mut out = Exposition::default();
     let status = session.status();
     connected(session, &status, &mut out);
+    held(session, &status, &mut out);
+    allocated(session, &mut out);
     captured(&status.totals, &mut out);
     refused(&status.rejected, &mut out);
     remote(&session.links, &mut out);
@@ -24,7 +26,7 @@ pub fn text(session: &Session) -> String {
     out.into_text()
 }
 
-/// Applications, clients, captures and memory, with their limits.
+/// Applications, clients and captures, with their limits.
 fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
     let mut gauge = |name: &str, help: &str, value: u64| {
         out.sample(Kind::Gauge, name, help, value);
@@ -51,6 +53,22 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "Largest number of running captures.",
         session.max_captures() as u64,
     );
+    let ended = session.ended_by_reason();
+    let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
+    out.labelled(
+        (Kind::Counter, "gapiid_captures_ended_total", "Captures that have ended."),
+        "reason",
+        EndReason::ALL.iter().map(|reason| of_reason(reason.name())),
+    );
+    let build = (Kind::Gauge, "gapiid_build_info", "The running version.");
+    out.labelled(build, "version", [(env!("CARGO_PKG_VERSION"), 1)]);
+}
+
+/// Kept frames and stores, with their limits.
+fn held(session: &Session, status: &StatusInfo, out: &mut Exposition) {
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        out.sample(Kind::Gauge, name, help, value);
+    };
     gauge(
         "gapiid_kept_applications",
         "Applications whose last frames are kept.",
@@ -79,6 +97,13 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "Largest number of bytes in the stores of all applications.",
         contents_limit,
     );
+}
+
+/// Memory and temporary files, with their limits.
+fn allocated(session: &Session, out: &mut Exposition) {
+    let mut gauge = |name: &str, help: &str, value: u64| {
+        out.sample(Kind::Gauge, name, help, value);
+    };
     let (memory, memory_limit) = session.memory();
     gauge("gapiid_memory_bytes", "Bytes that the daemon has allocated.", memory);
     gauge(
@@ -101,16 +126,6 @@ fn connected(session: &Session, status: &StatusInfo, out: &mut Exposition) {
         "Bytes ever written to temporary files for slow outputs.",
         ever_aside,
     );
-
-    let ended = session.ended_by_reason();
-    let of_reason = |reason| (reason, ended.get(reason).copied().unwrap_or(0));
-    out.labelled(
-        (Kind::Counter, "gapiid_captures_ended_total", "Captures that have ended."),
-        "reason",
-        EndReason::ALL.iter().map(|reason| of_reason(reason.name())),
-    );
-    let build = (Kind::Gauge, "gapiid_build_info", "The running version.");
-    out.labelled(build, "version", [(env!("CARGO_PKG_VERSION"), 1)]);
 }
 
 /// Sums over all captures, including running ones.

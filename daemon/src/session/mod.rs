@@ -2,6 +2,7 @@
 //!
 //! Knows no socket and no message framing. Holds its lock only for short, limited work.
 
+mod comers;
 mod counters;
 mod keeping;
 mod report;
@@ -18,8 +19,10 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use anyhow::Context;
-use gapii_abi::app::{self, AppHello};
-use gapii_control::{AppInfo, ControlError, StartRequest, StopRequest, Target, Totals, code};
+use gapii_abi::app::{self, AppHello, Launch};
+use gapii_control::{
+    AppInfo, ControlError, Ended, StartRequest, StopRequest, Target, Totals, code,
+};
 use gapii_ringbuf::{CaptureId, Mode, ModeSettings, SegmentLayout};
 use gapii_trace::Description;
 use rustix::process::Pid;
@@ -35,8 +38,8 @@ use crate::session::retention::Retention;
 use crate::session::table::{Table, busy};
 use crate::session::totals::{refused_rings, sum};
 use gapii_capture::capture::{Capture, Destination, Resources};
-use gapii_capture::end::Cause;
-use gapii_capture::end::Departure;
+use gapii_capture::drain::DrainHandle;
+use gapii_capture::end::{Cause, Departure};
 use gapii_capture::plan::Plan;
 use gapii_capture::process::{Counter, Descriptors, Process};
 use gapii_capture::spill::SpillRoom;
@@ -189,7 +192,7 @@ impl Session {
         self: &Arc<Self>,
         request: StartRequest,
         (client, output): (u32, OwnedFd),
-        ended: mpsc::UnboundedSender<gapii_control::Ended>,
+        ended: mpsc::UnboundedSender<Ended>,
     ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
         check(&request)?;
         let mut table = self.lock();
@@ -199,10 +202,7 @@ impl Session {
         self.check_captures(&table)?;
         let processes = table.candidates(&request.target)?;
         let id = table.last_capture + 1;
-        let launch = match request.target {
-            Target::Launch(launch) => Some(launch),
-            _ => None,
-        };
+        let launch = launch_of(&request.target);
         if let Some(name) = &request.name
             && let Some(other) = table.called(name)
         {
@@ -218,20 +218,12 @@ impl Session {
                 busy(&format!("{} cannot be captured so: {lacks}", whom.join(", ")))
             })?,
         };
-        let session = Arc::clone(self);
-        let on_end = move |summary| {
-            session.capture_ended(gapii_control::Ended { capture: id, summary }, &ended)
-        };
         let is_shared = drain.is_some();
-        let destination = Destination::File(output);
-        let counter = self.counter_of(&processes);
-        let resources = self.resources(&counter);
-        let capture = Capture::start(plan, destination, resources, drain, on_end);
-        let capture = capture.map_err(|error| {
+        let (destination, counter) = (Destination::File(output), self.counter_of(&processes));
+        let begun = self.begin(&mut table, plan, destination, (drain, &counter), ended);
+        let capture = begun.map_err(|error| {
             ControlError::new(code::INTERNAL, format!("the capture cannot start: {error}"))
         })?;
-        table.last_capture = id;
-        table.captures.insert(id, Arc::clone(&capture));
         let joined = processes.iter().filter(|process| match is_shared {
             true => capture.want(process),
             false => capture.join(process),
@@ -241,6 +233,24 @@ impl Session {
         drop(table);
         self.changed.notify_one();
         Ok((capture, apps))
+    }
+
+    /// Starts a capture and enters it into the table. It takes part in `drain`, or in a drain of its own.
+    fn begin(
+        self: &Arc<Self>,
+        table: &mut Table,
+        plan: Plan,
+        destination: Destination,
+        (drain, counter): (Option<Arc<DrainHandle>>, &Counter),
+        ended: mpsc::UnboundedSender<Ended>,
+    ) -> io::Result<Arc<Capture>> {
+        let (id, session) = (plan.id, Arc::clone(self));
+        let on_end = move |summary| session.capture_ended(Ended { capture: id, summary }, &ended);
+        let resources = self.resources(counter);
+        let capture = Capture::start(plan, destination, resources, drain, on_end)?;
+        table.last_capture = id;
+        table.captures.insert(id, Arc::clone(&capture));
+        Ok(capture)
     }
 
     /// Returns the counter page of these processes, or the one for later processes if there are none.
@@ -375,11 +385,7 @@ impl Session {
         self.id.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn capture_ended(
-        &self,
-        ended: gapii_control::Ended,
-        client: &mpsc::UnboundedSender<gapii_control::Ended>,
-    ) {
+    fn capture_ended(&self, ended: Ended, client: &mpsc::UnboundedSender<Ended>) {
         let mut table = self.lock();
         if let Some(capture) = table.captures.remove(&ended.capture) {
             // Includes the end of the file, which the progress does not.
@@ -408,7 +414,7 @@ impl Session {
     }
 }
 
-fn log_end(gapii_control::Ended { capture, summary }: &gapii_control::Ended) {
+fn log_end(Ended { capture, summary }: &Ended) {
     let gapii_control::Summary { reason, frames, calls, file_bytes, lost, .. } = summary;
     let losses = match lost.calls {
         0 => "nothing lost".to_owned(),
@@ -469,6 +475,14 @@ fn check(request: &StartRequest) -> Result<(), ControlError> {
                 .to_owned())
         }
         _ => Ok(()),
+    }
+}
+
+/// Returns the launch that a target means, if it means one.
+fn launch_of(target: &Target) -> Option<Launch> {
+    match target {
+        Target::Launch(launch) => Some(*launch),
+        Target::Only | Target::All | Target::App(_) => None,
     }
 }
 

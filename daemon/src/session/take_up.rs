@@ -10,15 +10,16 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
 use gapii_abi::app::{AppHello, CLAIM_MS};
-use gapii_control::{AppInfo, ControlError, TakeUpRequest, Target, code};
+use gapii_control::{AppInfo, ControlError, Ended, TakeUpRequest, Target, code};
 use gapii_ringbuf::{CaptureId, Mode};
 use rustix::process::Pid;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::clock;
+use crate::session::comers::Comers;
 use crate::session::table::busy;
 use crate::session::waiting::Waiting;
-use crate::session::{Session, check};
+use crate::session::{Session, check, launch_of};
 use gapii_capture::capture::{Capture, Destination};
 use gapii_capture::end::Departure;
 use gapii_capture::plan::Plan;
@@ -39,8 +40,6 @@ pub enum TakeOverError {
     #[error("this daemon reads its rings already")]
     Here,
 }
-
-type Ended = mpsc::UnboundedSender<gapii_control::Ended>;
 
 impl Session {
     /// Takes over a process whose daemon has ended, once a client wants to continue its capture. Returns the process,
@@ -135,7 +134,7 @@ impl Session {
         self: Arc<Self>,
         request: TakeUpRequest,
         (client, output): (u32, OwnedFd),
-        ended: Ended,
+        ended: mpsc::UnboundedSender<Ended>,
     ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
         check(&request.start)?;
         let id = id_of(&request)?;
@@ -188,12 +187,13 @@ impl Session {
         }
     }
 
+    /// Continues a capture with the processes that are there.
     fn go_on(
         self: &Arc<Self>,
         request: &TakeUpRequest,
         (origin, client): (CaptureId, u32),
         (output, recovered): (OwnedFd, Recovered),
-        ended: Ended,
+        ended: mpsc::UnboundedSender<Ended>,
     ) -> Result<(Arc<Capture>, Vec<AppInfo>), ControlError> {
         let mut table = self.lock();
         if table.ending {
@@ -203,30 +203,9 @@ impl Session {
             return Err(busy("the capture is continued already"));
         }
         self.check_captures(&table)?;
-        let segments = recovered.segments();
-        let is_over = |process: &Process| segments.get(&process.segment()).copied();
-        let (mine, others) =
-            std::mem::take(&mut table.orphans).into_iter().partition::<Vec<_>, _>(|orphan| {
-                is_over(&orphan.process).map_or(orphan.capture == origin, |is_over| !is_over)
-            });
-        table.orphans = others;
-        // Processes that another of their captures has brought already.
-        let here = table
-            .processes
-            .values()
-            .filter(|process| process.drain().is_some() && is_over(process) == Some(false));
-        let here: Vec<_> = here.cloned().collect();
-        let wanted = match segments.is_empty() && mine.is_empty() {
-            true => table.taken_over(&request.start.target),
-            false => Vec::new(),
-        };
-        let launch = match request.start.target {
-            Target::Launch(launch) => Some(launch),
-            _ => None,
-        };
-        let in_drain: Vec<_> = here.iter().chain(&wanted).cloned().collect();
-        let first = in_drain.first().or(mine.first().map(|orphan| &orphan.process));
-        let (counter, ring_bytes) = match (first, launch) {
+        let comers = Comers::take(&mut table, origin, &recovered, &request.start.target);
+        let launch = launch_of(&request.start.target);
+        let (counter, ring_bytes) = match (comers.first(), launch) {
             (Some(first), _) => (first.counter().clone(), first.ring_bytes()),
             (None, Some(_)) => (self.counter(), self.layout.ring_bytes()),
             (None, None) => {
@@ -239,49 +218,22 @@ impl Session {
             let mut known = self.counter.lock().unwrap_or_else(PoisonError::into_inner);
             known.clone_from(&counter);
         }
-        let drain = table.drain_of(&in_drain)?;
-        let id = table.last_capture + 1;
+        let drain = table.drain_of(&comers.in_drain())?;
         // The file's records were selected with this filter.
         let filter = match &recovered.header {
             Some(header) => header.filter.clone(),
             None => request.start.filter.clone(),
         };
-        let asked = self.plan(id, &request.start);
+        let asked = self.plan(table.last_capture + 1, &request.start);
         let plan = Plan { launch, client, origin, ring_bytes, filter, ..asked };
-        let plan = match first {
+        let plan = match comers.first() {
             Some(first) => plan.told(&first.settings_before()),
             None => plan,
         };
-        let session = Arc::clone(self);
-        let on_end = move |summary| {
-            session.capture_ended(gapii_control::Ended { capture: id, summary }, &ended)
-        };
         let destination = Destination::Begun(output, Box::new(recovered));
-        let resources = self.resources(&counter);
-        let capture =
-            Capture::start(plan, destination, resources, drain, on_end).map_err(internal)?;
-        table.last_capture = id;
-        table.captures.insert(id, Arc::clone(&capture));
-        let mut apps = Vec::new();
-        for process in here {
-            if capture.take_over(&process, 0) {
-                apps.push(process.info());
-            }
-        }
-        let joined = wanted.iter().filter(|process| capture.want(process));
-        apps.extend(joined.map(|process| process.info()));
-        for Waiting { process, lost_ns, claimed, .. } in mine {
-            if capture.take_over(&process, lost_ns) {
-                apps.push(process.info());
-                table.processes.insert(process.index, process);
-                // The socket tells if the process is gone meanwhile.
-                let _ = claimed.send(());
-            }
-        }
-        let waiting = table.processes.values().filter(|process| {
-            launch.is_some() && process.launch == launch && process.drain().is_none()
-        });
-        apps.extend(waiting.filter(|it| capture.join(it)).map(|process| process.info()));
+        let begun = self.begin(&mut table, plan, destination, (drain, &counter), ended);
+        let capture = begun.map_err(internal)?;
+        let apps = comers.join(&capture, &mut table, launch);
         capture.all_joined();
         drop(table);
         self.changed.notify_one();

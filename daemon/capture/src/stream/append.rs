@@ -43,14 +43,7 @@ impl StreamBuilder {
             if at >= run.records.len() {
                 return Ok(());
             }
-            let is_keyframe = header_at(run.records, at).id() == KEYFRAME;
-            if is_keyframe {
-                // A reader that begins at the keyframe does not need the blocks before it.
-                self.flush(full);
-                self.forget_what_is_described(run.ring);
-            }
-            self.open_block(now_ns);
-            self.open.block.is_keyframe |= is_keyframe;
+            self.open_block_for(run.ring, header_at(run.records, at), now_ns, full);
             let thread = self.enter_thread(run.ring, &run.records[at..])?;
             let first_memory = self.open.block.memory.len();
             let stamp = self.owed_stamp(run.ring, header_at(run.records, at));
@@ -76,6 +69,24 @@ impl StreamBuilder {
                 return Ok(());
             }
         }
+    }
+
+    /// Opens a block for a record, unless one is open. A keyframe begins a block, because a reader that begins there does
+    /// not need the blocks before it.
+    fn open_block_for(
+        &mut self,
+        ring: RingKey,
+        header: Header,
+        now_ns: u64,
+        full: &mut impl FnMut(Block),
+    ) {
+        let is_keyframe = header.id() == KEYFRAME;
+        if is_keyframe {
+            self.flush(full);
+            self.forget_what_is_described(ring);
+        }
+        self.open_block(now_ns);
+        self.open.block.is_keyframe |= is_keyframe;
     }
 
     /// Returns where the records from `at` on begin to belong to the stream.
@@ -291,6 +302,13 @@ impl StreamBuilder {
                 break;
             }
         }
+        self.count_walked(index, run, Walked { count, calls, stamp, last_command });
+        Walk { end: at, refused, is_last }
+    }
+
+    /// Counts records that were taken.
+    fn count_walked(&mut self, index: u32, run: &Run<'_>, walked: Walked) {
+        let Walked { count, calls, stamp, last_command } = walked;
         self.figures.calls += calls;
         self.figures.records += count;
         let place = &mut self.rings[run.ring.0 as usize].place;
@@ -300,11 +318,10 @@ impl StreamBuilder {
         thread.records += count;
         thread.records_in_block += count;
         if let Some((header, stamp, end)) = last_command {
-            let end_index = run.end_index - (records.len() - end) as u64;
+            let end_index = run.end_index - (run.records.len() - end) as u64;
             let (id, flags) = (header.id(), header.flags());
             thread.last_command = Some(LastCommand { id, flags, stamp, end_index });
         }
-        Walk { end: at, refused, is_last }
     }
 
     /// Returns the store that a record refers to, and the store's number in the record.
@@ -355,6 +372,17 @@ struct Walk {
     refused: Result<(), Refusal>,
     /// The process' part ends there.
     is_last: bool,
+}
+
+/// Sums over records of a thread that were taken.
+struct Walked {
+    count: u64,
+    /// Commands that took effect.
+    calls: u64,
+    /// Stamp of the last record.
+    stamp: u64,
+    /// The last record of a command: its header, its stamp, and its end in the run.
+    last_command: Option<(Header, u64, usize)>,
 }
 
 /// Returns the THREAD record that the records begin with, if they do.

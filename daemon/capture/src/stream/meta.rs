@@ -2,7 +2,7 @@
 
 use gapii_abi::atom::{self, Header, STORED_PIECE_MAX};
 use gapii_trace::footer::GapEntry;
-use gapii_trace::meta::Meta;
+use gapii_trace::meta::{self, Meta};
 
 use super::builder::StreamBuilder;
 use super::figures::{add_gap, add_new};
@@ -13,6 +13,7 @@ use super::words::decode;
 /// Limit of the bytes that a process may name of its store before its next keyframe, as a multiple of the store's
 /// limit. A process above it keeps the daemon busy on purpose.
 const NAMED_TIMES: u64 = 4;
+
 impl StreamBuilder {
     /// Takes a record that is not a command.
     pub(super) fn take_meta(
@@ -44,15 +45,7 @@ impl StreamBuilder {
                 self.figures.blob_bytes += piece.bytes.len() as u64;
                 self.open.blob_bytes += piece.bytes.len();
             }
-            Meta::Snapshot(snapshot) => {
-                self.figures.snapshot = true;
-                self.figures.held_us = self.figures.held_us.max(snapshot.held_us.into());
-                self.open.block.held_us = self.open.block.held_us.max(snapshot.held_us.into());
-                for sentence in snapshot.sentences() {
-                    add_new(&mut self.figures.missing, &sentence);
-                    add_new(&mut self.open.block.missing, &sentence);
-                }
-            }
+            Meta::Snapshot(snapshot) => self.take_snapshot(&snapshot),
             Meta::Stored(stored) => self.take_stored(ring, &stored)?,
             // Left out if it does not belong to the stream.
             Meta::Keyframe(_) => {
@@ -65,6 +58,16 @@ impl StreamBuilder {
             _ => return Err(Refusal::DaemonOnly(header.id())),
         }
         Ok(())
+    }
+
+    fn take_snapshot(&mut self, snapshot: &meta::Snapshot<'_>) {
+        self.figures.snapshot = true;
+        self.figures.held_us = self.figures.held_us.max(snapshot.held_us.into());
+        self.open.block.held_us = self.open.block.held_us.max(snapshot.held_us.into());
+        for sentence in snapshot.sentences() {
+            add_new(&mut self.figures.missing, &sentence);
+            add_new(&mut self.open.block.missing, &sentence);
+        }
     }
 
     fn take_stored(&mut self, ring: RingKey, stored: &atom::Stored) -> Result<(), Refusal> {
