@@ -53,6 +53,7 @@ pub fn are_exhausted() -> bool {
 }
 
 impl Reserve {
+    /// Opens the descriptor in reserve. `who` is the kind of peer, and `words` the answer.
     pub fn new(who: &'static str, words: Vec<u8>) -> Self {
         Self { kept: any().ok(), who, words }
     }

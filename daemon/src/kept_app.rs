@@ -35,6 +35,7 @@ pub struct KeptApp {
 }
 
 impl KeptApp {
+    /// Makes the entry of an application whose capture keeps its frames. Returns `None` if the capture goes to a file.
     pub fn new(capture: &Arc<Capture>, launch: Option<Launch>, origin: Origin) -> Option<Self> {
         Some(Self {
             capture_id: capture.plan.id,
@@ -47,6 +48,7 @@ impl KeptApp {
         })
     }
 
+    /// Returns the application's pid.
     pub fn pid(&self) -> u32 {
         self.origin.process.pid
     }
@@ -57,6 +59,7 @@ impl KeptApp {
         is_called(name, (process.pid, &process.name, &process.exe))
     }
 
+    /// Returns whether the application is still recorded.
     pub fn is_running(&self) -> bool {
         self.capture().is_some()
     }
@@ -81,6 +84,7 @@ impl KeptApp {
         *self.capture.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Returns the kept frames as clients see them.
     pub fn info(&self) -> KeptInfo {
         let extent = self.kept.extent();
         let KeepLimits { frames, bytes, keyframe_every } = self.kept.limits;

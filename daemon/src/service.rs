@@ -16,6 +16,7 @@ const TICK_MIN: Duration = Duration::from_millis(1);
 pub struct StatusLine(String);
 
 impl StatusLine {
+    /// Sends the session's present numbers to the manager, if they have changed.
     pub fn update(&mut self, session: &Session) {
         let page = session.page();
         let line = format!(
@@ -30,10 +31,12 @@ impl StatusLine {
     }
 }
 
+/// Tells the manager that the daemon is ready.
 pub fn ready() {
     notify(NotifyState::Ready);
 }
 
+/// Tells the manager that the daemon ends.
 pub fn stopping() {
     notify(NotifyState::Stopping);
 }

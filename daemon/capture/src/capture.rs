@@ -69,7 +69,7 @@ pub struct Capture {
 /// A destination whose threads run.
 struct Started {
     /// Another daemon could continue the capture.
-    can_go_on: bool,
+    can_continue: bool,
     /// The memory that the capture goes to, if it goes to memory.
     kept: Option<Arc<KeptFrames>>,
     /// What another daemon wrote of the capture, if one began it.
@@ -86,16 +86,16 @@ impl Destination {
     ) -> io::Result<Started> {
         match self {
             Self::File(output) => {
-                let can_go_on = threads.write_file(output, header, None, ended)?;
-                Ok(Started { can_go_on, kept: None, recovered: None })
+                let can_continue = threads.write_file(output, header, None, ended)?;
+                Ok(Started { can_continue, kept: None, recovered: None })
             }
             Self::Begun(output, begun) => {
-                let can_go_on = threads.write_file(output, header, Some(&begun), ended)?;
-                Ok(Started { can_go_on, kept: None, recovered: Some(*begun) })
+                let can_continue = threads.write_file(output, header, Some(&begun), ended)?;
+                Ok(Started { can_continue, kept: None, recovered: Some(*begun) })
             }
             Self::Memory(kept, held) => {
                 threads.keep(Arc::clone(&kept), held, ended)?;
-                Ok(Started { can_go_on: false, kept: Some(kept), recovered: None })
+                Ok(Started { can_continue: false, kept: Some(kept), recovered: None })
             }
         }
     }
@@ -127,7 +127,8 @@ impl Capture {
             clock,
         };
         let (unix_ns, monotonic_ns) = (header.started_unix_ns, header.started_ns);
-        let Started { can_go_on, kept, recovered } = destination.start(threads, header, ended)?;
+        let Started { can_continue, kept, recovered } =
+            destination.start(threads, header, ended)?;
         let begun = recovered.as_ref().and_then(|recovered| recovered.header.as_ref());
         let (started_unix_ns, started_ns) = match begun {
             Some(begun) => (begun.started_unix_ns, begun.started_ns),
@@ -139,7 +140,7 @@ impl Capture {
             started_unix_ns,
             started_ns,
             was_begun_elsewhere: recovered.is_some(),
-            can_go_on,
+            can_continue,
             progress,
             kept,
             clock,
@@ -184,7 +185,7 @@ impl Capture {
         if !process.counter().is(&drain.counter) {
             return false;
         }
-        match Joining::begin(process, drain.id, &self.plan, self.can_go_on) {
+        match Joining::begin(process, drain.id, &self.plan, self.can_continue) {
             Some(joining) => self.order_to_join(drain, process, joining),
             None => false,
         }

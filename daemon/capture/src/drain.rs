@@ -357,8 +357,8 @@ impl Drain {
             None if process.is_gone() => self.takers[at].lacks(process),
             None => {
                 let taker = &self.takers[at];
-                let (plan, can_go_on) = (&taker.profile.plan, taker.can_go_on());
-                match Joining::begin(process, self.handle.id, plan, can_go_on) {
+                let (plan, can_continue) = (&taker.profile.plan, taker.can_continue());
+                match Joining::begin(process, self.handle.id, plan, can_continue) {
                     Some(joining) => self.join(joining, capture, now_ns),
                     None => self.takers[at].lacks(process),
                 }
@@ -620,7 +620,7 @@ impl Drain {
         }
         for (index, member) in self.members.iter_mut().enumerate() {
             if !member.is_over() {
-                let has = |taker: &&Taker| taker.can_go_on() && taker.has(index);
+                let has = |taker: &&Taker| taker.can_continue() && taker.has(index);
                 member.set_takers(self.takers.iter().filter(has).count() as u32);
             }
         }

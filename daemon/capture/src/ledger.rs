@@ -1,7 +1,8 @@
-//! The books of a capture: what every thread produced, what of it came into the stream, what not.
+//! The accounts of a capture's threads: which records each thread produced, which of them are in the stream, and
+//! which are not.
 //!
-//! Copies what the application counted, and never makes a sum come out even: a record that nobody
-//! accounts for shows as `emitted + lost + left_out` below `produced`.
+//! Copies what the application counted, and never makes a sum come out even: a record that nobody accounts for shows
+//! as `emitted + lost + left_out` below `produced`.
 
 use gapii_abi::atom::GapCause;
 use gapii_ringbuf::SlotCounts;
@@ -17,9 +18,9 @@ pub struct Account {
     pub slot: u32,
     pub tid: u32,
     pub name: String,
-    /// What the slot said when the thread, or the capture, began.
+    /// The slot's counts when the thread, or the capture, began.
     pub before: SlotCounts,
-    /// What it says now.
+    /// The slot's counts at the end.
     pub after: SlotCounts,
     /// Records that went into blocks.
     pub appended: u64,
@@ -27,23 +28,23 @@ pub struct Account {
     pub left_out: u64,
     /// Records read from the ring that were not appended.
     pub discarded: u64,
-    /// What was not appended because the client did not want it, or could not take it.
+    /// Records that were not appended because the client did not want them, or its output was too slow.
     pub missed: Option<GapEntry>,
-    /// Records counted by the application that could not be read.
+    /// Records that the application counted and that could not be read.
     pub unread: u64,
-    /// It began while the thread was recording: what it is told of may have been lost before.
+    /// The capture began while the thread was recording: losses that the thread's records state may be from before.
     pub is_late: bool,
     /// Why the ring was refused, if it was.
     pub refused: Option<String>,
-    /// What the thread's own records tell of.
+    /// Losses that the thread's own records state.
     pub told: Lost,
 }
 
-/// All accounts of a capture.
+/// All closed accounts of a capture.
 #[derive(Clone, Debug, Default)]
 pub struct Ledger {
     pub threads: Vec<ThreadLedger>,
-    /// Gaps that no record in the stream tells of.
+    /// Gaps that no record in the stream states.
     pub gaps: Vec<GapEntry>,
     pub refused: Vec<RefusedRing>,
     pub lost: Lost,
@@ -52,7 +53,7 @@ pub struct Ledger {
 }
 
 impl Account {
-    /// What the stream has of an account that was closed before.
+    /// Makes the account that a stream's ACCOUNT record states.
     pub fn told_by(account: &rings::Account, (process, tid, name): (u32, u32, String)) -> Self {
         let Lost { records, calls, bytes } = account.missed;
         let cause = account.missed_cause;
@@ -72,7 +73,7 @@ impl Account {
         }
     }
 
-    /// The same for the stream.
+    /// Returns the account's record for the stream.
     pub fn record(&self) -> rings::Account {
         let missed = self.missed.unwrap_or_default();
         rings::Account {
@@ -107,7 +108,7 @@ impl Account {
 }
 
 impl Ledger {
-    /// Enters an account.
+    /// Enters a closed account.
     pub fn close(&mut self, account: Account) {
         let (dropped, told) = (account.dropped(), account.told);
         self.untold(account.thread, GapCause::Dropped, minus(dropped, told));
@@ -147,8 +148,8 @@ impl Ledger {
         });
     }
 
-    /// Corrects the accounts by what the output took: `written` has the records of each thread
-    /// that are in the file.
+    /// Corrects the accounts by what the output accepted. `written` has the number of records of each thread in the
+    /// file.
     pub fn settle(&mut self, written: &[u64]) {
         for index in 0..self.threads.len() {
             let account = &mut self.threads[index];
@@ -179,7 +180,7 @@ impl Ledger {
     }
 }
 
-/// What a slot says, for a stream.
+/// Converts a slot's counts for a stream.
 pub fn counts_of(counts: &SlotCounts) -> Counts {
     let SlotCounts { produced, waits, wait_ns, dropped_records, dropped_calls, dropped_bytes } =
         *counts;
@@ -187,7 +188,7 @@ pub fn counts_of(counts: &SlotCounts) -> Counts {
     Counts { produced, waits, wait_ns, dropped }
 }
 
-/// The same, as a stream has it.
+/// Converts counts of a stream to a slot's.
 pub fn slot_counts_of(counts: &Counts) -> SlotCounts {
     let Counts { produced, waits, wait_ns, dropped } = *counts;
     SlotCounts {

@@ -19,7 +19,7 @@ pub struct Profile {
     /// Another daemon began the capture.
     pub was_begun_elsewhere: bool,
     /// Another daemon could continue the capture, because its output is a file.
-    pub can_go_on: bool,
+    pub can_continue: bool,
     /// Counters for people.
     pub progress: Arc<Progress>,
     /// The memory that the capture goes to, if it goes to memory.

@@ -277,7 +277,7 @@ mod tests {
             Self { stream, place: RingPlace::default(), blocks: Vec::new() }
         }
 
-        /// Another daemon's, that goes on.
+        /// Makes the stream of another daemon, which continues it from there.
         fn after(recovered: &Recovered) -> Self {
             let mut stream = StreamBuilder::new(1 << 20, false);
             stream.state_rings();
@@ -407,7 +407,7 @@ mod tests {
         check(&[&header, &frames, &ended], ID, "complete");
         let mut silent = Vec::new();
         begin_block(&mut silent);
-        check(&[&header, &frames, &encode_block(&silent, 1).unwrap()], ID, "did not say");
+        check(&[&header, &frames, &encode_block(&silent, 1).unwrap()], ID, "does not say");
         let pipe = std::io::pipe().unwrap();
         let found = recover(&File::from(std::os::fd::OwnedFd::from(pipe.0)), ID);
         assert!(matches!(found, Err(RecoverError::NotAFile)));

@@ -1,25 +1,25 @@
 //! Orders that break the rules of rings, slots, shared memory and sockets.
 //!
 //! ```text
-//! claim             a slot, without saying whose
-//! read              waits until the daemon has taken what was recorded
-//! claim-all         all slots that are free
-//! record ID FLAGS LEN [BYTE]  a record of that id, with so many bytes of payload
-//! records N ID FLAGS LEN [BYTE]  so many
-//! word PLACE VALUE  eight bytes of the segment
-//! half PLACE VALUE  four bytes
-//! near-end          commands up to where no more fits before the ring begins anew
-//! advance N         the ring's head is N bytes further
-//! no-shrink         the segment's memory can't be made shorter, or longer
-//! counter VALUE     the counter of all applications says so
-//! punch             the segment's memory is given back to the system
-//! talk              bytes into the socket, where none are due
-//! hang-up           the socket is closed
-//! hello             another connection, with a hello of its own
+//! claim             claims a slot without an introduction
+//! read              waits until the daemon has taken all records
+//! claim-all         claims all free slots
+//! record ID FLAGS LEN [BYTE]  writes a record with this id and this number of payload bytes
+//! records N ID FLAGS LEN [BYTE]  writes N of them
+//! word PLACE VALUE  writes eight bytes of the segment
+//! half PLACE VALUE  writes four bytes of the segment
+//! near-end          writes commands until no more fits before the ring wraps around
+//! advance N         moves the ring's head by N bytes
+//! no-shrink         checks that the segment's memory cannot be made shorter or longer
+//! counter VALUE     sets the counter of all applications
+//! punch             gives the segment's memory back to the system
+//! talk              writes into the socket, where the protocol has nothing
+//! hang-up           closes the socket
+//! hello             opens another connection, with another hello
 //! ```
 //!
-//! A place is `header+N`, `slot+N` in the thread's slot, or `head+N` in its ring behind the last
-//! record. Numbers are decimal, or hexadecimal after `0x`.
+//! A place is `header+N`, `slot+N` in the thread's slot, or `head+N` in its ring behind the last record. Numbers are
+//! decimal, or hexadecimal after `0x`.
 
 use std::io::Write;
 use std::net::Shutdown;

@@ -1,27 +1,27 @@
-//! An application without an API: connects to a daemon as the shim does, and records what its
-//! standard input asks for.
+//! An application without an API: connects to a daemon as the shim does, and records what its standard input asks
+//! for.
 //!
 //! For the daemon's tests. One order per line, each answered by the line `done`:
 //!
 //! ```text
-//! wait          until the daemon says that a capture runs
-//! idle          until it says that none does
-//! thread        record in a new thread's slot from here on, once one is free
-//! retire        give the slot back
-//! calls N       N commands that take effect and return
-//! frames N C    N times C commands and a swap
-//! enter         a command that does not return
-//! drop N        N commands are not recorded; a record says so
-//! drop-silently N  N commands are not recorded
-//! send B        a blob of many bytes B, for the daemon's store
-//! name B        the same, if the store has it
-//! name-much B   that a thousand times
-//! end REASON    the hooks are back, for this reason
-//! exec          become another program
-//! kill          die of SIGKILL
+//! wait          waits until the daemon says that a capture runs
+//! idle          waits until it says that none does
+//! thread        records in a new thread's slot from now on, once one is free
+//! retire        gives the slot back
+//! calls N       records N commands that take effect and return
+//! frames N C    records N times C commands and a swap
+//! enter         records a command that does not return
+//! drop N        drops N commands and records that
+//! drop-silently N  drops N commands
+//! send B        sends a blob of many bytes B for the daemon's store
+//! name B        names that blob, if the store has it
+//! name-much B   names it a thousand times
+//! end REASON    puts the hooks back, for this reason
+//! exec          becomes another program
+//! kill          dies of SIGKILL
 //! ```
 //!
-//! What no shim does is in [`lies`].
+//! Orders that no shim would carry out are in [`lies`].
 
 mod lies;
 
@@ -45,7 +45,7 @@ use gapii_trace::blobs::BlobName;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{Signal, getpid, kill_process};
 
-/// How long a full ring is waited for.
+/// Time that a full ring is waited for.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// Size of a blob, in bytes.
 const BLOB_BYTES: usize = 60_000;
@@ -55,9 +55,9 @@ struct App {
     counter: CounterMap,
     mode: ModeMap,
     segment: Segment,
-    /// Its memory, to write to without asking.
+    /// The segment's memory file, to write without checks.
     memory: OwnedFd,
-    /// That of the counter.
+    /// The counter's memory file.
     counter_memory: OwnedFd,
     layout: SegmentLayout,
     slot: u32,
@@ -160,7 +160,7 @@ impl App {
         Ok(())
     }
 
-    /// Takes a slot, and says which name it has there.
+    /// Claims a slot, and introduces the thread there.
     fn claim(&mut self) -> anyhow::Result<[u8; 16]> {
         let mut name = [0; 16];
         name[..4].copy_from_slice(b"fake");
@@ -206,14 +206,14 @@ impl App {
 
     /// Sends the blob that consists of this byte for the daemon's store.
     fn send_for_store(&mut self, byte: u8) -> anyhow::Result<()> {
-        // Relaxed, both: what is published comes later.
+        // Relaxed, both: the blob is published later.
         self.segment.header().stored_bytes.fetch_add(BLOB_BYTES as u64, Ordering::Relaxed);
         let total = atom::for_store(BLOB_BYTES as u64, self.mode.store().number);
         let fixed = atom::Blob { total, offset: 0 }.encode();
         self.record(atom::BLOB, atom::SETUP, &[&fixed[..], &[byte; BLOB_BYTES]].concat())
     }
 
-    /// Says that it is there, that many times.
+    /// Names the blob this many times.
     fn name_stored(&mut self, byte: u8, times: u64) -> anyhow::Result<()> {
         let name = BlobName::of(&[byte; BLOB_BYTES]);
         let total = BLOB_BYTES as u64;
@@ -231,12 +231,12 @@ impl App {
     }
 
     fn end(&mut self, reason: u32) -> anyhow::Result<()> {
-        // Relaxed: our own counter.
+        // Relaxed: this process' own counter.
         let frames = self.segment.header().frames.load(Ordering::Relaxed);
         let end = atom::CaptureEnd { reason: ProcessEnd::from_code(reason), frames };
         self.record(atom::CAPTURE_END, 0, &end.encode())?;
         let generation = self.mode.generation();
-        // Release: pairs with the daemon's acquire: whoever sees it sees all records.
+        // Release: pairs with the daemon's acquire, so that a drain that sees it sees all records.
         self.segment.header().ended_generation.store(generation, Ordering::Release);
         Ok(())
     }
@@ -245,11 +245,11 @@ impl App {
         let len = 8 + payload.len() as u32;
         let header = Header::new(id, flags, len);
         loop {
-            // SAFETY: attached as `begin_thread` says; the header claims 8 bytes and the payload.
+            // SAFETY: the producer is attached (see `begin_thread`); the header claims 8 bytes and the payload.
             if let Some(room) = unsafe { self.producer.reserve(header) } {
                 // SAFETY: the reservation has room for the payload, and nobody else writes there.
                 unsafe { room.payload.as_ptr().copy_from(payload.as_ptr(), payload.len()) };
-                // SAFETY: the last reservation, whose payload is written.
+                // SAFETY: this is the last reservation, and its payload is written.
                 unsafe { self.producer.publish(room) };
                 return Ok(());
             }

@@ -37,6 +37,7 @@ impl Exposition {
         }
     }
 
+    /// Returns the text of all families.
     pub fn into_text(self) -> String {
         self.0
     }

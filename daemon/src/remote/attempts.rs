@@ -59,6 +59,7 @@ impl Account {
 }
 
 impl Attempts {
+    /// Makes an account of addresses that may each fail `limit` times within a minute.
     pub fn new(limit: u32) -> Self {
         Self { limit, accounts: Mutex::default(), lines: Mutex::new(Account::new()) }
     }

@@ -64,6 +64,7 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Counts a refused connection.
     pub fn refuse(&self, why: Refusal) {
         self.refused[why.index()].fetch_add(1, Ordering::Relaxed);
     }
@@ -87,6 +88,7 @@ impl Counters {
         self.held_bytes.fetch_add((after as u64).wrapping_sub(before as u64), Ordering::Relaxed);
     }
 
+    /// Returns the number of bytes that are held for all links.
     pub fn held_bytes(&self) -> u64 {
         self.held_bytes.load(Ordering::Relaxed)
     }

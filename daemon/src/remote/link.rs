@@ -87,6 +87,7 @@ enum Happened {
 }
 
 impl Link {
+    /// Makes a link without a connection. `arrivals` receives its connections.
     pub fn new(
         id: u64,
         session: &Arc<Session>,

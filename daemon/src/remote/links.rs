@@ -53,6 +53,7 @@ pub struct Arrival {
 }
 
 impl Links {
+    /// Makes the table of links, without a link.
     pub fn new(options: &RemoteOptions) -> Self {
         Self {
             options: options.clone(),

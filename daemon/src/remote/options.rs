@@ -12,6 +12,7 @@ use crate::config::size::parse_size;
 /// Smallest limit of bytes that are held for a link.
 const TAIL_BYTES_MIN: u64 = 256 << 10;
 
+// Not a docstring: clap would show it in place of the program's description.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Remote clients")]
 pub struct RemoteOptions {
@@ -54,6 +55,7 @@ impl RemoteOptions {
         self.remote_credentials.clone().or_else(place::daemon_folder).map(DaemonFolder)
     }
 
+    /// Returns the limit of bytes that are held for a link.
     pub fn tail_bytes(&self) -> usize {
         usize::try_from(self.remote_tail).unwrap_or(usize::MAX)
     }

@@ -85,6 +85,7 @@ pub enum RegisterError {
 }
 
 impl Session {
+    /// Makes a session without applications and captures.
     pub fn new(config: &Config) -> anyhow::Result<Arc<Self>> {
         let layout = SegmentLayout::new(config.slots, config.ring_size)
             .context("rings of this size and number do not fit")?;
@@ -363,6 +364,7 @@ impl Session {
         self.lock().captures.values().cloned().collect()
     }
 
+    /// Returns the connected applications as clients see them.
     pub fn apps(&self) -> Vec<AppInfo> {
         self.lock().processes.values().map(|process| process.info()).collect()
     }

@@ -13,6 +13,7 @@ use gapii_capture::capture::Capture;
 use gapii_capture::spill::SpillRoom;
 
 impl Session {
+    /// Returns the status as clients see it.
     pub fn status(&self) -> StatusInfo {
         let now_ns = clock::monotonic_ns();
         let table = self.lock();

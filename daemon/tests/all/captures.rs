@@ -1,4 +1,4 @@
-//! Whole captures: what an application records is in the trace, whoever ends first.
+//! Whole captures: everything that an application records is in the trace, no matter which process ends first.
 
 use crate::support;
 use std::io::Read;
@@ -12,7 +12,7 @@ use gapii_trace::Footer;
 use gapii_trace::filter::Filter;
 use rustix::process::Signal;
 
-/// The footer of a sound trace in which every record of every thread is.
+/// Returns the footer of a sound trace that has every record of every thread.
 fn complete_footer(file: &std::fs::File) -> Footer {
     let footer = sound(file).footer().cloned().expect("a finished trace has a footer");
     for thread in &footer.threads {
@@ -42,7 +42,7 @@ fn attached_capture_ends_with_its_frames() {
 
     let footer = complete_footer(&file);
     assert_eq!(footer.reason, EndReason::Frames);
-    // Thread, context, and the end; ten commands and two records of a swap per frame.
+    // Thread, context and end, and per frame ten commands and the two records of a swap.
     assert_eq!(footer.threads[0].produced, 3 + 3 * 12);
     let mut reader = sound(&file);
     let mut commands = reader.commands().unwrap();
@@ -107,7 +107,7 @@ fn applications_are_listed_with_what_they_have_done() {
     stop(&mut client);
     app.obey(&["idle", "end 2"]);
     client.ended();
-    // They are the program's, and stay.
+    // They belong to the program and stay.
     let Event::Apps(apps) = other.ask(&Request::Apps) else { panic!() };
     assert_eq!(apps[0].counts.unwrap().calls, 33);
 }
@@ -152,7 +152,7 @@ fn second_capture_of_a_process_begins_anew() {
         assert_eq!(client.ended().summary.calls, calls);
         let footer = complete_footer(&file);
         assert_eq!((footer.reason, footer.threads.len()), (EndReason::Exit, 1));
-        // What nobody wants in between is in no trace.
+        // Records that no capture wants are in no trace.
         app.obey(&["idle", "thread", "calls 3", "retire"]);
     }
 }
@@ -180,7 +180,7 @@ fn threads_that_come_and_go_share_slots_and_keep_their_accounts() {
     client.start(capture_of(Target::Only), &file);
     app.obey(&["wait"]);
     for _ in 0..6 {
-        // A slot is free again once what its last owner wrote is in the file.
+        // A slot is free again once its last owner's records are in the file.
         app.obey(&["thread", "calls 4", "retire"]);
     }
     app.obey(&["thread", "end 4"]);
@@ -402,7 +402,7 @@ fn ring_that_breaks_a_rule_is_refused_and_the_others_go_on() {
     assert_eq!(footer.refused[0].why, "reserved-id");
 }
 
-/// A capture in which an application carries out orders; its footer.
+/// Captures an application that carries out orders. Returns the trace's footer.
 fn captured(daemon: &Daemon, app: &mut App, orders: &[&str]) -> Footer {
     let file = tempfile::tempfile().unwrap();
     let mut client = daemon.client();
@@ -414,7 +414,7 @@ fn captured(daemon: &Daemon, app: &mut App, orders: &[&str]) -> Footer {
     sound(&file).footer().cloned().expect("a finished trace has a footer")
 }
 
-/// Blobs of a trace, and bytes that it lacks because a store does.
+/// Returns the number of blobs of a trace, and of bytes that it lacks because a store lacks them.
 fn blobs_and_lack(footer: &Footer) -> (u64, u64) {
     let lacking = footer.gaps.iter().filter(|gap| gap.cause == GapCause::Store);
     (footer.totals.memory.blobs, lacking.map(|gap| gap.bytes).sum())
@@ -433,7 +433,7 @@ fn what_was_sent_for_the_store_is_in_later_captures() {
     let footer = captured(&daemon, &mut app, &["name a", "name c"]);
     assert_eq!((blobs_and_lack(&footer), footer.lost.bytes), ((1, 60_000), 60_000));
     assert!(footer.missing[0].contains("the daemon has lost them"), "{:?}", footer.missing);
-    // It says nothing to another application.
+    // The store has nothing for another application.
     let mut other = daemon.app();
     drop(app);
     support::until("the first one to be gone", || {
@@ -463,7 +463,7 @@ fn ring_that_names_more_than_there_can_be_is_refused() {
         let daemon = Daemon::start(&["--keep-contents", size]);
         let mut app = daemon.app();
         let footer = captured(&daemon, &mut app, &["send a", order]);
-        // The slot's next thread, if it has one in time, writes into a ring that is refused already.
+        // The slot's next thread, if it gets the slot in time, writes into a ring that is refused already.
         let [refused, ..] = &footer.refused[..] else { panic!("{order}: {:?}", footer.refused) };
         assert!(refused.why.contains("the daemon's store"), "{refused:?}");
         assert!((1..=most).contains(&footer.totals.memory.blobs), "{order}: {:?}", footer.totals);
@@ -487,7 +487,7 @@ fn start_of_nothing_or_of_too_much_is_an_error() {
     let no_frames = StartRequest { frames: Some(0), ..capture_of(Target::All) };
     assert_eq!(refused(&mut client, no_frames), code::BAD_REQUEST);
     client.start(capture_of(Target::App(one.pid().to_string())), &file);
-    // What the running capture has not asked for can't be had beside it.
+    // A second capture cannot have what the running one did not ask the program for.
     let timed = StartRequest { timing: true, ..capture_of(Target::All) };
     assert_eq!(refused(&mut daemon.client(), timed), code::BUSY);
     one.obey(&["wait"]);

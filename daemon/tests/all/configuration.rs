@@ -1,10 +1,10 @@
-//! The configuration, as the program itself reads it and says it.
+//! The configuration, as the program reads and prints it.
 
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// Runs the daemon as a user whose configuration is in `folder`, and returns what it says.
+/// Runs the daemon as a user whose configuration is in `folder`, and returns its output.
 fn gapiid(folder: &Path, options: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_gapiid"))
         .args(options)
@@ -21,7 +21,7 @@ fn said(output: Output) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The lines that set something, without where that is from.
+/// Returns the lines that set something, without the source of the value.
 fn settings(held: &str) -> Vec<&str> {
     held.lines().filter_map(|line| line.rsplit_once("  # ")).map(|(setting, _)| setting).collect()
 }

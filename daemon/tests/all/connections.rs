@@ -1,4 +1,4 @@
-//! Who may connect, who is turned away, and what that costs the others: nothing.
+//! Who may connect, who is refused, and that neither costs other connections anything.
 
 use crate::support;
 use std::io::{Read, Write};

@@ -1,4 +1,4 @@
-//! Applications that lie: what each costs is its own commands, and nothing of anybody else's.
+//! Hostile applications: each loses its own commands, and none of anybody else's.
 
 use std::io::{BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -8,22 +8,22 @@ use gapii_abi::app::{AppHello, HELLO_LEN, REPLY_LEN};
 use gapii_control::{Event, Request, Target};
 use gapii_trace::{Footer, TraceReader, verify};
 
-/// What becomes of a ring whose application lies.
+/// What the daemon does with the ring of a hostile application.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
-    /// It is refused, for a reason that begins so.
+    /// The ring is refused, for a reason that begins like this.
     Refused(&'static str),
-    /// The same, and its books do not add up: it has torn them.
+    /// The ring is refused, and its accounts do not add up, because the application has overwritten them.
     Torn,
-    /// It is read on: what was said is odd, and no lie that a ring could be refused for.
+    /// The ring is read on: the contents are odd, but break no rule for rings.
     Read,
 }
 use Fate::{Read as Taken, Refused, Torn};
 
-/// A lie: what it is, and the orders by which an application tells it.
+/// An attack: its description, and the orders with which an application carries it out.
 type Lie = (&'static str, &'static [&'static str], Fate);
 
-/// A header's word is the length, the id from bit 32 on and the flags from bit 48 on.
+/// A header word has the length in its low 32 bits, the id from bit 32 on and the flags from bit 48 on.
 const LIES: &[Lie] = &[
     // Indices.
     ("head goes back to the beginning", &["read", "word slot+0 0"], Refused("head-backwards")),
@@ -87,7 +87,7 @@ const LIES: &[Lie] = &[
     ("command whose arguments are cut off", &["record 1 4 0"], Taken),
     ("time in a capture without times", &["record 1 0x22 16"], Refused("record 0x0001 has a time")),
     ("leave of a command that was not entered", &["record 1 2 8"], Taken),
-    // What records say.
+    // Contents of records.
     ("thread record of another thread", &["record 0xff01 0 24 7"], Refused("thread")),
     ("thread record that is cut off", &["record 0xff01 0 8 1"], Refused("record 0xff01")),
     ("context record that is cut off", &["record 0xff02 0 4 1"], Refused("record 0xff02")),
@@ -106,7 +106,7 @@ const LIES: &[Lie] = &[
     ("snapshot out of nowhere", &["record 0xff09 0 16 255"], Refused("record 0xff09")),
     ("keyframe where none is due", &["record 0xff0a 0 16 255"], Taken),
     ("subject of no kind", &["record 0xff0b 0 32 255"], Taken),
-    // Storms.
+    // Floods.
     ("storm of contexts", &["records 20000 0xff02 0 16 7"], Taken),
     ("storm of frames", &["records 20000 1 12 8"], Taken),
     ("storm of empty commands", &["records 50000 1 4 0"], Taken),
@@ -157,7 +157,7 @@ const LIES: &[Lie] = &[
     ("talk after the hello", &["talk"], Taken),
     ("socket closed in the middle", &["hang-up"], Taken),
     ("a second hello of the same process", &["hello"], Taken),
-    // What all share.
+    // What all applications share.
     ("counter of all goes back to nothing", &["counter 0", "calls 5"], Taken),
     ("counter of all is at its end", &["counter 0xfffffffffffffff0", "calls 50"], Taken),
 ];
@@ -171,7 +171,7 @@ fn lie_costs_the_liar_alone() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// Captures the liar and another in one stream.
+/// Captures the hostile application and an honest one in one stream.
 fn check(daemon: &Daemon, victim: &mut App, (what, orders, fate): Lie) -> Result<(), String> {
     let mut liar = daemon.app();
     let mut client = daemon.client();
@@ -188,7 +188,7 @@ fn check(daemon: &Daemon, victim: &mut App, (what, orders, fate): Lie) -> Result
     client.ended();
     let mut reader = TraceReader::open(BufReader::new(file)).unwrap();
     let verification = verify(&mut reader).unwrap();
-    // What is read on may be nonsense, and then a reader of the trace is told so.
+    // A ring that is read on may have nonsense, which a reader of the trace reports.
     if matches!(fate, Refused(_)) && !verification.ok {
         return Err(format!("{what}: {:#?}", verification.problems));
     }
@@ -216,7 +216,7 @@ fn pid_of(footer: &Footer, process: u32) -> Option<u32> {
 fn ten_thousand_connections_keep_nobody_out() {
     let daemon = Daemon::start(&[]);
     let connect = |name: &str| UnixStream::connect(daemon.path(name)).unwrap();
-    // None says anything, and all that fit stay open.
+    // No connection sends anything, and all that fit stay open.
     let mut open = Vec::new();
     for number in 0..10_000 {
         let socket = connect(["app.sock", "ctl.sock"][number % 2]);

@@ -1,4 +1,4 @@
-//! Clients that lie: each is answered or let go, and everybody else is served.
+//! Hostile clients: each is answered or disconnected, and all other peers are served.
 
 use crate::support;
 use std::fs::File;
@@ -15,14 +15,14 @@ use gapii_control::{
 };
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 
-/// What becomes of a connection.
+/// What the daemon does with a connection.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Fate {
-    /// An error of this code, and it goes on.
+    /// The client gets an error with this code, and the connection stays open.
     Answered(&'static str),
-    /// The same, and it is closed.
+    /// The client gets an error with this code, and the connection is closed.
     Closed(&'static str),
-    /// It is closed without a word.
+    /// The connection is closed without an answer.
     Dropped,
 }
 use Fate::{Answered, Closed, Dropped};
@@ -36,7 +36,7 @@ fn hello(version_min: u16, version_max: u16) -> Vec<u8> {
     gapii_control::encode(&Request::Hello(hello)).unwrap()
 }
 
-/// What comes first on a connection. After it the client says nothing more.
+/// First bytes on a connection, after which the client sends nothing.
 fn first_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
     let apps = gapii_control::encode(&Request::Apps).unwrap();
     vec![
@@ -106,7 +106,7 @@ fn later_words() -> Vec<(&'static str, Vec<u8>, Fate)> {
     ]
 }
 
-/// Starts, each with an output beside it.
+/// Requests to start, each with an output.
 fn starts() -> Vec<(&'static str, StartRequest, &'static str)> {
     let any = StartRequest::default;
     let of = |name: &str| Target::App(name.to_owned());
@@ -154,7 +154,7 @@ fn connect(daemon: &Daemon) -> UnixStream {
     socket
 }
 
-/// Nobody has noticed.
+/// Other clients and applications are served as before.
 fn serves(daemon: &Daemon) {
     assert!(matches!(daemon.client().ask(&Request::Apps), Event::Apps(_)));
 }
@@ -196,7 +196,7 @@ fn messages_that_are_none_are_errors_and_no_more() {
         check(what, &mut liar.socket, fate);
         assert!(matches!(liar.ask(&Request::Apps), Event::Apps(_)), "{what}");
     }
-    // Not answered, and nobody's business.
+    // Not answered, and nobody depends on it.
     let nobody = ExitedRequest { capture: u64::MAX, pid: Some(u32::MAX), signal: Some(-1) };
     liar.send(&Request::Exited(nobody));
     assert!(matches!(liar.ask(&Request::Apps), Event::Apps(_)));
@@ -217,7 +217,7 @@ fn starts_of_nonsense_are_errors_and_no_more() {
     assert_eq!(file.metadata().unwrap().len(), 0);
 }
 
-/// Outputs that nothing can be written to, or nobody reads.
+/// Outputs that cannot be written to, or that nobody reads.
 fn outputs(daemon: &Daemon) -> Vec<(&'static str, OwnedFd)> {
     let (reader, writer) = std::io::pipe().unwrap();
     drop(reader);
@@ -243,7 +243,7 @@ fn outputs_that_take_nothing_end_their_captures_alone() {
             Event::Started(_) => {}
             other => panic!("{what}: {other:?}"),
         }
-        // Header and end are what can't be written: no application needs to record for that.
+        // The header and the end cannot be written, so no application needs to record anything.
         liar.send(&Request::Stop(StopRequest::default()));
         let ended = liar.ended();
         assert!(ended.summary.error.is_some(), "{what}: {:?}", ended.summary);
@@ -257,7 +257,7 @@ fn outputs_that_take_nothing_end_their_captures_alone() {
     sound(&file);
 }
 
-/// Sends bytes with so many descriptors beside them.
+/// Sends bytes with this number of descriptors.
 fn send_with(socket: &UnixStream, bytes: &[u8], count: usize) {
     let null = File::open("/dev/null").unwrap();
     let fds = vec![null.as_fd(); count];
@@ -286,7 +286,7 @@ fn descriptors_that_nobody_wants_are_closed() {
             assert!(matches!(answer, Event::Apps(_)), "{count} descriptors: {answer:?}");
         }
     }
-    // Beside a message that never becomes whole they pile up, until it is enough.
+    // With a message that is never complete they accumulate, up to the limit.
     let mut liar = daemon.client();
     liar.socket.write_all(&1000_u32.to_le_bytes()).unwrap();
     send_with(&liar.socket, &[0], 4);
@@ -320,7 +320,7 @@ fn client_that_says_nothing_is_let_go() {
     let daemon = Daemon::start(&[]);
     let mut silent = connect(&daemon);
     check("silence", &mut silent, Closed(code::OUT_OF_TURN));
-    // One that has said hello may be silent.
+    // A client that has sent its hello may be silent.
     let mut client = daemon.client();
     client.socket.set_nonblocking(true).unwrap();
     assert_eq!(client.socket.read(&mut [0]).unwrap_err().kind(), ErrorKind::WouldBlock);

@@ -1,4 +1,4 @@
-//! What there is no more of: room on the disk, descriptors, memory. Each is said, and what was recorded is sound.
+//! Resources that run out: disk space, descriptors, memory. Each is reported, and what was recorded is sound.
 
 use crate::support;
 use std::io::Read;
@@ -54,7 +54,7 @@ fn who_comes_when_there_are_no_descriptors_is_told_and_captures_go_on() {
     app.obey(&["wait", "thread", "calls 100"]);
     daemon.limit_descriptors();
 
-    // Some are free still, between others.
+    // Some descriptors below the limit are still free.
     let mut guests = Vec::new();
     let error = loop {
         let mut late = UnixStream::connect(daemon.path("ctl.sock")).unwrap();
@@ -71,7 +71,7 @@ fn who_comes_when_there_are_no_descriptors_is_told_and_captures_go_on() {
     let mut reply = [0; REPLY_LEN];
     late.read_exact(&mut reply).unwrap();
     assert_eq!(HelloReply::from_bytes(&reply).unwrap().status, reply_status::TOO_MANY);
-    // The output of one that is served already does not arrive.
+    // The output of a client that is connected already does not arrive.
     let refused = other.try_start(capture_of(Target::Only), tempfile::tempfile().unwrap());
     assert!(matches!(refused, Event::Error(error) if error.message.contains("ulimit -n")));
     let Event::Status(_) = other.ask(&Request::Status) else { panic!("it goes on") };

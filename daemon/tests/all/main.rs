@@ -1,4 +1,4 @@
-//! The daemon as a process: applications and clients that are lawful, hostile, or gone.
+//! The daemon as a process, with applications and clients that are honest, hostile, or gone.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Metrics, as a Prometheus server would read them, and readers that are none.
+//! Metrics, as a Prometheus server would read them, and peers that are no readers.
 
 use crate::support;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,10 +14,10 @@ use gapii_control::{Event, Request, StartRequest, Target};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-/// Connections that the daemon serves at once.
+/// Number of connections that the daemon serves at the same time.
 const PLACES: usize = 8;
 
-/// Where metrics are served; goes when the value does.
+/// The address of the metrics, which is removed with the value.
 struct Place(TempDir);
 
 impl Place {
@@ -26,14 +26,14 @@ impl Place {
     }
 }
 
-/// A daemon that serves metrics on a socket.
+/// Starts a daemon that serves metrics on a socket.
 fn daemon() -> (Daemon, Place) {
     let place = Place(tempfile::tempdir().unwrap());
     (Daemon::serving(&["--metrics", place.path().to_str().unwrap()], &[]), place)
 }
 
 fn answer_to(mut socket: impl Read + Write, request: &str) -> (String, String) {
-    // One that is refused may be cut off while it still talks.
+    // A refused peer may be cut off while it still writes.
     let _ = socket.write_all(request.as_bytes());
     let mut bytes = Vec::new();
     let _ = socket.read_to_end(&mut bytes);
@@ -56,7 +56,7 @@ fn get(place: &Place) -> String {
     body
 }
 
-/// The samples by name and labels, in a text that keeps to Prometheus' format and conventions.
+/// Returns the samples by name and labels of a text, after checking Prometheus' format and conventions.
 fn samples(text: &str) -> BTreeMap<String, f64> {
     let (mut families, mut samples) = (BTreeSet::new(), BTreeMap::new());
     let mut family = String::new();
@@ -244,7 +244,7 @@ fn readers_that_stall_keep_out_neither_others_nor_captures() {
     for mut socket in &silent {
         socket.write_all(b"GET /met").unwrap();
     }
-    // Clients and applications are served as ever.
+    // Clients and applications are served as before.
     let mut app = daemon.app();
     let mut client = daemon.client();
     let file = tempfile::tempfile().unwrap();
@@ -253,7 +253,7 @@ fn readers_that_stall_keep_out_neither_others_nor_captures() {
     app.obey(&["wait", "thread", "frames 1 10", "end 1"]);
     assert_eq!(client.ended().summary.calls, 11);
     assert!(began.elapsed() < LIMIT / 4, "{:?}", began.elapsed());
-    // Who stalls is let go, by the clock: all get their turn, the last one's end is seen here.
+    // Peers that stall are disconnected after a time: all get their turn, and the last one's end is seen here.
     let places = support::until("the first readers to be let go", || {
         let ended = silent.iter().filter(|socket| {
             socket.set_nonblocking(true).unwrap();

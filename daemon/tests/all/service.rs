@@ -1,4 +1,4 @@
-//! The daemon under a service manager: what it is handed, what it says, where its log goes.
+//! The daemon under a service manager: the sockets that it gets, its messages, and where its log goes.
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use crate::support::{Client, Daemon, LIMIT, until};
 use gapii_control::{Event, Request};
 use rustix::process::Signal;
 
-/// A socket that takes datagrams.
+/// A socket that receives datagrams.
 fn datagrams(path: &Path) -> UnixDatagram {
     let socket = UnixDatagram::bind(path).unwrap();
     socket.set_read_timeout(Some(LIMIT)).unwrap();
@@ -30,7 +30,7 @@ fn next_text(socket: &UnixDatagram) -> String {
     String::from_utf8(next(socket)).unwrap().trim_end().to_owned()
 }
 
-/// A process that is killed with its owner.
+/// A process that is killed when the value is dropped.
 struct Owned(Child);
 
 impl Drop for Owned {
@@ -46,7 +46,7 @@ fn manager_hears_that_the_daemon_is_ready_what_it_does_and_that_it_ends() {
     let path = folder.path().join("notify");
     let manager = datagrams(&path);
     let mut daemon = Daemon::serving(&[], &[("NOTIFY_SOCKET", &path)]);
-    // Which of the two comes first is the daemon's affair.
+    // The order of the two is the daemon's choice.
     let mut begun = [next_text(&manager), next_text(&manager)];
     begun.sort();
     assert_eq!(begun, ["READY=1", "STATUS=0 applications connected, 0 captures under way"]);
@@ -64,7 +64,7 @@ fn watchdog_hears_of_a_daemon_only_while_it_runs() {
     let folder = tempfile::tempdir().unwrap();
     let notify = folder.path().join("notify");
     let manager = datagrams(&notify);
-    // The shell becomes the daemon: the process that the watchdog is for is known to it alone.
+    // The shell becomes the daemon, because only the shell knows the pid that the watchdog is for.
     let script = format!(
         "WATCHDOG_PID=$$ exec {} --config /dev/null --socket-dir {}",
         env!("CARGO_BIN_EXE_gapiid"),
@@ -82,7 +82,7 @@ fn watchdog_hears_of_a_daemon_only_while_it_runs() {
     alive(5);
     let pid = rustix::process::Pid::from_child(&daemon.0);
     rustix::process::kill_process(pid, Signal::STOP).unwrap();
-    // What was on its way comes still.
+    // Messages on their way may still come.
     manager.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     let falls_silent = (0..100).any(|_| manager.recv(&mut [0; 64]).is_err());
     assert!(falls_silent, "a stopped process says nothing");
@@ -116,7 +116,7 @@ fn sockets_that_systemd_hands_over_are_served() {
     let mut client = Client::greet(connect("ctl.sock"));
     let Event::Status(status) = client.ask(&Request::Status) else { panic!("no status") };
     assert!(status.apps.is_empty());
-    // It is on the socket that was handed over, too.
+    // The daemon also answers on the socket that was passed.
     drop(connect("app.sock"));
     until("the hello that does not come to be counted", || {
         let Event::Status(status) = client.ask(&Request::Status) else { return None };

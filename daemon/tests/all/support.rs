@@ -1,5 +1,4 @@
-//! A daemon under test, applications that it records, and a client, each in a process of its own
-//! where that matters.
+//! A daemon under test, applications that it records, and a client; each in a process of its own where that matters.
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
@@ -19,24 +18,24 @@ use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg}
 use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process, prlimit};
 use tempfile::TempDir;
 
-/// How long anything may take.
+/// Limit of every wait.
 pub const LIMIT: Duration = Duration::from_secs(20);
 
-/// A gapiid with sockets of its own; ended when dropped.
+/// A gapiid with its own sockets, which is ended on drop.
 pub struct Daemon {
     pub folder: TempDir,
     child: Child,
 }
 
 impl Daemon {
-    /// One for one run, as `gapii-ctl run` has it.
+    /// Starts a private daemon, as `gapii-ctl run` does.
     pub fn start(options: &[&str]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let command = command(&folder, &[&["--private"], options].concat());
         Self::begin(folder, command)
     }
 
-    /// One that serves whoever comes; its log is the file `log`.
+    /// Starts a daemon that serves all peers; its log is the file `log`.
     pub fn serving(options: &[&str], variables: &[(&str, &Path)]) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let mut command = command(&folder, options);
@@ -81,13 +80,13 @@ impl Daemon {
         wait(&mut self.child)
     }
 
-    /// Files of the daemon's may not be longer than this from now on.
+    /// Limits the length of the daemon's files from now on.
     pub fn limit_files(&self, bytes: u64) {
         let limit = Rlimit { current: Some(bytes), maximum: None };
         prlimit(Some(Pid::from_child(&self.child)), Resource::Fsize, limit).unwrap();
     }
 
-    /// It may have no descriptor behind the last one that it has from now on.
+    /// Forbids the daemon descriptors above the last one that it has from now on.
     pub fn limit_descriptors(&self) {
         let open = std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap();
         let number = |entry: std::fs::DirEntry| entry.file_name().to_str()?.parse::<u64>().ok();
@@ -100,7 +99,7 @@ impl Daemon {
         drop(self.child.stdin.take());
     }
 
-    /// A second daemon on the same sockets: what it says, once it has given up.
+    /// Starts a second daemon on the same sockets. Returns its message, once it has given up.
     pub fn rival(&self) -> String {
         let output = command(&self.folder, &[]).stderr(Stdio::piped()).output().unwrap();
         assert!(!output.status.success());
@@ -111,7 +110,7 @@ impl Daemon {
         std::fs::read_dir(format!("/proc/{}/fd", self.child.id())).unwrap().count()
     }
 
-    /// Memory that is resident.
+    /// Returns the number of resident bytes.
     pub fn memory_kib(&self) -> u64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
@@ -134,7 +133,7 @@ impl Drop for Daemon {
 fn command(folder: &TempDir, options: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_gapiid"));
     command
-        // What this machine has configured is none of the test's.
+        // The machine's own configuration must not affect the test.
         .args(["--config", "/dev/null"])
         .args(["--ready-fd", "1", "--slots", "8", "--socket-dir"])
         .arg(folder.path())
@@ -144,7 +143,7 @@ fn command(folder: &TempDir, options: &[&str]) -> Command {
     command
 }
 
-/// A fake application; killed when dropped.
+/// A fake application, which is killed on drop.
 pub struct App {
     child: Child,
     orders: ChildStdin,
@@ -153,7 +152,7 @@ pub struct App {
 
 impl App {
     fn start(daemon: &Daemon, launch: Option<[u8; 16]>) -> Self {
-        // The example lies beside the daemon's binary.
+        // The example is in the same folder as the daemon's binary.
         let binary = PathBuf::from(env!("CARGO_BIN_EXE_gapiid"));
         let mut command = Command::new(binary.with_file_name("examples").join("fake-app"));
         if let Some(launch) = launch {
@@ -184,7 +183,7 @@ impl App {
         }
     }
 
-    /// Gives an order that does not come back.
+    /// Gives an order that has no answer.
     pub fn tell(&mut self, order: &str) {
         writeln!(self.orders, "{order}").unwrap();
     }
@@ -207,7 +206,7 @@ impl Drop for App {
     }
 }
 
-/// A client that has said hello.
+/// A client that has sent its hello.
 pub struct Client {
     pub socket: UnixStream,
 }
@@ -234,7 +233,7 @@ impl Client {
         self.receive()
     }
 
-    /// Starts a capture, or hears why not.
+    /// Starts a capture, or returns the error.
     pub fn try_start(&mut self, request: StartRequest, output: impl AsFd) -> Event {
         let frame = gapii_control::encode(&Request::Start(request)).unwrap();
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -254,7 +253,7 @@ impl Client {
         }
     }
 
-    /// The end of the capture; progress on the way is passed over.
+    /// Waits for the capture's end, and skips progress events.
     pub fn ended(&mut self) -> Ended {
         let deadline = Instant::now() + LIMIT;
         loop {
@@ -268,12 +267,12 @@ impl Client {
     }
 }
 
-/// What a capture of `target` with nothing special asks for.
+/// Returns a request for a capture of `target` without options.
 pub fn capture_of(target: Target) -> StartRequest {
     StartRequest { target, ..StartRequest::default() }
 }
 
-/// Opens a trace that must be sound.
+/// Opens a trace, which must be sound.
 pub fn sound(file: &File) -> TraceReader<BufReader<File>> {
     let mut reader = TraceReader::open(BufReader::new(file.try_clone().unwrap())).unwrap();
     let verification = verify(&mut reader).unwrap();

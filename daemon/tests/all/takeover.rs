@@ -1,4 +1,5 @@
-//! What a process hands over whose daemon is gone: taken only as what it must be, and only where it is wanted.
+//! What a process hands over after its daemon has ended: accepted only in the right form, and only where it is
+//! wanted.
 
 use std::fs::File;
 use std::io::{IoSlice, Read};
@@ -31,7 +32,7 @@ fn hello() -> AppHello {
     }
 }
 
-/// A mode page that says so, and how many captures could go on.
+/// Makes a mode page that states this, and how many captures can be continued.
 fn page(mode: Mode, takers: u32) -> OwnedFd {
     let (mut writer, fd) = ModeWriter::create().unwrap();
     writer.set_capture(CaptureId { session: [3; 16], number: 1 });
@@ -48,14 +49,14 @@ fn counter() -> OwnedFd {
     CounterMap::create().unwrap().1
 }
 
-/// A memory file that anybody may shorten.
+/// Makes a memory file that anybody may shorten.
 fn unsealed(bytes: u64) -> OwnedFd {
     let fd = memfd_create("unsealed", MemfdFlags::CLOEXEC).unwrap();
     ftruncate(&fd, bytes).unwrap();
     fd
 }
 
-/// Says hello with descriptors beside it; the status of the answer, and whether anything came with it.
+/// Sends a hello with descriptors. Returns the status of the answer, and whether descriptors came with it.
 fn answer(daemon: &Daemon, hello: &AppHello, fds: &[OwnedFd]) -> Option<u16> {
     let mut socket = UnixStream::connect(daemon.path("app.sock")).unwrap();
     socket.set_read_timeout(Some(LIMIT)).unwrap();

@@ -1,17 +1,17 @@
-//! The units in systemd/, as systemd itself judges them.
+//! The units in systemd/, as systemd itself checks them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Exposure of a service by `systemd-analyze security`, at most, in tenths.
+/// Largest exposure of a service by `systemd-analyze security`, in tenths.
 const EXPOSURE_MAX_TENTHS: u32 = 20;
 
 fn units(folder: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../systemd").join(folder)
 }
 
-/// `systemd-analyze` for the system's manager or a user's, and all that it says.
+/// Runs `systemd-analyze` for the system's manager or a user's. Returns its output.
 fn analyze(user: bool, words: &[&str], paths: &[PathBuf]) -> (bool, String) {
     let runtime = tempfile::tempdir().unwrap();
     let mut command = Command::new("systemd-analyze");
@@ -28,7 +28,7 @@ fn analyze(user: bool, words: &[&str], paths: &[PathBuf]) -> (bool, String) {
     (output.status.success(), said.concat())
 }
 
-/// The units of a folder, with the daemon where it is here.
+/// Copies the units of a folder, with the daemon's path on this machine.
 fn copies(folder: &str, into: &Path) -> Vec<PathBuf> {
     let files = fs::read_dir(units(folder)).unwrap().map(|entry| entry.unwrap().path());
     let is_unit = |path: &PathBuf| {
@@ -52,7 +52,7 @@ fn units_have_no_mistake() {
         let place = tempfile::tempdir().unwrap();
         let copies = copies(folder, place.path());
         assert_eq!(copies.len(), 4, "{copies:?}");
-        // It calls a unit fine of which it does not know a key: what it says counts too.
+        // It accepts a unit with an unknown key, so its output counts, too.
         let (passed, said) = analyze(user, &["verify", "--man=no"], &copies);
         assert!(passed && said.is_empty(), "{said}");
     }

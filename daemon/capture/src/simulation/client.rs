@@ -80,7 +80,7 @@ impl Client {
             started_unix_ns: 0,
             started_ns: now_ns,
             was_begun_elsewhere: recovered.is_some(),
-            can_go_on: true,
+            can_continue: true,
             progress: Arc::new(Progress::default()),
             kept: None,
             clock: clock::SIMULATED,

@@ -82,7 +82,7 @@ impl Taker {
         if let Some(filter) = Filtering::of(&profile.plan.filter, Description::built_in()) {
             stream.set_filter(filter);
         }
-        if profile.can_go_on {
+        if profile.can_continue {
             stream.state_rings();
         }
         if let Some(recovered) = &recovered {
@@ -115,8 +115,8 @@ impl Taker {
     }
 
     /// Returns whether another daemon could continue the capture.
-    pub fn can_go_on(&self) -> bool {
-        self.profile.can_go_on
+    pub fn can_continue(&self) -> bool {
+        self.profile.can_continue
     }
 
     /// Adds a process that joins the drain for this capture. The capture takes all of it, or, if the capture waits for
