@@ -666,7 +666,7 @@ fn refuse(
         capture = drain,
         pid,
         slot,
-        "ring {slot} of {whose} is refused and read no further: {refusal}"
+        "ring {slot} of {whose} is read no further: {refusal}"
     );
     if lane.refuse(why) {
         for taker in takers.iter().filter(|taker| taker.needs(lane.member)) {
