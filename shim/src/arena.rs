@@ -1,9 +1,8 @@
-//! The shim's own heap: everything that Rust allocates in this library comes from here.
+//! The shim's own heap, which serves all Rust allocations of this library.
 //!
-//! The program's `malloc` is never called: the program may have replaced it, may be inside it, or
-//! may be counting. One short lock, held for the time of one allocation and never across a system
-//! call of the program's or the driver's; across `fork` it is held by the thread that forks, so that
-//! the child finds the heap whole.
+//! The shim never calls the program's `malloc`: the program may have replaced it, may be inside it, or may count its
+//! calls. One lock protects the heap. It is held for one allocation and never across a call of the program or the
+//! driver. Across `fork` the forking thread holds it, so that the child finds the heap consistent.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::cell::UnsafeCell;
@@ -24,15 +23,15 @@ static ARENA: Arena = Arena {
     is_left_over: AtomicBool::new(false),
 };
 
-/// How long a `fork` waits for the heap. Longer only if a signal handler forks that has interrupted
-/// an allocation of its own thread.
+/// The longest wait of a `fork` for the heap. It is reached only if the fork comes from a signal handler that has
+/// interrupted an allocation of its own thread.
 const FORK_WAIT: Duration = Duration::from_millis(100);
 
 struct Arena {
     taken: AtomicBool,
     heap: UnsafeCell<Dlmalloc>,
-    /// A forked child has begun a new heap, for the parent's was in the middle of a change. What is
-    /// freed may be of the old one and is left alone.
+    /// Set in a forked child that started a new heap because the parent's was in the middle of a change. Memory that
+    /// is freed may belong to the old heap, so it is not reused.
     is_left_over: AtomicBool,
 }
 

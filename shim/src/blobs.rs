@@ -1,9 +1,9 @@
-//! Blobs: larger pieces of the program's memory, sent once per capture and then referred to by name; those of
-//! snapshots once for all captures, where the daemon has room for them.
+//! Blobs: larger pieces of the program's memory. A capture sends each once and afterwards refers to it by name. A
+//! snapshot's blobs are sent once for all captures, as long as the daemon has room for them.
 //!
-//! Hashes quickly to see whether the process has sent the bytes before, and only if not, copies them
-//! out and names them. What is hashed and what is sent is one copy: the program may change its
-//! memory meanwhile.
+//! A quick hash tells whether the process has sent the bytes before. Only if not, the bytes are sent, and named by a
+//! second hash. The hashes and the records are made from the same copy, because the program may change its memory
+//! meanwhile.
 
 use core::ptr;
 
@@ -16,51 +16,51 @@ use crate::connection::Connection;
 use crate::known::Name;
 use crate::thread::Thread;
 
-/// Observations of this size are blobs, unless rings are small, in bytes.
+/// Observations of this size or more are blobs, in bytes; fewer if rings are small.
 pub const BLOB_MIN_BYTES: u64 = 512;
-/// Bytes of a blob in one record, unless rings are small.
+/// Bytes of a blob that one record holds; fewer if rings are small.
 pub const PIECE_BYTES: u64 = 64 << 10;
-/// After so many new blobs of a thread one that must be copied piece by piece is sent without looking
-/// first whether it is new, which would copy it twice. Sent again by mistake, it does no harm.
+/// After this many new blobs in a row, a thread sends a blob of several pieces without first looking whether it is
+/// known, because looking would copy every piece twice. A blob that is sent again by mistake does no harm.
 const NEW_IN_A_ROW: u32 = 8;
 
-/// Bytes of the program's.
+/// Bytes of the program's memory.
 pub trait Source {
-    /// How many.
+    /// Returns the number of bytes.
     fn size(&self) -> u64;
 
-    /// Copies `from..from + len` of them to `out`. False: they are not readable.
+    /// Copies `len` bytes from offset `from` to `out`. False if they are not readable.
     ///
     /// # Safety
-    /// The range lies inside the size; `out` has `len` writable bytes of the shim's own.
+    /// `from + len` does not exceed the size. `out` has `len` writable bytes in the shim's own memory.
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool;
 }
 
 /// How an observation is kept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kept {
-    /// In its record.
+    /// In the record itself.
     Inline,
-    /// As the blob of this name.
+    /// As the blob with this name.
     Blob(Name),
-    /// Not at all: its memory is not readable, or there was no room for it.
+    /// Not at all: the memory is not readable, or there was no room for it.
     Unrecorded,
 }
 
-/// There was no room in the ring, and what needed it is lost.
+/// The ring had no room, so the record that needed the blob is lost.
 pub struct Lost;
 
-/// Why a blob has no name.
+/// Why a blob could not be named.
 enum Failure {
     Unreadable,
     Lost,
 }
 
 impl Thread {
-    /// Makes a blob of the bytes: finds its name, after sending it if it is new.
+    /// Turns the bytes into a blob: returns its name, and sends the blob first if it is new.
     ///
     /// # Safety
-    /// In the thread itself, which is inside the shim; the source is readable or says that it isn't.
+    /// Only in the thread itself, inside the shim. The source is readable, or its `copy` reports that it is not.
     #[inline(never)]
     pub unsafe fn keep(&mut self, source: &impl Source) -> Result<Kept, Lost> {
         // SAFETY: passed on.
@@ -71,14 +71,14 @@ impl Thread {
         }
     }
 
-    /// From here on the thread's blobs are a snapshot's.
+    /// From here on the thread's blobs belong to a snapshot.
     pub fn begin_describing(&mut self) {
         self.is_describing = true;
         let terms = self.connection().map(Connection::stored_terms);
         self.looks_first = terms.is_some_and(|terms| !terms.is_empty());
     }
 
-    /// From here on they are the program's.
+    /// From here on the thread's blobs belong to recorded commands.
     pub fn end_describing(&mut self) {
         self.is_describing = false;
     }
@@ -146,7 +146,7 @@ impl Thread {
         Ok(name)
     }
 
-    /// Writes the records that stand for a blob which the daemon has.
+    /// Writes the records that name a blob which the daemon has, in place of its pieces.
     fn name_stored(&mut self, total: u64, name: Name) -> Result<(), Failure> {
         let mut from = 0;
         while from < total {
@@ -164,7 +164,8 @@ impl Thread {
         Ok(())
     }
 
-    /// Writes one record of a blob; with its flags comes the word that says how large that is.
+    /// Writes one piece of a blob. `flags` and `total` go together: `total` is the size, with the store's number in
+    /// it if the flags say so.
     fn send_piece(
         &mut self,
         (flags, total): (u16, u64),
@@ -177,14 +178,14 @@ impl Thread {
         let Some(record) = (unsafe { self.reserve(header) }) else { return Err(Failure::Lost) };
         // SAFETY: the reserved payload is longer than the fixed part.
         unsafe { record.payload.cast().write(Blob { total, offset: from }.encode()) };
-        // SAFETY: a payload that is reserved in whole words, and longer than two.
+        // SAFETY: the payload is reserved in whole words, and has more than two of them.
         let last = unsafe { record.payload.add((payload_bytes as usize - 1) & !7) };
         // SAFETY: as above.
         unsafe { last.cast::<u64>().write(0) };
-        // SAFETY: the payload goes on behind the two words.
+        // SAFETY: the payload continues after the fixed part.
         let out = unsafe { record.payload.add(Blob::LEN) };
         #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
-        // SAFETY: the piece's length is reserved; the ring is apart from the thread's own buffer.
+        // SAFETY: the piece's length is reserved; the ring does not overlap the thread's own buffer.
         unsafe {
             ptr::copy_nonoverlapping(bytes.as_ptr(), out.as_ptr(), bytes.len())
         };
@@ -194,21 +195,21 @@ impl Thread {
     }
 }
 
-/// A source, a buffer's length at a time.
+/// Reads a source in pieces of at most `piece_bytes`.
 struct Pieces<'a, S> {
     source: &'a S,
     buffer: *mut u8,
     piece_bytes: u64,
-    /// All of the source is in the buffer.
+    /// The whole source is in the buffer.
     is_copied: bool,
 }
 
 impl<S: Source> Pieces<'_, S> {
-    /// Gives `take` all pieces with their offsets. A source that fits the buffer is copied once,
-    /// however often this is called.
+    /// Calls `take` with each piece and its offset. A source that fits into the buffer is copied only once, no matter
+    /// how often this is called.
     ///
     /// # Safety
-    /// The buffer has `piece_bytes` bytes, and nobody else uses it.
+    /// The buffer has `piece_bytes` bytes, and nothing else uses it.
     unsafe fn each(
         &mut self,
         mut take: impl FnMut(u64, &[u8]) -> Result<(), Failure>,
@@ -231,13 +232,13 @@ impl<S: Source> Pieces<'_, S> {
     }
 }
 
-/// The first 16 bytes of a blob's hash.
+/// Returns a blob's name: the first 16 bytes of its hash, as two words.
 pub fn name_words(hash: &blake3::Hash) -> Name {
     let [low, high, ..] = hash.as_bytes().as_chunks::<8>().0 else { return [0; 2] };
     [u64::from_le_bytes(*low), u64::from_le_bytes(*high)]
 }
 
-/// The bytes of a blob's name.
+/// Returns the 16 bytes of a blob's name.
 pub fn name_bytes([low, high]: Name) -> [u8; 16] {
     (u128::from(high) << 64 | u128::from(low)).to_le_bytes()
 }

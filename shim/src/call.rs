@@ -1,8 +1,8 @@
-//! One recorded command, from its beginning to its return: the path every handler shares.
+//! One recorded command, from its call to its return: the path that all handlers share.
 //!
-//! First it is decided whether the command is recorded at all ([`Call::begin`]), then its memory is
-//! looked at, then the enter record is reserved. No allocation, no lock, no system call unless a ring
-//! is full. A handler that gets no [`Call`] hands the command straight to the driver.
+//! [`Call::begin`] decides whether the command is recorded. Then the memory that it reads is looked at, and then the
+//! enter record is reserved. Nothing here allocates, takes a lock, or makes a system call, except where a ring is
+//! full or memory may be unreadable. A handler that gets no [`Call`] passes the command straight to the driver.
 
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE};
 use gapii_ringbuf::Reservation;
@@ -15,7 +15,7 @@ use crate::thread::Thread;
 use crate::tls::words;
 use crate::tracking::Touches;
 
-/// A command that is recorded, before its enter record.
+/// A command that will be recorded, before its enter record is reserved.
 #[must_use = "a command that is begun goes on with its enter record"]
 pub struct Call {
     thread: &'static mut Thread,
@@ -28,16 +28,17 @@ pub struct Entering {
     record: Reservation,
 }
 
-/// A command that is with the driver.
+/// A command that the driver is executing.
 pub struct InFlight {
     thread: &'static mut Thread,
 }
 
 impl Call {
-    /// Takes the thread for command `id`. `None`: it is not recorded, pass it on.
+    /// Takes the thread for command `id`. `None` if the command is not recorded; the caller then passes it to the
+    /// driver.
     ///
     /// # Safety
-    /// Called by a handler in the program's thread, which reserves the enter record next.
+    /// Called by a handler in a thread of the program. The handler reserves the enter record next.
     #[inline(always)]
     pub unsafe fn begin(id: u16) -> Option<Call> {
         // SAFETY: the caller is a handler.
@@ -45,29 +46,31 @@ impl Call {
         Some(Call { thread, id })
     }
 
-    /// Command `id` of a thread that is inside the shim already, and that nobody called.
+    /// Begins command `id` in a thread that is inside the shim already. The shim itself makes this command, not the
+    /// program.
     ///
     /// # Safety
-    /// In the thread itself; no other call of it is on its way.
+    /// Only in the thread itself, while no other call of it is in progress.
     pub unsafe fn inside(thread: *mut Thread, id: u16) -> Call {
         // SAFETY: the thread's own state, which stays mapped, and which no other call uses.
         Call { thread: unsafe { &mut *thread }, id }
     }
 
-    /// The same behind its enter record.
+    /// Continues after an enter record that was written in another way.
     pub fn in_flight(self) -> InFlight {
         InFlight { thread: self.thread }
     }
 
-    /// The thread, for what has to be in its ring ahead of the enter record.
+    /// Returns the thread, for records that must be in its ring before the enter record.
     pub fn thread(&mut self) -> &mut Thread {
         self.thread
     }
 
-    /// Room for an enter record without observations. `None`: there is none, pass the command on.
+    /// Reserves an enter record without observations. `None` if there is no room; the caller then passes the command
+    /// to the driver.
     ///
     /// # Safety
-    /// `payload_bytes` are what the handler fills; no ranges were named.
+    /// The handler writes `payload_bytes` bytes. No ranges were named.
     #[inline(always)]
     pub unsafe fn reserve(self, flags: u16, payload_bytes: u32) -> Option<Entering> {
         let header = Header::new(self.id, flags, HEADER_LEN + payload_bytes);
@@ -79,11 +82,11 @@ impl Call {
         Some(Entering { thread: self.thread, record })
     }
 
-    /// As [`Call::reserve`], with room for a fixed part of `fixed_bytes`, the observations, and the
+    /// Does the same as [`Call::reserve`], with room for a fixed part of `fixed_bytes`, the observations, and the
     /// ranges that were named.
     ///
     /// # Safety
-    /// `fixed_bytes` are what the handler fills.
+    /// The handler writes `fixed_bytes` bytes.
     #[inline(always)]
     pub unsafe fn reserve_observing<const N: usize>(
         self,
@@ -100,7 +103,7 @@ impl Call {
         }
     }
 
-    /// Sends the blobs among observations and ranges ahead, then reserves the enter record.
+    /// Sends the blobs among the observations and ranges first, and then reserves the enter record.
     #[inline(never)]
     unsafe fn reserve_large(
         self,
@@ -123,31 +126,31 @@ impl Call {
 }
 
 impl Entering {
-    /// Clears the word at `offset`, which the arguments do not fill.
+    /// Clears the word at `offset`, which the arguments do not fill completely.
     ///
     /// # Safety
-    /// `offset` is a multiple of 8 inside the payload that was asked for.
+    /// `offset` is a multiple of 8 inside the reserved payload.
     #[inline(always)]
     pub unsafe fn clear(&self, offset: usize) {
         // SAFETY: inside the reserved payload.
         let at = unsafe { self.record.payload.add(offset) };
-        // SAFETY: payloads are 8-aligned, and reserved in whole words.
+        // SAFETY: payloads are aligned to 8 bytes and reserved in whole words.
         unsafe { at.cast::<u64>().write(0) };
     }
 
-    /// Writes one argument at its place in the fixed part.
+    /// Writes one argument to its place in the fixed part.
     ///
     /// # Safety
-    /// `offset` and the value's size lie inside the payload that was asked for.
+    /// `offset` and the value's size lie inside the reserved payload.
     #[inline(always)]
     pub unsafe fn put<T: Scalar>(&self, offset: usize, value: T) {
         // SAFETY: inside the reserved payload.
         let at = unsafe { self.record.payload.add(offset) };
-        // SAFETY: as above; records are only 8-aligned as a whole.
+        // SAFETY: as above; only the payload as a whole is aligned, to 8 bytes.
         unsafe { at.cast::<T>().write_unaligned(value) };
     }
 
-    /// As [`Entering::put`], of an argument that no other shares its word with: clears the rest of that.
+    /// Writes an argument that shares its word with no other, and clears the rest of the word.
     ///
     /// # Safety
     /// As for [`Entering::put`]; `offset` is a multiple of 8.
@@ -155,11 +158,11 @@ impl Entering {
     pub unsafe fn put_word<T: Scalar>(&self, offset: usize, value: T) {
         // SAFETY: inside the reserved payload.
         let at = unsafe { self.record.payload.add(offset) };
-        // SAFETY: payloads are 8-aligned, and reserved in whole words.
+        // SAFETY: payloads are aligned to 8 bytes and reserved in whole words.
         unsafe { at.cast::<u64>().write(word_of(value)) };
     }
 
-    /// Publishes the enter record. From here on it survives whatever the driver does.
+    /// Publishes the enter record. From here on the record survives whatever happens in the driver.
     ///
     /// # Safety
     /// The whole payload was written.
@@ -170,17 +173,17 @@ impl Entering {
         InFlight { thread: self.thread }
     }
 
-    /// Writes the observations and ranges behind the fixed part and publishes.
+    /// Writes the observations and ranges after the fixed part, and publishes the record.
     ///
     /// # Safety
-    /// As for [`Entering::publish`]; `reads` are those given to [`Call::reserve_observing`].
+    /// As for [`Entering::publish`]; `reads` are those passed to [`Call::reserve_observing`].
     #[inline(always)]
     pub unsafe fn publish_observing<const N: usize>(
         self,
         fixed_bytes: usize,
         reads: &[Observation; N],
     ) -> InFlight {
-        // SAFETY: the payload was asked for with room for these observations.
+        // SAFETY: the payload was reserved with room for these observations.
         unsafe {
             write_observations(self.thread, self.record.payload.as_ptr(), fixed_bytes, reads)
         };
@@ -190,26 +193,27 @@ impl Entering {
 }
 
 impl InFlight {
-    /// The driver has returned, and there is more to do before [`Self::finish`] or [`Self::leave`].
+    /// Notes that the driver has returned, if more is to be done before [`Self::finish`] or [`Self::leave`].
     #[inline(always)]
     pub fn returned(&mut self) {
         self.thread.returned();
     }
 
-    /// The driver has returned and there is nothing to tell.
+    /// Ends a command that has no leave record, after the driver has returned.
     ///
     /// # Safety
-    /// In the thread that entered.
+    /// Only in the thread that entered.
     #[inline(always)]
     pub unsafe fn finish(self) {
         self.thread.finish();
         end(self.thread);
     }
 
-    /// Writes the leave record: what the driver returned and wrote. After [`Self::returned`].
+    /// Writes the leave record: the result, and the memory that the driver wrote. To be called after
+    /// [`Self::returned`].
     ///
     /// # Safety
-    /// In the thread that entered.
+    /// Only in the thread that entered.
     #[inline(always)]
     pub unsafe fn leave<R: Scalar, const N: usize>(
         self,
@@ -225,7 +229,7 @@ impl InFlight {
             false => unsafe { look_or_not(self.thread, fixed_bytes, writes) },
         };
         let header = Header::new(id, flags | LEAVE, HEADER_LEN + payload_bytes as u32);
-        // SAFETY: this call has the thread since `begin`.
+        // SAFETY: this call has had the thread since `begin`.
         if let Some(record) = unsafe { self.thread.reserve(header) } {
             if !size_of::<R>().is_multiple_of(8) {
                 // SAFETY: payloads are reserved in whole words.
@@ -233,7 +237,7 @@ impl InFlight {
             }
             // SAFETY: the payload begins with room for the result.
             unsafe { record.payload.cast::<R>().write_unaligned(result) };
-            // SAFETY: then room for the observations.
+            // SAFETY: room for the observations follows.
             let payload = record.payload.as_ptr();
             // SAFETY: as above.
             unsafe { write_observations(self.thread, payload, fixed_bytes as usize, writes) };
@@ -244,10 +248,10 @@ impl InFlight {
         unsafe { self.finish() };
     }
 
-    /// The driver has returned, and has written nothing: writes the leave record, which is the result alone.
+    /// Writes the leave record of a command whose only output is its result.
     ///
     /// # Safety
-    /// In the thread that entered; no ranges were named since, and [`Self::returned`] was not called.
+    /// Only in the thread that entered. No ranges were named since, and [`Self::returned`] was not called.
     #[inline(always)]
     pub unsafe fn leave_result<R: Scalar>(self, id: u16, flags: u16, result: R) {
         let word = word_of(result);
@@ -266,12 +270,12 @@ impl InFlight {
         end(self.thread);
     }
 
-    /// The same where there is no room at hand, or the time is measured.
+    /// Does the same if the ring has no room at hand, or if the driver's time is measured.
     #[cold]
     #[inline(never)]
     unsafe fn leave_slowly(mut self, header: Header, result: u64) {
         self.returned();
-        // SAFETY: this call has the thread since `begin`.
+        // SAFETY: this call has had the thread since `begin`.
         if let Some(record) = unsafe { self.thread.reserve(header) } {
             if header.len_untrusted() > HEADER_LEN {
                 // SAFETY: the payload is the result, and payloads are reserved in whole words.
@@ -285,8 +289,7 @@ impl InFlight {
     }
 }
 
-/// What the command reads: looked at when the enter record is reserved with
-/// [`Call::reserve_observing`].
+/// The memory that a command reads. It is looked at when [`Call::reserve_observing`] reserves the enter record.
 impl Touches for Call {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         self.thread.add_range(param, address, len);
@@ -297,7 +300,7 @@ impl Touches for Call {
     }
 }
 
-/// What the command wrote: looked at when the leave record is written.
+/// The memory that a command wrote. It is looked at when the leave record is written.
 impl Touches for InFlight {
     fn range(&mut self, param: u8, address: u64, len: u64) {
         self.thread.add_range(param, address, len);
@@ -308,7 +311,7 @@ impl Touches for InFlight {
     }
 }
 
-/// Takes the thread for one command: afterwards, commands that come from inside go straight on.
+/// Takes the thread for one command. From then on, commands that are called from inside go straight to the driver.
 #[inline(always)]
 unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
     let words = words();
@@ -316,7 +319,7 @@ unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
     let thread = unsafe { (*words).thread };
     // SAFETY: null, or a state that stays mapped and that this thread alone changes.
     let Some(thread) = (unsafe { thread.as_mut() }) else {
-        // SAFETY: in the program's thread, outside the fast path.
+        // SAFETY: in a thread of the program, outside the fast path.
         return unsafe { crate::thread::begin_slowly(id) };
     };
     // OUTSIDE, in Gate::enter.
@@ -327,30 +330,30 @@ unsafe fn begin(id: u16) -> Option<&'static mut Thread> {
     Some(thread)
 }
 
-/// Gives the thread back.
+/// Opens the thread's gate again.
 #[inline(always)]
 fn end(thread: &mut Thread) {
     thread.gate().leave(thread.idle);
 }
 
-/// A value and zeros behind it.
+/// Returns a word that begins with the value and ends with zeros.
 #[inline(always)]
 fn word_of<T: Scalar>(value: T) -> u64 {
     const { assert!(size_of::<T>() <= size_of::<u64>()) };
     let mut word = 0;
-    // SAFETY: it is no longer than the word.
+    // SAFETY: the value is no longer than the word.
     unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
     word
 }
 
-/// Whether the record needs nothing sent ahead and has no ranges.
+/// Whether all observations can be copied into the record as they are, and there are no ranges.
 #[inline(always)]
 fn is_plain(thread: &Thread, observations: &[Observation]) -> bool {
     let is_plain = |seen: &Observation| seen.is_small(thread.blob_min_bytes) && seen.is_known();
     observations.iter().all(is_plain) && !thread.has_ranges()
 }
 
-/// Bytes of a payload: the fixed part, padded when observations follow, and they.
+/// Returns the size of a payload: the fixed part, padded if observations follow, and the observations.
 #[inline(always)]
 fn payload_span(fixed_bytes: u32, observations: &[Observation]) -> u64 {
     if observations.is_empty() {
@@ -360,7 +363,7 @@ fn payload_span(fixed_bytes: u32, observations: &[Observation]) -> u64 {
     observations.iter().fold(fixed, |sum, seen| sum + seen.span())
 }
 
-/// Looks at what is large among the observations, and at the ranges; returns the payload's size.
+/// Decides how observations are kept, sends blobs, and stages ranges. Returns the size of the payload.
 unsafe fn look(
     thread: &mut Thread,
     fixed_bytes: u32,
@@ -383,7 +386,7 @@ unsafe fn look(
     }
 }
 
-/// Decides how one observation is kept.
+/// Decides how one observation is kept, and sends it if it is a blob.
 ///
 /// # Safety
 /// The thread is inside the shim.
@@ -391,13 +394,13 @@ unsafe fn look_at(thread: &mut Thread, seen: &mut Observation) -> Result<(), Los
     if !seen.is_readable(thread.blob_min_bytes) {
         seen.set_kept(Kept::Unrecorded);
     } else if !seen.is_small(thread.blob_min_bytes) {
-        // SAFETY: the thread is inside the shim; the observation says whether it is readable.
+        // SAFETY: the thread is inside the shim; copying the observation reports whether it is readable.
         seen.set_kept(unsafe { thread.keep(seen) }?);
     }
     Ok(())
 }
 
-/// As [`look`]; where there is no room for a blob, the record says what is missing.
+/// Does the same as [`look`]. If there is no room for a blob, the observations that needed one are marked as missing.
 #[inline(never)]
 unsafe fn look_or_not(
     thread: &mut Thread,
@@ -431,7 +434,7 @@ unsafe fn write_observations(
         out = unsafe { seen.write(out) };
     }
     if thread.has_ranges() {
-        // SAFETY: the reservation has the staged ranges too, behind the observations.
+        // SAFETY: the reservation has room for the staged ranges, after the observations.
         unsafe { thread.write_ranges(out) };
     }
 }

@@ -1,7 +1,7 @@
-//! Whether this process records, decided at safe points from what the daemon's mode page says.
+//! Whether this process records. A safe point decides it from what the daemon wrote into the mode page.
 //!
-//! A safe point is a command that every program makes now and then and that no hot loop consists
-//! of. Only there do hooks change. [`EPOCH`] then tells every thread at its next command.
+//! A safe point is a command that every program calls now and then, but not in a hot loop. Hooks change only at safe
+//! points. [`EPOCH`] then tells every thread at its next command.
 
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
@@ -21,13 +21,13 @@ use crate::snapshot;
 use crate::table::{self, Hooks};
 use crate::thread;
 
-/// Epochs start above every special value of a thread's ready word.
+/// Epochs begin above the special values of a thread's ready word.
 const FIRST_EPOCH: u64 = 16;
-/// How often a waiting process looks whether the daemon still lives.
+/// How often a process that waits for a capture checks that the daemon is alive.
 const LOOK_AROUND: Duration = Duration::from_millis(200);
 
-/// Number of the capture that runs in this process, and of its keyframe, or [`NOT_CAPTURING`]. Read at every recorded
-/// command, so nothing that changes more often shares its cache line.
+/// Number of the running capture and of its newest keyframe, or [`NOT_CAPTURING`]. Every recorded command reads it,
+/// so no word that changes more often shares its cache line.
 pub static EPOCH: CachePadded<Epoch> = CachePadded::new(Epoch::none());
 
 static CAPTURE: Capture = Capture {
@@ -52,43 +52,44 @@ static CAPTURE: Capture = Capture {
     keyframes_made: AtomicU32::new(0),
 };
 
-/// The capture that runs or is about to. All plain words: written under `switching`, read anywhere.
+/// The capture that runs, or that is about to begin. All words are plain: the thread that holds `switching` writes
+/// them, any thread reads them.
 struct Capture {
-    /// Set while a thread is changing any of this; others pass by.
+    /// Set while a thread changes these words. Other threads do not wait for it; they skip their safe point.
     switching: AtomicBool,
     last_epoch: AtomicU64,
-    /// Mode-page generation that this process acted on last.
+    /// Generation of the mode page that this process acted on last.
     generation: AtomicU64,
-    /// Waiting for the frame at which to begin.
+    /// A capture was ordered and waits for the frame at which it begins.
     armed: AtomicBool,
-    /// While armed: a frame boundary has been seen.
+    /// While armed: a frame has ended since the order.
     at_boundary: AtomicBool,
-    /// The capture that runs began with the process, or forgot nothing.
+    /// The running capture began at the process' first command, so there is no earlier state to describe.
     from_the_start: AtomicBool,
-    /// While armed: frames still to let pass.
+    /// While armed: frames still to be skipped before the capture begins.
     skip_frames: AtomicU64,
     /// Frames to record, 0 for no limit.
     frame_limit: AtomicU64,
     /// Frames recorded.
     frames: AtomicU64,
-    /// Leave records out when a ring is full, rather than wait.
+    /// When a ring is full, drop records instead of waiting.
     drops: AtomicBool,
     stall_ns: AtomicU64,
-    /// Of every so many frames the first is read back; 0 for none.
+    /// One of every `observe_frames` frames is read back, beginning with the first; 0 for none.
     observe_frames: AtomicU32,
-    /// Their pixels are kept.
+    /// The pixels of observed frames are kept, and not only their hashes.
     observe_pixels: AtomicBool,
-    /// How long the driver takes for each command is measured.
+    /// The time that the driver takes for each command is measured.
     times_driver: AtomicBool,
-    /// Frames are what is given to a queue of Level Zero's, and not swaps.
+    /// A frame ends with a submit to a Level Zero queue, and not with a swap.
     counts_submits: AtomicBool,
-    /// The epoch that the capture began with; each keyframe has one more.
+    /// The epoch with which the capture began. Each keyframe adds one to the epoch.
     first_epoch: AtomicU64,
-    /// After so many frames there is a keyframe; 0 for never.
+    /// Frames from one keyframe to the next; 0 for never.
     keyframe_every: AtomicU32,
-    /// Frames recorded when the next one is due.
+    /// The number of recorded frames at which the next keyframe is due.
     next_keyframe: AtomicU64,
-    /// Of the keyframes that the daemon has asked for since it told of this capture, those that were made.
+    /// How many of the keyframes that the daemon has asked for in this capture were made.
     keyframes_made: AtomicU32,
 }
 
@@ -105,7 +106,7 @@ pub enum Moment {
     LastFrame,
 }
 
-/// Acts on what the daemon wants by now. Called with no command of this thread in flight.
+/// Acts on the daemon's latest orders. No command of this thread may be in flight.
 pub fn safe_point(moment: Moment) {
     if process::is_forked_child() {
         process::become_own_process();
@@ -118,7 +119,8 @@ pub fn safe_point(moment: Moment) {
     }
     let backoff = Backoff::new();
     while CAPTURE.switching.swap(true, Acquire) {
-        // Whoever is at it will do, unless only this thread knows that the capture is over.
+        // The thread that holds `switching` does the work. Only this thread knows that the capture is over after its
+        // last frame, so then it waits.
         if moment != Moment::LastFrame {
             return;
         }
@@ -142,44 +144,46 @@ pub fn is_running() -> bool {
     epoch() != NOT_CAPTURING
 }
 
-/// Number of the capture that runs, or [`NOT_CAPTURING`].
+/// Returns the number of the running capture, or [`NOT_CAPTURING`].
 pub fn epoch() -> u64 {
     EPOCH.now()
 }
 
-/// Whether what the process did before this epoch is to be described in it.
+/// Whether the state that the process set up before this epoch has to be described in it.
 pub fn began_in_the_middle(epoch: u64) -> bool {
     !CAPTURE.from_the_start.load(Relaxed) || !is_first_of_this_capture(epoch)
 }
 
-/// Whether the capture that runs has keyframes.
+/// Whether the running capture has periodic keyframes.
 pub fn has_keyframes() -> bool {
     CAPTURE.keyframe_every.load(Relaxed) != 0
 }
 
-/// Whether an epoch is the one that the capture that runs began with.
+/// Whether `epoch` is the one with which the running capture began.
 pub fn is_first_of_this_capture(epoch: u64) -> bool {
     epoch == first_epoch()
 }
 
-/// Whether an epoch is one of the capture that runs.
+/// Whether `epoch` belongs to the running capture.
 pub fn is_of_this_capture(epoch: u64) -> bool {
     epoch >= first_epoch()
 }
 
-/// The epoch that the capture that runs began with.
+/// Returns the epoch with which the running capture began.
 pub fn first_epoch() -> u64 {
     CAPTURE.first_epoch.load(Relaxed)
 }
 
-/// Counts a successful swap; whether it belongs to the capture, and whether it is its last frame.
+/// Counts a frame that has ended. Returns whether the frame belongs to the capture, and whether it is the capture's
+/// last.
 pub fn count_frame() -> (bool, bool) {
     let frame = CAPTURE.frames.fetch_add(1, Relaxed) + 1;
     let limit = frame_limit();
     (limit == 0 || frame <= limit, limit != 0 && frame == limit)
 }
 
-/// Frames to record, 0 for no limit. The daemon may lift a limit where others want more.
+/// Returns the number of frames to record, 0 for no limit. The daemon can lift the limit when another capture of this
+/// process wants more frames.
 fn frame_limit() -> u64 {
     let limit = CAPTURE.frame_limit.load(Relaxed);
     let generation = CAPTURE.generation.load(Relaxed);
@@ -192,8 +196,8 @@ fn frame_limit() -> u64 {
     0
 }
 
-/// The number of the frame that is about to end, and whether its pixels are kept; `None`: it is not
-/// one to observe.
+/// Returns the number of the frame that is about to end, and whether its pixels are kept. `None`: this frame is not
+/// observed.
 pub fn frame_to_observe() -> Option<(u64, bool)> {
     let every = u64::from(CAPTURE.observe_frames.load(Relaxed));
     let frame = CAPTURE.frames.load(Relaxed);
@@ -202,38 +206,38 @@ pub fn frame_to_observe() -> Option<(u64, bool)> {
     is_observed.then(|| (frame, CAPTURE.observe_pixels.load(Relaxed)))
 }
 
-/// Whether frames are observed in the capture that runs.
+/// Whether the running capture observes frames.
 pub fn observes_frames() -> bool {
     is_running() && CAPTURE.observe_frames.load(Relaxed) != 0
 }
 
-/// Whether the driver's time is measured in the capture that runs.
+/// Whether the running capture measures the driver's time.
 pub fn times_driver() -> bool {
     CAPTURE.times_driver.load(Relaxed)
 }
 
-/// Whether frames are what is given to a queue of Level Zero's, in a process that has swaps, too.
+/// Whether submits to a Level Zero queue end frames even though the process may have swaps.
 pub fn counts_submits() -> bool {
     CAPTURE.counts_submits.load(Relaxed) && (is_running() || CAPTURE.armed.load(Relaxed))
 }
 
-/// Leaves the capture at once because its ring stays full or its daemon is gone. The ring has no
-/// room to say so; the daemon sees it in the segment's header.
+/// Leaves the capture at once, because a ring stays full or the daemon is gone. The ring has no room for a record
+/// that says so; the daemon reads it in the segment's header.
 pub fn leave_lost(connection: &Connection) {
     put_hooks_back(connection);
 }
 
-/// What to do when a ring is full.
+/// What a thread does when its ring is full.
 pub fn overflow() -> Overflow {
     if CAPTURE.drops.load(Relaxed) { Overflow::Drop } else { Overflow::Wait }
 }
 
-/// How long a ring may stay full without a byte released, before the process leaves the capture.
+/// How long a ring may stay full, with no byte released, before the process leaves the capture.
 pub fn stall_limit() -> Duration {
     Duration::from_nanos(CAPTURE.stall_ns.load(Relaxed))
 }
 
-/// In a forked child: there is no capture here.
+/// Ends the capture in a forked child, where it is the parent's.
 pub fn forget() {
     EPOCH.end();
     CAPTURE.armed.store(false, Relaxed);
@@ -244,7 +248,7 @@ pub fn forget() {
     table::switch(process::hooks_at_rest());
 }
 
-/// Registers the last word of a process that exits in an orderly way.
+/// Registers an `atexit` handler that writes the end of the capture when the process exits normally.
 fn announce_exit() {
     extern "C" fn at_exit() {
         if is_running() && process::connection().is_some() {
@@ -305,18 +309,18 @@ fn follow(connection: &Connection, moment: Moment) {
     }
 }
 
-/// Whether the daemon, when it was heard of last, had the process in a capture, though that may have ended here.
+/// Whether the daemon's latest settings have the process in a capture. That capture may have ended here already.
 fn is_in_one(connection: &Connection) -> bool {
     connection.mode.settings().is_some_and(|(_, wish)| wish.mode == Mode::Capturing)
 }
 
-/// What becomes of the capture now that its daemon is gone. What a daemon keeps in memory, or sends through a
-/// pipe, is gone with it.
+/// Returns what becomes of the capture now that its daemon is gone. Captures that the daemon kept in memory or sent
+/// through a pipe are gone with it: they do not count as takers in the mode page.
 pub fn outlook(connection: &Connection) -> Outlook {
     if connection.mode.takers() == 0 { Outlook::Over } else { orphan::look(connection) }
 }
 
-/// Blocks while the daemon says wait and is there to say so.
+/// Blocks while the mode page says "wait" and the daemon is alive.
 fn wait_for_go(connection: &Connection) {
     loop {
         let go = connection.mode.go();
@@ -328,8 +332,8 @@ fn wait_for_go(connection: &Connection) {
     }
 }
 
-/// Whether an armed capture begins at this safe point: at the process' first command, else at a
-/// frame boundary; for a program that has never swapped, at any.
+/// Whether an armed capture begins at this safe point. A capture begins at the process' first command or at a frame
+/// boundary; in a program that has never ended a frame, at any safe point.
 fn is_time_to_begin(connection: &Connection, moment: Moment) -> bool {
     let skip = CAPTURE.skip_frames.load(Relaxed);
     match moment {
@@ -354,15 +358,15 @@ fn begin(moment: Moment) {
     if has_keyframes() {
         gapii_edges::register_barrier();
     }
-    // Hooks first: a thread that knows of the capture passes none of the old ones any more. Until
-    // then handlers record nothing.
+    // Hooks first: a thread that knows the new epoch must not call through the old hooks any more. Until the epoch is
+    // set, handlers record nothing.
     table::switch(Hooks::Capturing);
     // BEGIN, in Epoch::begin: this thread has read the mode page.
     EPOCH.begin(epoch);
 }
 
-/// Whether there is a keyframe at this safe point: where a frame ends, or, for a program that has never
-/// swapped, at any.
+/// Whether a keyframe is written at this safe point: at the end of a frame, or, in a program that has never ended a
+/// frame, at any hooked command.
 fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
     let is_safe = match moment {
         Moment::FrameEnd => true,
@@ -374,11 +378,11 @@ fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
             || CAPTURE.keyframes_made.load(Relaxed) != connection.mode.keyframes_asked())
 }
 
-/// Goes on with the capture as if it began here. Nothing is held: each thread describes what it finds
-/// before its next command.
+/// Begins a new epoch within the running capture. No thread is stopped: each describes its state before its next
+/// command.
 fn begin_anew(connection: &Connection) {
     let frame = CAPTURE.frames.load(Relaxed);
-    // What is recorded under the next epoch has to come after the keyframe, so that goes first.
+    // Records of the next epoch have to come after the keyframe, so the keyframe is written first.
     if !thread::write_from_outside(KEYFRAME, &Keyframe { frame }.encode()) {
         return;
     }

@@ -1,8 +1,8 @@
-//! A process' tie to a daemon: the hello, the shared memory that came back, and whether the other
-//! side is still there.
+//! The connection of a process to a daemon: the hello, the shared memory that the daemon answers with, and whether
+//! the daemon is still alive.
 //!
-//! Once made, a connection stays mapped for the life of the process: other threads may be writing
-//! through it. What must not outlive a `fork` sits in memory that the kernel wipes in the child.
+//! A connection stays mapped for the life of the process, because other threads may be writing through it. What must
+//! not survive a `fork` lies in memory that the kernel wipes in the child.
 
 use std::io::Read;
 use std::io::Write;
@@ -24,30 +24,34 @@ use crate::process;
 use crate::stored::{Stored, Terms};
 use crate::thread::Thread;
 
-/// Everything a recording thread needs of its process.
+/// What a recording thread needs from its process.
 pub struct Connection {
+    /// The slots and rings.
     pub segment: Segment,
+    /// The page with the counter and the doorbell.
     pub counter: CounterMap,
+    /// The mode page, in which the daemon states what to do.
     pub mode: ModeMap,
     /// The blobs sent over this connection.
     pub known: Known,
-    /// Those that the daemon's store has.
+    /// The blobs that the daemon's store has.
     stored: Stored,
-    /// Observations of this size are blobs, in bytes.
+    /// Observations of this size or more are blobs, in bytes.
     pub blob_min_bytes: u64,
-    /// Bytes of a blob that go into one record, at most.
+    /// The most bytes of a blob that one record holds.
     pub piece_bytes: u64,
-    /// Who the process said it is, and to whom.
+    /// The hello that was sent.
     pub hello: AppHello,
+    /// The address of the daemon's socket.
     pub address: libc::sockaddr_un,
     socket: Kept,
-    /// What the daemon sent, to be handed to another: counter, mode page and segment.
+    /// The descriptors that the daemon sent, kept for another daemon: counter, mode page and segment.
     shared: [Kept; app::DESCRIPTORS],
     wiped: Wiped,
 }
 
 impl Connection {
-    /// Says hello to the daemon at the process' socket path. `None`: there is none, or it won't.
+    /// Connects to the daemon at the process' socket path. `None` if there is no daemon, or if it declines.
     pub fn open() -> Option<Connection> {
         let path = socket_path()?;
         let address = address_of(&path)?;
@@ -80,13 +84,13 @@ impl Connection {
         })
     }
 
-    /// Whether this is a child of the process that made the connection.
+    /// Whether this process is a child of the one that made the connection.
     pub fn is_inherited(&self) -> bool {
         self.wiped.is_wiped()
     }
 
-    /// Whether the daemon has gone; also of a socket that was closed here. One that the program has closed
-    /// tells nothing: false.
+    /// Whether the daemon is gone, or the shim has closed the socket. False if the program has closed the socket,
+    /// because then nothing is known.
     pub fn is_daemon_gone(&self) -> bool {
         let Some(descriptor) = self.socket.get() else { return self.socket.is_closed() };
         let mut poll = libc::pollfd { fd: descriptor, events: 0, revents: 0 };
@@ -94,39 +98,40 @@ impl Connection {
         unsafe { libc::poll(&raw mut poll, 1, 0) == 1 && poll.revents & libc::POLLHUP != 0 }
     }
 
-    /// What is handed to another daemon. `None`: the program has closed some of it.
+    /// Returns the descriptors to hand to another daemon. `None` if the program has closed one of them.
     pub fn shared(&self) -> Option<[RawFd; app::DESCRIPTORS]> {
         let [counter, mode, segment] = &self.shared;
         Some([counter.get()?, mode.get()?, segment.get()?])
     }
 
-    /// Goes on with another daemon, which tells what to do in this page.
+    /// Continues with another daemon, which gives its orders in the page `mode`. False if something failed.
     pub fn go_on(&self, socket: OwnedFd, mode: OwnedFd) -> bool {
         self.mode.replace(mode.as_fd()).is_ok()
             && self.shared[1].replace(mode)
             && self.socket.replace(socket)
     }
 
-    /// Gives back what a daemon that has gone leaves behind and that can be given back: the socket and
-    /// what is in the rings. The mappings stay, threads may still write through them.
+    /// Releases what can be released once the daemon is gone: the socket, the descriptors and the content of the
+    /// rings. The mappings stay, because threads may still write through them.
     pub fn give_up(&self) {
         self.socket.close();
         self.shared.iter().for_each(Kept::close);
         self.segment.discard_rings();
     }
 
-    /// What the daemon's store has, and has room for, as things are.
+    /// Returns the present terms of the daemon's store: what it has, and how much more it takes.
     pub fn stored_terms(&self) -> Terms<'_> {
         self.stored.terms(&self.mode, self.segment.header())
     }
 
-    /// The state of the thread that owns slot `slot`.
+    /// Returns the state of the thread that owns slot `slot`.
     pub fn thread(&self, slot: u32) -> *mut Thread {
         self.wiped.thread(slot as usize)
     }
 }
 
-/// Where the process' daemon listens.
+/// Returns the path of the daemon's socket: `GAPII_SOCKET` if set, otherwise the first that exists of the user's and
+/// the system's.
 fn socket_path() -> Option<PathBuf> {
     let path = |name| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     if let Some(path) = path("GAPII_SOCKET") {
@@ -137,13 +142,13 @@ fn socket_path() -> Option<PathBuf> {
     user.into_iter().chain([system]).find(|path| path.exists())
 }
 
-/// The same for a socket call. `None`: it is too long for one.
+/// Returns a path as a socket address. `None` if the path is too long for one.
 fn address_of(path: &Path) -> Option<libc::sockaddr_un> {
     // SAFETY: sockaddr_un is plain data for which zero is valid.
     let mut address: libc::sockaddr_un = unsafe { core::mem::zeroed() };
     address.sun_family = libc::AF_UNIX as libc::sa_family_t;
     let bytes = path.as_os_str().as_bytes();
-    // A NUL stays behind it.
+    // A NUL follows the path.
     let room = address.sun_path.len().checked_sub(1)?;
     let field =
         address.sun_path.get_mut(..bytes.len().min(room + 1)).filter(|f| f.len() <= room)?;
@@ -153,7 +158,7 @@ fn address_of(path: &Path) -> Option<libc::sockaddr_un> {
     Some(address)
 }
 
-/// Who this process is.
+/// Builds this process' hello.
 fn hello() -> AppHello {
     let mut hello = AppHello::new(std::process::id());
     if std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1") {
@@ -173,13 +178,14 @@ fn hello() -> AppHello {
     hello
 }
 
-/// Copies a name without its line end, leaving at least one NUL behind it.
+/// Copies a name without its trailing white space, truncated so that at least one NUL follows it.
 fn copy_padded(field: &mut [u8], name: &[u8]) {
     let name = name.trim_ascii_end();
     let len = name.len().min(field.len() - 1);
     field[..len].copy_from_slice(&name[..len]);
 }
 
+/// Descriptors that arrived with a message, in their order.
 pub type Descriptors = [Option<OwnedFd>; app::DESCRIPTORS];
 
 /// Reads the reply; the descriptors come with its first bytes.
@@ -190,7 +196,8 @@ fn receive_reply(stream: &mut UnixStream) -> Option<(HelloReply, Descriptors)> {
     Some((HelloReply::from_bytes(&bytes).ok()?, descriptors))
 }
 
-/// Some bytes, and what came beside them. `None`: the other side is gone, or there are none yet.
+/// Receives some bytes, and the descriptors that came with them. `None` if the peer is gone, or no bytes are there
+/// yet.
 pub fn receive_with_descriptors(socket: RawFd, bytes: &mut [u8]) -> Option<(usize, Descriptors)> {
     let mut control = [0u64; 8];
     let mut part = libc::iovec { iov_base: bytes.as_mut_ptr().cast(), iov_len: bytes.len() };
@@ -206,7 +213,7 @@ pub fn receive_with_descriptors(socket: RawFd, bytes: &mut [u8]) -> Option<(usiz
     Some((received, take_descriptors(&message)))
 }
 
-/// Takes the descriptors out of a control buffer; those beyond the expected ones are closed.
+/// Takes the descriptors out of a control buffer. Descriptors beyond the expected number are closed.
 fn take_descriptors(message: &libc::msghdr) -> Descriptors {
     let mut taken = Descriptors::default();
     let mut next = 0;
@@ -239,13 +246,13 @@ fn take_descriptors(message: &libc::msghdr) -> Descriptors {
     taken
 }
 
-/// Private memory that a `fork` turns into zeros: a mark, and the state of every slot's thread.
+/// Private memory that `fork` turns into zeros: a mark, and the state of every slot's thread.
 ///
-/// In the child the threads' states read as detached, so that no command of the child ever reaches
-/// the parent's rings, however the child was made.
+/// Zeros in a thread's state mean "detached", so no command of a child reaches the parent's rings, however the child
+/// was created.
 struct Wiped(NonNull<u8>);
 
-/// Bytes before the first thread: the mark, alone in its cache lines.
+/// Bytes before the first thread: the mark, in cache lines of its own.
 const MARK_BYTES: usize = 128;
 
 impl Wiped {

@@ -1,7 +1,7 @@
-//! Entry points: what the program calls. Each is one indirect jump through [`TABLE`].
+//! Entry points: the symbols that the program calls. Each is one indirect jump through [`TABLE`].
 //!
-//! Until the shim is set up, every slot leads to a stub that keeps all argument registers, runs
-//! [`crate::process::set_up`] once, and then jumps where the slot leads by then.
+//! Until the shim is set up, every slot leads to a stub. The stub saves all argument registers, runs
+//! [`crate::process::set_up`], which acts once, and then jumps to where the slot leads by then.
 
 use core::arch::{global_asm, naked_asm};
 
@@ -19,7 +19,7 @@ unsafe extern "C" {
     static SETUP_STUBS: [u8; ids::COUNT * STUB_BYTES];
 }
 
-/// Address of command `id`'s set-up stub.
+/// Returns the address of command `id`'s set-up stub.
 pub const fn setup_stub(id: usize) -> Code {
     // SAFETY: `id` is below COUNT, so the address lies inside SETUP_STUBS.
     unsafe { (&raw const SETUP_STUBS).cast::<u8>().add(id * STUB_BYTES).cast_mut().cast() }
@@ -34,7 +34,7 @@ pub unsafe extern "C" fn absent() {
     naked_asm!("mov x0, #0", "ret");
 }
 
-/// Called by the stubs. Never unwinds.
+/// Set-up for the stubs. Never unwinds.
 extern "C" fn set_up() {
     crate::process::set_up();
 }
@@ -94,8 +94,7 @@ macro_rules! jump_through_table {
 }
 pub(crate) use jump_through_table;
 
-// The stub's number is told by where its call returns to: every stub is one call, padded to
-// STUB_BYTES.
+// The return address of a stub's call tells which stub it was: every stub is one call, padded to STUB_BYTES.
 #[cfg(target_arch = "x86_64")]
 global_asm!(
     ".pushsection .text.gapii_setup,\"ax\",@progbits",
@@ -109,7 +108,7 @@ global_asm!(
     ".endr",
     ".balign 16, 0xcc",
     "2:",
-    // r11 = id * 8, then a frame with every register that may carry an argument.
+    // r11 = id * 8; then a frame with every register that may carry an argument.
     "pop r11",
     "lea r10, [rip + gapii_setup_stubs]",
     "sub r11, r10",

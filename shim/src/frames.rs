@@ -1,7 +1,8 @@
-//! Frames as the program shows them: read back from the driver just before a swap, hashed or kept.
+//! Observed frames: pixels that are read back from the driver just before a swap, and hashed or kept.
 //!
-//! Only while a capture asks for it. Leaves no GL error and no state behind; where that can't be had,
-//! a frame is not observed. The errors of its EGL calls are gone with the swap, which is one too.
+//! This happens only in captures that ask for it. The read-back leaves no GL error and no changed state behind; where
+//! that is impossible, the frame is not observed. Its EGL calls may set the thread's EGL error, but `eglGetError`
+//! reports the latest EGL call, which is the swap that follows.
 
 use core::ffi::c_void;
 use core::ptr;
@@ -17,20 +18,20 @@ use crate::known::Name;
 use crate::mapping;
 use crate::thread::{self, Thread};
 
-/// Most bytes of a frame: as many as a reader takes of a blob.
+/// The most bytes of a frame: a reader takes no larger blob.
 const FRAME_BYTES_MAX: u64 = 1 << 30;
 
-/// What a thread has for reading frames back. All zero: nothing yet.
+/// A thread's memory for reading frames back. All zeros: none yet.
 #[repr(C)]
 pub struct Frames {
-    /// The surface that was swapped last, and how large it was right after.
+    /// The surface that was swapped last, and its size right after the swap.
     surface: u64,
     size: [u32; 2],
     pixels: *mut u8,
     pixels_bytes: u64,
 }
 
-/// Pixels in memory of the shim's own.
+/// Pixels in the shim's own memory.
 struct Pixels {
     at: *const u8,
     bytes: u64,
@@ -53,7 +54,7 @@ impl Source for Pixels {
     }
 }
 
-/// Before a swap that is recorded: observes the frame, if it is one of those to observe.
+/// Observes the frame that a recorded swap is about to show, if it is one of those to observe.
 pub fn observe(thread: &mut Thread, display: *mut c_void, surface: *mut c_void) {
     let Some((frame, keeps_pixels)) = capture::frame_to_observe() else { return };
     let _errno = ErrnoGuard::new();
@@ -68,7 +69,7 @@ pub fn observe(thread: &mut Thread, display: *mut c_void, surface: *mut c_void) 
     if !read(at, width, height) {
         return;
     }
-    // While its window changes nobody says how large the buffer is that was drawn to.
+    // While a window is being resized, the size of the buffer that was drawn to is unknown.
     if draw.size() != Some([width, height]) {
         return;
     }
@@ -87,8 +88,8 @@ pub fn observe(thread: &mut Thread, display: *mut c_void, surface: *mut c_void) 
     thread::write_meta(thread, FRAME, &record.encode());
 }
 
-/// After a swap that succeeded: how large the surface is now, when nothing of it can be lost by
-/// asking. A driver that is asked before a swap may take the answer as a reason for new buffers.
+/// Notes the size of a surface after a successful swap, when the query can do no harm. Before a swap, a driver may
+/// take the query as a reason to allocate new buffers.
 pub fn note_size(display: *mut c_void, surface: *mut c_void) {
     if !capture::observes_frames() {
         return;
@@ -101,7 +102,7 @@ pub fn note_size(display: *mut c_void, surface: *mut c_void) {
     thread.frames.size = size.unwrap_or_default();
 }
 
-/// A surface that becomes current may be another of the same handle.
+/// Forgets the size of the last surface: a surface that becomes current may be a new one with the same handle.
 pub fn forget_size() {
     // SAFETY: in a hooked command of this thread, which is over.
     if let Some(thread) = unsafe { thread::own() } {
@@ -109,7 +110,7 @@ pub fn forget_size() {
     }
 }
 
-/// Has the driver write the back buffer of the draw surface to `at`; false: it can't be had.
+/// Has the driver write the back buffer of the draw surface to `at`. False if it cannot be read without a trace.
 fn read(at: *mut u8, width: u32, height: u32) -> bool {
     let Some(gl) = Gl::current() else { return false };
     let Some(_aside) = Aside::put(&gl) else { return false };
@@ -118,32 +119,32 @@ fn read(at: *mut u8, width: u32, height: u32) -> bool {
 }
 
 impl Pixels {
-    /// The name of a blob of these bytes.
+    /// Returns the name of a blob of these bytes.
     fn name(&self) -> Name {
-        // SAFETY: as many bytes are readable, and nobody writes them meanwhile.
+        // SAFETY: `bytes` bytes are readable, and no other thread writes them.
         let bytes = unsafe { core::slice::from_raw_parts(self.at, self.bytes as usize) };
         name_words(&blake3::hash(bytes))
     }
 }
 
 impl Frames {
-    /// Room for a frame, all zeros: a driver leaves alone what is outside of its buffer.
+    /// Returns room for a frame, filled with zeros, because a driver leaves pixels outside its buffer unwritten.
     fn pixels(&mut self, bytes: u64) -> Option<*mut u8> {
         if self.pixels_bytes < bytes {
             self.unmap();
             self.pixels = mapping::map(bytes as usize)?.as_ptr();
             self.pixels_bytes = bytes;
         } else {
-            // SAFETY: as many bytes are mapped, and this thread's own.
+            // SAFETY: at least `bytes` bytes are mapped, and they belong to this thread.
             unsafe { self.pixels.write_bytes(0, bytes as usize) };
         }
         Some(self.pixels)
     }
 
-    /// Gives the memory back.
+    /// Unmaps the memory.
     pub fn unmap(&mut self) {
         if !self.pixels.is_null() {
-            // SAFETY: a mapping of that size, that nobody uses any more.
+            // SAFETY: a mapping of this size that nothing uses any more.
             unsafe { mapping::unmap(self.pixels, self.pixels_bytes as usize) };
         }
         (self.pixels, self.pixels_bytes) = (ptr::null_mut(), 0);

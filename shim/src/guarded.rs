@@ -1,7 +1,9 @@
-//! Reads the program's memory where it may not be readable: a fault is an answer, not a signal.
+//! Reads the program's memory where it may be unreadable. Unreadable memory gives the answer "no" instead of a
+//! signal.
 //!
-//! Of a little, the pages are looked at first ([`pages`]). More the kernel copies for us, out of our
-//! own process; where it may not, memory is read directly, as the driver would.
+//! For less than 1 KiB, the pages are looked up first ([`pages`]). Larger memory is copied by the kernel, with
+//! `process_vm_readv` on this very process. Where the kernel refuses that, memory is read directly, as the driver
+//! would read it.
 
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -9,18 +11,18 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use crate::errno::{ErrnoGuard, errno};
 use crate::pages;
 
-/// The unit in which memory is readable or not: no page is smaller.
+/// Granularity of readability: no architecture here has smaller pages.
 pub const PAGE_BYTES: u64 = 4096;
 
 /// From this size on the kernel copies, in bytes.
 const KERNEL_MIN_BYTES: usize = 1024;
 
-/// Copies `len` bytes at `address` to `into`. False: some of them are not readable, and what is in
-/// `into` means nothing.
+/// Copies `len` bytes at `address` to `into`. False if some of them are not readable; the content of `into` is then
+/// undefined.
 ///
 /// # Safety
-/// `into` has `len` writable bytes of the shim's own. Where the kernel copies for nobody
-/// ([`is_available`]), larger memory at `address` is readable.
+/// `into` has `len` writable bytes in the shim's own memory. Where the kernel copies nothing ([`is_available`]),
+/// memory of 1 KiB or more at `address` must be readable.
 #[inline]
 pub unsafe fn read(address: u64, into: *mut u8, len: usize) -> bool {
     if len >= KERNEL_MIN_BYTES {
@@ -48,7 +50,7 @@ unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
             // SAFETY: as above.
             Read::Fault => return unsafe { read_probed(at, out, left) },
             Read::Unavailable => {
-                // SAFETY: readable, as the caller says, and `out` is writable.
+                // SAFETY: the caller states that it is readable, and `out` is writable.
                 unsafe { copy(at as *const u8, out, left) };
                 return true;
             }
@@ -57,20 +59,20 @@ unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
     true
 }
 
-/// What the kernel came to.
+/// Result of a copy by the kernel.
 enum Read {
-    /// So many, at least one.
+    /// Bytes copied, at least one.
     Bytes(usize),
-    /// The first byte is not readable, or not by these means.
+    /// The first byte is not readable, or not in this way.
     Fault,
-    /// It does not do this.
+    /// The kernel does not offer this.
     Unavailable,
 }
 
-/// Set once the kernel has refused to copy at all: too old, or a sandbox.
+/// Set once the kernel has refused to copy at all: it is too old, or a sandbox forbids it.
 static UNAVAILABLE: AtomicBool = AtomicBool::new(false);
 
-/// Whether a fault is an answer here.
+/// Whether the kernel copies memory here.
 #[cfg(test)]
 pub fn is_available() -> bool {
     !UNAVAILABLE.load(Relaxed)
@@ -83,10 +85,10 @@ unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Read {
     let _errno = ErrnoGuard::new();
     let local = libc::iovec { iov_base: into.cast(), iov_len: len };
     let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
-    // This thread and not the process: the thread that the process is named after may have ended.
+    // This thread's id, not the process': the thread that has the process' id may have ended.
     // SAFETY: has no failure.
     let this = unsafe { libc::gettid() };
-    // SAFETY: the kernel writes to `into` alone, at most `len` bytes.
+    // SAFETY: the kernel writes at most `len` bytes, and only to `into`.
     let read =
         unsafe { libc::process_vm_readv(this, &raw const local, 1, &raw const remote, 1, 0) };
     if read > 0 {
@@ -99,8 +101,8 @@ unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Read {
     Read::Fault
 }
 
-/// Copies memory that every page of which is readable by an ordinary load. What a device has mapped
-/// is, though the kernel does not copy out of it for [`read_some`].
+/// Copies memory if an ordinary load can read every page of it. Memory that a device has mapped is readable in this
+/// way, though the kernel does not copy it for [`read_some`].
 unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
     let _errno = ErrnoGuard::new();
     let Some(last) = address.checked_add(len as u64 - 1) else { return false };
@@ -112,15 +114,15 @@ unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
         let Some(next) = page.checked_add(PAGE_BYTES) else { return false };
         page = next;
     }
-    // SAFETY: every page was readable a moment ago, as it is where the program takes care of memory
-    // that it has just handed to a command.
+    // SAFETY: every page was readable a moment ago, and a correct program keeps memory mapped while a command that it
+    // was passed to runs.
     unsafe { copy(address as *const u8, into, len) };
     true
 }
 
-/// Copies `len` bytes of the program's memory to memory of the shim's own, which they may overlap.
+/// Copies `len` bytes of the program's memory to the shim's own memory; the two may overlap.
 ///
-/// The shim copies memory at an address that the program passed through this function alone. A program's wild
+/// Memory at an address that the program passed is copied by this function alone. A program's wild
 /// pointer can lead to the shim's own stack or buffers, where `copy_nonoverlapping` is undefined.
 ///
 /// # Safety
@@ -131,14 +133,15 @@ pub unsafe fn copy(from: *const u8, into: *mut u8, len: usize) {
     unsafe { ptr::copy(from, into, len) };
 }
 
-/// Has the kernel read a word of the page, for a call that it then refuses. Changes `errno`.
+/// Whether a page is readable. Makes a system call that reads a word of the page and is then refused. Changes
+/// `errno`.
 pub fn is_page_readable(page: u64) -> bool {
-    /// No way to change a signal mask.
+    /// No valid way to change a signal mask.
     const NONSENSE: libc::c_int = -1;
-    /// Bytes of the kernel's signal mask.
+    /// Size of the kernel's signal mask in bytes.
     const MASK_BYTES: usize = 8;
     let null = ptr::null_mut::<libc::c_void>();
-    // SAFETY: changes nothing: the first argument is refused, after the second was read.
+    // SAFETY: changes nothing, because the kernel refuses the first argument after it has read the second.
     let refused =
         unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NONSENSE, page, null, MASK_BYTES) };
     refused == -1 && errno() == libc::EINVAL
@@ -148,7 +151,7 @@ pub fn is_page_readable(page: u64) -> bool {
 pub mod tests {
     use super::*;
 
-    /// Three pages, of which the middle one can't be read.
+    /// Maps three pages, the middle one of which cannot be read.
     pub fn holed() -> u64 {
         let (bytes, flags) = (3 * PAGE_BYTES as usize, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
         let protection = libc::PROT_READ | libc::PROT_WRITE;

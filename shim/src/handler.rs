@@ -1,10 +1,11 @@
-//! Handlers: what runs in place of a command while it is recorded, or while its state is followed.
+//! Handlers: the code that runs in place of a command while it is recorded, or while its state is tracked.
 //!
-//! Each command is a type of its name in `generated/handlers_*.rs`, defined by one of three macros:
+//! Each command is a type with the command's name in `generated/handlers_*.rs`, defined by one of three macros:
 //!
-//! - [`plain!`]: a record before the driver's function, and maybe one after it;
-//! - [`followed!`]: the same, and the command changes state that is followed;
-//! - [`hooked!`]: the same, and hand-written code of [`crate::hooks`] runs, whether or not a capture does.
+//! - [`plain!`]: writes a record before it calls the driver's function, and for some commands one afterwards;
+//! - [`followed!`]: does the same, for a command that changes state;
+//! - [`hooked!`]: does the same, runs hand-written code from [`crate::hooks`], and is in place even while nothing is
+//!   captured.
 //!
 //! All three begin alike:
 //!
@@ -13,34 +14,34 @@
 //!     state gl [tracked enter]; enter EFFECT, []; finish }
 //! ```
 //!
-//! `enter FLAGS` is the record before the driver's function, with the arguments as its fixed part;
-//! `enter FLAGS, [reads]` also has the memory that the command reads, with what `state … enter` names of it.
+//! `enter FLAGS` is the record before the driver's function, with the arguments as its fixed part. `enter FLAGS,
+//! [reads]` adds the memory that the command reads, and the ranges that `state … enter` names.
 //!
-//! What follows says how the command ends:
+//! The last clause says how the command ends:
 //!
-//! - `finish`: there is nothing to tell;
-//! - `result FLAGS`: the leave record has the result alone;
-//! - `leave FLAGS, [writes]`: the leave record has the result, memory that the command wrote, and what
-//!   `state … leave` names of it.
+//! - `finish`: without a leave record;
+//! - `result FLAGS`: with a leave record that holds the result alone;
+//! - `leave FLAGS, [writes]`: with a leave record that holds the result, the memory that the command wrote, and the
+//!   ranges that `state … leave` names.
 //!
-//! Behind a result's type, `as name` gives expressions in these clauses a name for the result.
+//! `as name` after the type of the result names the result for expressions in these clauses.
 
 use core::ffi::c_void;
 
 use crate::call::Entering;
 use crate::scalar::Scalar;
 
-/// An argument of a command.
+/// The two forms in which the shim uses an argument.
 pub trait Argument {
-    /// What is in the enter record's fixed part.
+    /// The form that the enter record's fixed part holds.
     type Recorded: Scalar;
-    /// What `gapii_state` takes.
+    /// The form that functions of `gapii_state` take.
     type Followed;
 
-    /// Returns what the record has for it.
+    /// Returns the value for the record.
     fn recorded(&self) -> Self::Recorded;
 
-    /// Returns what the state's code gets for it.
+    /// Returns the value for the state.
     fn followed(&self) -> Self::Followed;
 }
 
@@ -95,8 +96,8 @@ impl<T> Argument for *mut T {
     }
 }
 
-/// A C structure that is passed by value. The record's place for it holds null, as the copy's address means
-/// nothing, and the structure is among what the command reads.
+/// A C structure that is passed by value. The record holds null in its place, because the copy's address means
+/// nothing, and has the structure's bytes among the memory that the command reads.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct ByValue<T>(T);
@@ -124,19 +125,19 @@ impl<T> Argument for ByValue<T> {
     }
 }
 
-/// The fixed part of a command's enter record: the arguments in order, each aligned to its size.
+/// The fixed part of a command's enter record: the arguments in order, each aligned to its own size.
 #[derive(Clone, Copy)]
 pub struct Fixed {
-    /// Up to the end of the last argument.
+    /// Bytes up to the end of the last argument.
     pub bytes: u32,
-    /// By word: it has one argument, of fewer than 8 bytes.
+    /// One bit per word: the word has one argument, of fewer than 8 bytes.
     single: u32,
-    /// By word: it has several arguments, and bytes that belong to none.
+    /// One bit per word: the word has several arguments, and bytes that belong to none.
     gaps: u32,
 }
 
 impl Fixed {
-    /// Lays out arguments of so many bytes each.
+    /// Lays out arguments of these sizes in bytes.
     pub const fn of(sizes: &[usize]) -> Self {
         let mut arguments = [0u8; 32];
         let mut filled = [0; 32];
@@ -162,38 +163,38 @@ impl Fixed {
         fixed
     }
 
-    /// Bytes of the words that it takes.
+    /// Returns the size in bytes, rounded up to whole words.
     #[inline(always)]
     pub const fn padded_bytes(self) -> usize {
         (self.bytes as usize).next_multiple_of(8)
     }
 
-    /// Begins to write it into `record`.
+    /// Begins to write the fixed part into `record`.
     #[inline(always)]
     pub fn fill(self, record: &Entering) -> Filling<'_> {
         Filling { fixed: self, record, end: 0 }
     }
 }
 
-/// A fixed part that is being written. Folds to the stores alone: all else is known at compile time.
+/// A fixed part that is being written. It compiles to the stores alone, because the rest is known at compile time.
 pub struct Filling<'a> {
     fixed: Fixed,
     record: &'a Entering,
-    /// Offset behind the last argument, in bytes.
+    /// Offset of the end of the last argument, in bytes.
     end: usize,
 }
 
 impl Filling<'_> {
-    /// Writes the next argument. No byte of the fixed part keeps what an older record has left there.
+    /// Writes the next argument. No byte of the fixed part keeps the content of an older record.
     ///
     /// # Safety
-    /// It is of the size that [`Fixed::of`] was given at this place, and the record has room for the fixed part.
+    /// The value has the size that [`Fixed::of`] was given at this place, and the record has room for the fixed part.
     #[inline(always)]
     pub unsafe fn put<T: Scalar>(&mut self, value: T) {
         let offset = self.end.next_multiple_of(size_of::<T>());
         let has = |words: u32| words & (1 << (offset / 8)) != 0;
         if has(self.fixed.single) {
-            // SAFETY: the caller's duty; an argument that is alone is the first in its word.
+            // SAFETY: the caller's duty; an argument that is alone in a word is at its beginning.
             unsafe { self.record.put_word(offset, value) };
         } else {
             if offset.is_multiple_of(8) && has(self.fixed.gaps) {
@@ -207,7 +208,7 @@ impl Filling<'_> {
     }
 }
 
-/// A command that changes nothing that is followed.
+/// Defines a command that changes no state.
 macro_rules! plain {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
      enter $flags:expr $(, [$($read:expr),*])?; $($end:tt)*) => {
@@ -234,16 +235,16 @@ macro_rules! plain {
 }
 pub(crate) use plain;
 
-/// A command that changes state that is followed: `state API [PARTS]`, where API is `gl` or `process` (EGL and Level
-/// Zero, of which no context need be current), and PARTS are some of
+/// Defines a command that changes state: `state API [PARTS]`. API is `gl`, or `process` for EGL and Level Zero, which
+/// need no current context. PARTS are some of
 ///
-/// - `tracked`: the state is followed though no capture runs, by the tracker that stands here, too;
+/// - `tracked`: the state is tracked even while no capture runs, by the tracker that is defined here as well;
 /// - `enter`: the state changes before the driver's function;
-/// - `leave`: it changes after it.
+/// - `leave`: the state changes after the driver's function.
 ///
-/// `when CONDITION` behind that: otherwise nothing changes.
+/// `when CONDITION` after the parts: if the condition does not hold, the state does not change.
 ///
-/// State is followed whether or not there is room for the records.
+/// Tracked state changes whether or not there is room for the records.
 macro_rules! followed {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
      state $api:ident $parts:tt $(when $condition:expr)?;
@@ -336,11 +337,11 @@ macro_rules! followed {
 }
 pub(crate) use followed;
 
-/// A command with a function of its name in [`crate::hooks`], which runs behind the driver's function and makes the
-/// result. `before FUNCTION`: that one runs before the enter record. `state [PARTS]` is as in [`followed!`], of the
-/// process.
+/// Defines a command with a function of its name in [`crate::hooks`]. That function runs after the driver's and
+/// returns the result. `before FUNCTION`: this function runs before the enter record is written. `state [PARTS]` is
+/// as in [`followed!`], with the API `process`.
 ///
-/// The handler is in place whether or not a capture runs, so that hook and state need no tracker.
+/// The handler is in place whether or not a capture runs, so that neither the hook nor the state needs a tracker.
 macro_rules! hooked {
     ($id:ident: $name:ident($($arg:ident: $ty:ty),*) $(-> $result:ty $(as $returned:ident)?)?;
      $(before $before:path;)?
@@ -390,8 +391,8 @@ macro_rules! hooked {
 }
 pub(crate) use hooked;
 
-/// A closure that reads the driver's function where it is called: a handler that kept it would have one register
-/// more to save.
+/// Returns a closure that reads the driver's function at the call. A handler that read it earlier would have to save
+/// one register more.
 macro_rules! driver_of {
     ($id:ident($($ty:ty),*) $(-> $result:ty)?) => {
         || -> unsafe extern "C" fn($($ty),*) $(-> $result)? { $crate::driver::driver!($id) }
@@ -399,7 +400,7 @@ macro_rules! driver_of {
 }
 pub(crate) use driver_of;
 
-/// Reserves, writes and publishes the enter record; an `Option<InFlight>`.
+/// Reserves, writes and publishes the enter record. Gives an `Option<InFlight>`.
 macro_rules! enter {
     ($call:ident, $flags:expr, ($($arg:ident: $ty:ty),*)) => {{
         const FIXED: Fixed = Fixed::of(&[$(size_of::<<$ty as Argument>::Recorded>()),*]);
@@ -423,7 +424,7 @@ macro_rules! enter {
 }
 pub(crate) use enter;
 
-/// Says that the driver has returned, where something is looked at before the command ends.
+/// Notes that the driver has returned, if more is looked at before the command ends.
 macro_rules! returned {
     ($call:ident, $parts:tt leave $($end:tt)*) => { $call.returned() };
     ($call:ident, $parts:tt $($end:tt)*) => { $crate::handler::if_leave!($parts { $call.returned() }) };
@@ -443,7 +444,7 @@ macro_rules! end {
 }
 pub(crate) use end;
 
-/// Whether the state's code does anything.
+/// Whether the state changes.
 macro_rules! condition {
     () => {
         true
@@ -454,7 +455,7 @@ macro_rules! condition {
 }
 pub(crate) use condition;
 
-/// Has a function run before a hooked command is recorded.
+/// Runs a function before a hooked command is recorded.
 macro_rules! before {
     ([] $($rest:tt)*) => {};
     ([$before:path] $call:ident ($($arg:ident),*)) => {
@@ -465,7 +466,7 @@ macro_rules! before {
 }
 pub(crate) use before;
 
-/// Has a part of the state's code run for a recorded command.
+/// Runs a part of a command's state change for a recorded command.
 macro_rules! touch {
     (gl, $call:ident, $act:expr) => {
         tracking::touch(&mut $call, $act)
@@ -486,21 +487,21 @@ macro_rules! begin_tracker {
 }
 pub(crate) use begin_tracker;
 
-/// The code, if `tracked` is among the parts.
+/// Gives the code if `tracked` is among the parts.
 macro_rules! if_tracked {
     ([tracked $($part:ident)*] { $($code:tt)* }) => { $($code)* };
     ($parts:tt { $($code:tt)* }) => {};
 }
 pub(crate) use if_tracked;
 
-/// The code, if `enter` is among the parts.
+/// Gives the code if `enter` is among the parts.
 macro_rules! if_enter {
     ([$(tracked)? enter $(leave)?] { $($code:tt)* }) => { $($code)* };
     ($parts:tt { $($code:tt)* }) => {};
 }
 pub(crate) use if_enter;
 
-/// The code, if `leave` is among the parts.
+/// Gives the code if `leave` is among the parts.
 macro_rules! if_leave {
     ([$(tracked)? $(enter)? leave] { $($code:tt)* }) => { $($code)* };
     ($parts:tt { $($code:tt)* }) => {};

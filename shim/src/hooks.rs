@@ -1,6 +1,7 @@
-//! What the shim does at the few commands that it watches whether or not a capture runs: here those of EGL.
+//! Hooks of EGL commands that the shim watches at all times, whether or not a capture runs.
 //!
-//! The generated handlers call [`enter`] first and the function named like the command last.
+//! A generated handler calls [`enter`] first. After the driver has returned, it calls the function here that has the
+//! command's name.
 
 mod level_zero;
 
@@ -32,14 +33,15 @@ type Handle = *mut c_void;
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 const EGL_CONTEXT_CLIENT_VERSION: i32 = constants::EGL_CONTEXT_CLIENT_VERSION as i32;
 
-/// A hooked command on its way through the shim; while it lives, hooked commands of this thread
-/// that come from inside go straight on.
+/// A hooked command of this thread that is running. While the scope lives, hooked commands that are called from
+/// inside this command (by the driver or by a callback) go straight to the driver.
 pub struct Scope {
-    /// The thread's place, for commands of EGL: they change what threads share.
+    /// The thread's seat, if the command is an EGL command: EGL commands change what threads share. The seat reads
+    /// "at work" while the command runs.
     seat: Option<&'static Seat>,
 }
 
-/// A command of EGL. `None`: it comes from inside another.
+/// Begins a hooked EGL command. `None` if the command is called from inside another command of this thread.
 pub fn enter() -> Option<Scope> {
     let mut scope = enter_gl(this_thread())?;
     let seat = seats::this_seat().unwrap_or_else(|| {
@@ -51,7 +53,8 @@ pub fn enter() -> Option<Scope> {
     Some(scope)
 }
 
-/// A command of OpenGL ES, of the thread of these words. `None`: it comes from inside another.
+/// Begins a hooked command of OpenGL ES; `words` are the calling thread's. `None` if the command is called from
+/// inside another command of this thread.
 #[inline]
 pub fn enter_gl(words: &mut Words) -> Option<Scope> {
     if words.in_hook != 0 || words.in_slow_path != 0 || thread::is_inside(words) {
@@ -77,24 +80,25 @@ fn this_thread() -> &'static mut Words {
     unsafe { &mut *words() }
 }
 
-// Contexts: which API each is of.
+// Contexts: the API and client version of each.
 
-/// A context that the program made: its handle, and API and client version.
+/// A context that the program created: its handle, and its API and client version.
 struct Context {
     handle: AtomicU64,
-    /// API in the upper half, version in the lower.
+    /// API in the upper 32 bits, client version in the lower.
     kind: AtomicU64,
 }
 
-/// The newest contexts. A context that was pushed out counts as one of OpenGL ES.
+/// The 256 newest contexts. A context that newer ones have pushed out counts as an OpenGL ES context of client
+/// version 0.
 static CONTEXTS: [Context; 256] =
     [const { Context { handle: AtomicU64::new(0), kind: AtomicU64::new(0) } }; 256];
 static CONTEXTS_MADE: AtomicU64 = AtomicU64::new(0);
 
-/// Contexts made and not destroyed.
+/// Contexts that were created and not destroyed with `eglDestroyContext`.
 static CONTEXTS_ALIVE: AtomicU64 = AtomicU64::new(0);
 
-/// Says how many contexts the process has, where the daemon can see it.
+/// Writes the number of contexts of the process into the segment's header, where the daemon reads it.
 pub fn tell_contexts() {
     if let Some(connection) = process::connection() {
         let alive = CONTEXTS_ALIVE.load(Relaxed);
@@ -112,7 +116,7 @@ fn remember_context(handle: u64, api: u32, version: u32) {
     context.handle.store(handle, Relaxed);
 }
 
-/// API and client version of a context.
+/// Returns the API and client version of a context; (0, 0) for `EGL_NO_CONTEXT`.
 fn kind_of_context(handle: u64) -> (u32, u32) {
     if handle == 0 {
         return (0, 0);
@@ -124,7 +128,7 @@ fn kind_of_context(handle: u64) -> (u32, u32) {
         .map_or((OPENGL_ES_API, 0), |kind| ((kind >> 32) as u32, kind as u32))
 }
 
-/// The value of `EGL_CONTEXT_CLIENT_VERSION`, which is 1 unless the list says otherwise.
+/// Returns the value of `EGL_CONTEXT_CLIENT_VERSION` in an attribute list; 1, the default, if it is not in the list.
 ///
 /// # Safety
 /// `attributes` is null or ends with `EGL_NONE`.
@@ -155,7 +159,8 @@ unsafe fn client_version(mut attributes: *const i32) -> u32 {
 mod commands {
     use super::*;
 
-    /// The context that was current is released at enter.
+    /// Flags of the enter record. The command that makes no context current takes effect at its enter, because that
+    /// is where it releases the old context.
     pub fn eglMakeCurrent_enter_flags(
         _display: Handle,
         _draw: Handle,
@@ -165,7 +170,8 @@ mod commands {
         if context.is_null() { EFFECT | LEAVES } else { LEAVES }
     }
 
-    /// The context that becomes current is acquired at leave.
+    /// Flags of the leave record. The command that makes a context current takes effect at its leave, because that is
+    /// where it acquires the context.
     pub fn eglMakeCurrent_leave_flags(
         _display: Handle,
         _draw: Handle,
@@ -176,6 +182,7 @@ mod commands {
         if context.is_null() { 0 } else { EFFECT }
     }
 
+    /// Notes the thread's new current context, learns its limits and describes it to the daemon.
     pub fn eglMakeCurrent(
         _scope: &Scope,
         _display: Handle,
@@ -197,6 +204,7 @@ mod commands {
         result
     }
 
+    /// Notes that the thread has no current context and no bound API any more.
     pub fn eglReleaseThread(_scope: &Scope, result: u32) -> u32 {
         if result != 0 {
             let words = this_thread();
@@ -208,6 +216,7 @@ mod commands {
         result
     }
 
+    /// Notes the API that the thread's next contexts are created for.
     pub fn eglBindAPI(_scope: &Scope, api: u32, result: u32) -> u32 {
         if result != 0 {
             this_thread().bound_api = api;
@@ -216,6 +225,10 @@ mod commands {
         result
     }
 
+    /// Remembers the API and the client version of the new context.
+    ///
+    /// # Safety
+    /// `attributes` is null or ends with `EGL_NONE`.
     pub unsafe fn eglCreateContext(
         _scope: &Scope,
         _display: Handle,
@@ -240,6 +253,7 @@ mod commands {
         result
     }
 
+    /// Counts the context as destroyed.
     pub fn eglDestroyContext(
         _scope: &Scope,
         _display: Handle,
@@ -254,6 +268,7 @@ mod commands {
         result
     }
 
+    /// A safe point.
     pub fn eglInitialize(
         _scope: &Scope,
         _display: Handle,
@@ -265,23 +280,28 @@ mod commands {
         result
     }
 
+    /// A safe point.
     pub fn eglTerminate(_scope: &Scope, _display: Handle, result: u32) -> u32 {
         capture::safe_point(Moment::Command);
         result
     }
 
+    /// Reads the frame's pixels back before the swap, if this frame is to be observed.
     pub fn eglSwapBuffers_before(call: &mut Call, display: Handle, surface: Handle) {
         frames::observe(call.thread(), display, surface);
     }
 
+    /// Flags of the leave record; counts the frame.
     pub fn eglSwapBuffers_leave_flags(_display: Handle, _surface: Handle, result: u32) -> u16 {
         swap_flags(result)
     }
 
+    /// Ends the frame, at a safe point.
     pub fn eglSwapBuffers(_scope: &Scope, display: Handle, surface: Handle, result: u32) -> u32 {
         swapped(display, surface, result)
     }
 
+    /// Reads the frame's pixels back before the swap, if this frame is to be observed.
     pub fn eglSwapBuffersWithDamageEXT_before(
         call: &mut Call,
         display: Handle,
@@ -292,6 +312,7 @@ mod commands {
         frames::observe(call.thread(), display, surface);
     }
 
+    /// Flags of the leave record; counts the frame.
     pub fn eglSwapBuffersWithDamageEXT_leave_flags(
         _display: Handle,
         _surface: Handle,
@@ -302,6 +323,7 @@ mod commands {
         swap_flags(result)
     }
 
+    /// Ends the frame, at a safe point.
     pub fn eglSwapBuffersWithDamageEXT(
         _scope: &Scope,
         display: Handle,
@@ -317,7 +339,11 @@ mod commands {
     pub use eglSwapBuffersWithDamageEXT_before as eglSwapBuffersWithDamageKHR_before;
     pub use eglSwapBuffersWithDamageEXT_leave_flags as eglSwapBuffersWithDamageKHR_leave_flags;
 
-    /// Hands out our entry point where the driver has one of that name.
+    /// Returns the shim's entry point if the driver has a function of that name, and learns the driver's function.
+    /// Names unknown to the shim, and Level Zero's, get the driver's answer.
+    ///
+    /// # Safety
+    /// `name` is null or a NUL-terminated string.
     pub unsafe fn eglGetProcAddress(_scope: &Scope, name: *const c_char, result: Handle) -> Handle {
         if name.is_null() || result.is_null() {
             return result;
@@ -335,22 +361,22 @@ pub use commands::*;
 
 pub use level_zero::*;
 
-/// Flags of a swap's leave record; counts the frame.
+/// Returns the flags of a swap's leave record, and counts the frame.
 fn swap_flags(result: u32) -> u16 {
     if result == 0 || capture::counts_submits() { 0 } else { frame_flags() }
 }
 
-/// Flags of the leave record of a command that ended a frame; counts it.
+/// Returns the flags of the leave record of a command that ended a frame, and counts the frame.
 fn frame_flags() -> u16 {
     let (is_in_capture, is_last) = capture::count_frame();
     this_thread().last_frame = u32::from(is_last);
     if is_in_capture { FRAME_END } else { 0 }
 }
 
-/// Counts a frame that has ended in the process, and how long it took.
+/// Counts a frame that has ended, and notes the longest time between two ends of frames, in nanoseconds.
 fn count_frame(header: &SegmentHeader) {
     static LAST_NS: AtomicU64 = AtomicU64::new(0);
-    // Relaxed, all: numbers on their own.
+    // Relaxed: each number stands on its own.
     header.frames.fetch_add(1, Relaxed);
     let now_ns = process::clock_ns();
     let last_ns = LAST_NS.swap(now_ns, Relaxed);
@@ -368,7 +394,7 @@ fn swapped(display: Handle, surface: Handle, result: u32) -> u32 {
     result
 }
 
-/// A safe point behind a command that ends frames, whether or not it has ended one.
+/// Safe point after a command that can end a frame. `has_ended`: it ended one.
 fn frame_ended(has_ended: bool) {
     if has_ended && let Some(connection) = process::connection() {
         count_frame(connection.segment.header());
@@ -381,7 +407,7 @@ fn frame_ended(has_ended: bool) {
     });
 }
 
-/// Whether the process has ever had a context of EGL's.
+/// Whether the process has ever created an EGL context.
 fn has_graphics() -> bool {
     CONTEXTS_MADE.load(Relaxed) != 0
 }

@@ -1,12 +1,12 @@
-//! Which blobs this process has sent in the capture that runs, or for the daemon's store: from the hash that
-//! is quick to the name that a trace has them by.
+//! The blobs that this process has sent in the running capture, or for the daemon's store: a table from the quick
+//! hash to the name that the trace uses.
 //!
-//! A table without locks in memory that a forked child finds empty. An entry counts under the tag
-//! that it was made with; a tag is the number of the store that blobs go to and how often the table was
-//! full, and only rises. So forgetting is a new tag, and old entries are written over.
+//! The table has no locks, and a forked child finds it empty. An entry is valid under the tag with which it was made.
+//! A tag is made of the number of the store that blobs go to and of how often the table was full; it only rises. So a
+//! new tag empties the table, and old entries are overwritten.
 //!
-//! The table is used from its beginning: a segment gets entries when those before it are half full. So
-//! a process touches as much memory as its blobs need, however many captures it sees.
+//! The table is used from its beginning: a segment receives entries when the segments before it are half full. So a
+//! process touches only as much memory as its blobs need, no matter how many captures it sees.
 
 use core::ops::Range;
 use core::ptr::NonNull;
@@ -17,19 +17,19 @@ use gapii_edges::blob_table::{self, Entry};
 
 use crate::mapping;
 
-/// Entries of the table.
+/// Number of entries of the table.
 const ENTRIES: usize = 1 << 16;
-/// Entries in use at which the table counts as full: searches stay short.
+/// Number of used entries at which the table counts as full, which keeps searches short.
 const ENTRIES_USED_MAX: u64 = ENTRIES as u64 / 2;
-/// Entries of the first segment; each further one has as many as all before it.
+/// Entries of the first segment. Each further segment has as many entries as all segments before it.
 const FIRST_ENTRIES: usize = 1 << 10;
-/// Entries that a search looks at.
+/// The most entries that a search looks at in a segment.
 const PROBES: usize = 64;
-/// Bits of a tag that say how often the table was full.
+/// Bits of a tag that hold how often the table was full.
 const GENERATION_BITS: u32 = 28;
 const GENERATION_MASK: u64 = (1 << GENERATION_BITS) - 1;
 
-/// Name of a blob: the 16 bytes that a trace has, as two words of theirs.
+/// Name of a blob: the 16 bytes that stand in a trace, as two words.
 pub type Name = [u64; 2];
 
 /// The blobs that a process has sent.
@@ -39,47 +39,49 @@ pub struct Known {
 }
 
 #[repr(C)]
+/// The table, in a mapping of its own.
 struct Table {
     /// How often the table was full.
     generation: CachePadded<AtomicU64>,
-    /// The tag that `used` counts entries of.
+    /// The tag whose entries `used` counts.
     used_tag: CachePadded<AtomicU64>,
     used: CachePadded<AtomicU64>,
     entries: [Entry; ENTRIES],
 }
 
 impl Known {
-    /// An empty table.
+    /// Maps an empty table.
     pub fn map() -> Option<Known> {
         let table = mapping::map(size_of::<Table>())?.cast();
         Some(Known { table, seed: random_word() })
     }
 
-    /// What quick hashes start from: nobody outside knows it, so nobody makes two blobs look alike.
+    /// Returns the seed of quick hashes. No other process knows it, so nobody can construct two blobs with the same
+    /// quick hash.
     pub fn seed(&self) -> u64 {
         self.seed
     }
 
-    /// What entries are made and found under now. Taken before a blob's first byte is sent.
+    /// Returns the tag under which entries are made and found now. To be called before a blob's first byte is sent.
     pub fn tag(&self, store: u64) -> u64 {
-        // Relaxed: a late look makes an entry that nobody finds.
+        // Relaxed: a late value makes an entry that no thread finds.
         let generation = self.table().generation.load(Relaxed) & GENERATION_MASK;
         store << GENERATION_BITS | generation.wrapping_add(1)
     }
 
-    /// The name of the blob whose quick hash is `key`, if it was sent under `tag`.
+    /// Returns the name of the blob whose quick hash is `key`, if the blob was sent under `tag`.
     pub fn find(&self, tag: u64, key: u128) -> Option<Name> {
         let find = |segment| blob_table::find(self.probe(segment, key), tag, words(key));
-        // The last segment has most of them.
+        // The last segment has most entries, so it is searched first.
         (0..=self.segment(tag)).rev().find_map(find)
     }
 
-    /// Whether nothing was noted under the tag.
+    /// Whether the table has no entry under the tag.
     pub fn is_empty(&self, tag: u64) -> bool {
         self.used(tag) == 0
     }
 
-    /// Whether the next blob but one makes it forget all.
+    /// Whether the table forgets everything with its next entry.
     pub fn is_full(&self, tag: u64) -> bool {
         self.used(tag) + 1 >= ENTRIES_USED_MAX
     }
@@ -91,10 +93,10 @@ impl Known {
         }
     }
 
-    /// Counts a new entry, and forgets all when there are too many.
+    /// Counts a new entry. Makes the table forget everything once half of its entries are used.
     fn count(&self, tag: u64) {
         let table = self.table();
-        // Relaxed, all of it: a count that is a few off makes the table full a little sooner or later.
+        // Relaxed, throughout: if the count is a few off, the table is full a little sooner or later.
         let counted = table.used_tag.load(Relaxed);
         if counted != tag && table.used_tag.compare_exchange(counted, tag, Relaxed, Relaxed).is_ok()
         {
@@ -105,22 +107,22 @@ impl Known {
         }
     }
 
-    /// The segment that new entries go to.
+    /// Returns the segment that new entries go to.
     fn segment(&self, tag: u64) -> u32 {
         segment_of(self.used(tag))
     }
 
-    /// Entries of the tag, if it is the newest.
+    /// Returns the number of entries under the tag; 0 if the tag is not the newest.
     fn used(&self, tag: u64) -> u64 {
         let table = self.table();
-        // Relaxed: who finds too small a number sends a blob twice.
+        // Relaxed: a thread that reads too small a number sends a blob twice.
         match table.used_tag.load(Relaxed) == tag {
             true => table.used.load(Relaxed),
             false => 0,
         }
     }
 
-    /// The entries of a segment where a key may be.
+    /// Returns the entries of a segment where a key may be.
     fn probe(&self, segment: u32, key: u128) -> impl Iterator<Item = &Entry> {
         let segment = entries_of(segment);
         let start = key as usize;
@@ -129,8 +131,8 @@ impl Known {
     }
 
     fn table(&self) -> &Table {
-        // SAFETY: mapped for as long as the process lives, zeros at first, which is a valid table;
-        // all of it is atomics.
+        // SAFETY: mapped for the life of the process. It starts as zeros, which is a valid table, and holds only
+        // atomics.
         unsafe { self.table.as_ref() }
     }
 }
@@ -143,7 +145,7 @@ impl Drop for Known {
     }
 }
 
-/// The segment that the next entry goes to when so many are in use.
+/// Returns the segment that the next entry goes to when `used` entries are in use.
 fn segment_of(used: u64) -> u32 {
     let first_is_full = FIRST_ENTRIES as u64 / 2;
     let last = (ENTRIES / FIRST_ENTRIES).ilog2();
@@ -160,14 +162,14 @@ fn words(key: u128) -> [u64; 2] {
     [key as u64, (key >> 64) as u64]
 }
 
-/// A number that nobody guesses.
+/// Returns a number that cannot be guessed.
 fn random_word() -> u64 {
     let mut word = [0_u8; 8];
     // SAFETY: writes eight bytes of a local.
     let read =
         unsafe { libc::getrandom(word.as_mut_ptr().cast(), word.len(), libc::GRND_NONBLOCK) };
     if read != word.len() as isize {
-        // Early in a system's life, or in a sandbox: as far from a guess as an address is.
+        // Early after boot, or in a sandbox: the next best is an address mixed with the time.
         return (&raw const word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
             ^ crate::process::clock_ns();
     }
@@ -179,7 +181,7 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    /// A key whose place in the table is far from its neighbours'.
+    /// Returns a key that lies far from its neighbours' places in the table.
     fn key(number: u64) -> u128 {
         u128::from(number.wrapping_mul(0x9E37_79B9_7F4A_7C15)) << 32 | u128::from(number)
     }
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!((known.find(first, key(6)), known.find(second, key(5))), (None, None));
         known.learn(second, key(5), [60, 61]);
         assert_eq!((known.find(second, key(5)), known.find(first, key(5))), (Some([60, 61]), None));
-        // Whoever is late writes nothing over.
+        // A late thread must not overwrite a newer entry.
         known.learn(first, key(5), [70, 71]);
         assert_eq!(known.find(second, key(5)), Some([60, 61]));
     }

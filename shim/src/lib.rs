@@ -1,11 +1,12 @@
-//! libgapii: stands in for EGL, OpenGL ES and Level Zero inside somebody else's process.
+//! libgapii: stands in for EGL, OpenGL ES and Level Zero inside the application's process.
 //!
-//! A guest. On the call path it allocates nothing, takes no lock, makes no system call (but for a
-//! full ring and for memory that may not be readable) and prints nothing; when anything of its own fails, the driver is still called.
+//! The shim is a guest there. On the call path it allocates nothing, takes no lock and prints nothing. It makes no
+//! system call there, except to wait for room in a full ring and to read memory that may be unreadable. If anything
+//! inside the shim fails, the driver is still called.
 //!
-//! Life of a command: [`entry`] (what the program calls) → [`table`] (where that leads by now) →
-//! generated handler → [`call`] (the record) → the driver. While a [tracer](tracer_api) has callbacks for it,
-//! a [`traced`] call comes between the table and all else.
+//! Life of a command: [`entry`] (the symbol that the program calls) → [`table`] (the code that the entry point leads
+//! to at present) → generated handler → [`call`] (writes the record) → the driver. While a [tracer](tracer_api) has
+//! callbacks for the command, a [`traced`] call comes right after the table.
 
 mod arena;
 mod blobs;

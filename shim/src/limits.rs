@@ -1,7 +1,7 @@
-//! What a context's driver offers: asked once, when the context first becomes current.
+//! Limits of a context's driver. The shim asks for them once, when the context first becomes current.
 //!
-//! Asks nothing that the context's version might not know: an error that the shim makes is one that
-//! the program would see.
+//! It asks for nothing that the context's version may not know: an error that the shim causes is an error that the
+//! program sees.
 
 use core::ffi::{CStr, c_char};
 
@@ -18,7 +18,7 @@ use crate::generated::ids;
 use crate::table;
 use crate::tracking;
 
-/// Asks for the limits of this thread's context if nobody has yet.
+/// Asks the driver for the limits of this thread's context, unless they are known.
 ///
 /// # Safety
 /// In a hooked command of this thread, with the context current.
@@ -39,7 +39,7 @@ pub unsafe fn learn() {
     ask_numbers(context, &driver, &extensions);
 }
 
-/// Payload of the record that tells them to those who follow the trace.
+/// Returns the payload of the LIMITS record, from which readers of the trace learn the limits.
 pub fn payload(context: &Context) -> Vec<u8> {
     let limits = &context.limits;
     let framebuffer = &limits.default_framebuffer;
@@ -88,8 +88,8 @@ fn ask_numbers(context: &mut Context, driver: &Driver, extensions: &str) {
     limits.default_framebuffer = ask_framebuffer(driver);
 }
 
-/// A context begins with the framebuffer of its surfaces bound, or with an incomplete one; every
-/// version of OpenGL ES answers these of both.
+/// Asks for the size and bits of the default framebuffer. A fresh context has the framebuffer of its surfaces bound,
+/// or an incomplete one; every version of OpenGL ES answers these queries for both.
 fn ask_framebuffer(driver: &Driver) -> DefaultFramebuffer {
     let [_, _, width, height] = driver.numbers(GL_VIEWPORT);
     DefaultFramebuffer {
@@ -135,7 +135,7 @@ impl Driver {
         if text.is_null() {
             return None;
         }
-        // SAFETY: the driver gives zero-terminated text that stays.
+        // SAFETY: the driver returns a NUL-terminated string that stays valid.
         Some(unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned())
     }
 
@@ -144,16 +144,16 @@ impl Driver {
         number
     }
 
-    /// The numbers of a name that has `N`.
+    /// Returns the `N` values of a state variable.
     fn numbers<const N: usize>(&self, name: u32) -> [i32; N] {
         let mut numbers = [0; N];
-        // SAFETY: a context is current, and the name is of as many numbers.
+        // SAFETY: a context is current, and the variable has `N` values.
         unsafe { (self.integer)(name, numbers.as_mut_ptr()) };
         numbers
     }
 }
 
-/// Major and minor version of `OpenGL ES 3.2 …` and `OpenGL ES-CM 1.1 …`.
+/// Returns the major and minor version in strings like `OpenGL ES 3.2 …` and `OpenGL ES-CM 1.1 …`.
 pub fn parse_version(text: &str) -> Option<(u8, u8)> {
     let number = text.strip_prefix("OpenGL ES")?.split(' ').nth(1)?;
     let (major, minor) = number.split_once('.')?;

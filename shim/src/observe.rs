@@ -1,7 +1,7 @@
-//! Observations: the memory a command reads or writes, as found in its arguments.
+//! Observations: the memory that a command reads or writes, found through its arguments.
 //!
-//! Computes extents and copies; never decides whether a command is recorded. Believes of no pointer
-//! that it leads to memory: the driver may refuse the command before it reads any.
+//! This file computes extents and copies. It never decides whether a command is recorded. It assumes of no pointer
+//! that it points to memory, because the driver may reject the command before it reads any.
 
 use core::ptr;
 
@@ -16,30 +16,30 @@ use crate::pages;
 
 /// The attribute that ends an EGL attribute list.
 const EGL_NONE: isize = gapii_commands::constants::EGL_NONE as isize;
-/// Longest attribute list that is read, in attributes.
+/// The most attributes of a list that are read.
 const ATTRIBUTES_MAX: usize = 256;
-/// Most that is kept of memory that is not all there, in bytes: more than any driver has of uniforms.
+/// The most bytes that are kept of memory of which only a part is readable: more than any driver has for uniforms.
 const CUT_BYTES_MAX: u64 = 64 << 10;
 
 /// A range of the program's memory, or an array of its strings.
 #[derive(Clone, Copy)]
 pub struct Observation {
     address: *const u8,
-    /// Bytes the observation takes in the record.
+    /// Bytes that the observation takes in the record.
     size: u64,
     strings: Option<Strings>,
     kept: Kept,
 }
 
-/// `glShaderSource`'s way of passing text.
+/// An array of strings as `glShaderSource` takes it.
 #[derive(Clone, Copy)]
 struct Strings {
     count: usize,
-    /// Null, or one length a string; a negative one says that the string ends with a zero byte.
+    /// Null, or one length per string. A negative length means that the string is NUL-terminated.
     lengths: *const i32,
 }
 
-/// Nothing to see: a null pointer, or an extent that the arguments don't tell.
+/// No observation: a null pointer, or an extent that the arguments do not determine.
 #[inline(always)]
 pub fn none() -> Observation {
     of_memory(ptr::null(), 0)
@@ -50,7 +50,7 @@ fn of_memory(address: *const u8, size: u64) -> Observation {
     Observation { address, size, strings: None, kept: Kept::Inline }
 }
 
-/// `elements` times `element_bytes` bytes; nothing if the pointer is null or the count not positive.
+/// `elements` times `element_bytes` bytes. No observation if the pointer is null or `elements` is not positive.
 #[inline(always)]
 pub fn array<T>(address: *const T, elements: i64, element_bytes: usize) -> Observation {
     if address.is_null() || elements <= 0 {
@@ -62,12 +62,12 @@ pub fn array<T>(address: *const T, elements: i64, element_bytes: usize) -> Obser
     }
 }
 
-/// A string that ends with a zero byte, without that byte.
+/// A NUL-terminated string, without the NUL.
 pub fn c_string<T>(text: *const T) -> Observation {
     of_text(text.cast(), u64::MAX)
 }
 
-/// The text a driver wrote into a buffer of `capacity_bytes`, up to its zero byte.
+/// The string that a driver wrote into a buffer of `capacity_bytes`, up to its NUL.
 pub fn c_string_bounded<T>(text: *const T, capacity_bytes: i64) -> Observation {
     match u64::try_from(capacity_bytes) {
         Ok(most) if most > 0 => of_text(text.cast(), most),
@@ -85,20 +85,20 @@ fn of_text(text: *const u8, most: u64) -> Observation {
     }
 }
 
-/// Memory that is not there, as far as anybody looked.
+/// Memory that turned out to be unreadable; `size` is how far it was looked at.
 fn unreadable(address: *const u8, size: u64) -> Observation {
     Observation { kept: Kept::Unrecorded, ..of_memory(address, size) }
 }
 
-/// The `i`th element of an array of the program's, if it is readable.
+/// Returns the `i`th element of one of the program's arrays, if it is readable.
 fn element<T: Copy>(array: *const T, i: usize) -> Option<T> {
     let at = array.wrapping_add(i);
     let readable = pages::are_readable(at as u64, size_of::<T>() as u64);
-    // SAFETY: readable; a program may have it where it likes.
+    // SAFETY: readable; the read is unaligned because the program may have put the array anywhere.
     readable.then(|| unsafe { at.read_unaligned() })
 }
 
-/// An array of `count` strings with optional lengths.
+/// An array of `count` strings; `lengths` may be null.
 pub fn strings<T>(count: i64, strings: *const *const T, lengths: *const i32) -> Observation {
     if strings.is_null() || count <= 0 {
         return none();
@@ -117,17 +117,17 @@ pub fn strings<T>(count: i64, strings: *const *const T, lengths: *const i32) -> 
     Observation { strings: Some(list), ..of_memory(strings.cast(), size) }
 }
 
-/// A list of 32-bit attribute and value pairs with its closing `EGL_NONE`.
+/// A list of 32-bit attributes and values with the `EGL_NONE` that ends it.
 pub fn attributes_i32(list: *const i32) -> Observation {
     attributes(list, |attribute| attribute as isize)
 }
 
-/// A list of pointer-sized attribute and value pairs with its closing `EGL_NONE`.
+/// A list of pointer-sized attributes and values with the `EGL_NONE` that ends it.
 pub fn attributes_isize(list: *const isize) -> Observation {
     attributes(list, |attribute| attribute)
 }
 
-/// `*count` elements, where a driver wrote the count; nothing when `count` is null.
+/// `*count` elements, `capacity` at most, where the driver wrote the count. No observation if `count` is null.
 pub fn counted_array<T>(
     address: *const T,
     count: *const i32,
@@ -157,7 +157,7 @@ fn attributes<T: Copy>(list: *const T, attribute: impl Fn(T) -> isize) -> Observ
 }
 
 impl Strings {
-    /// Address and length of string `i`. `None`: it is not there.
+    /// Returns the address and length of string `i`. `None` if it is not readable.
     fn look(self, strings: *const *const u8, i: usize) -> Option<(*const u8, u32)> {
         let text = element(strings, i)?;
         if text.is_null() {
@@ -166,26 +166,26 @@ impl Strings {
         let len = if self.lengths.is_null() { -1 } else { element(self.lengths, i)? };
         match u32::try_from(len) {
             Ok(len) => Some((text, len)),
-            // Without a length the string ends with a zero byte.
+            // Without a length the string is NUL-terminated.
             Err(_) => Some((text, pages::text_len(text as u64, u64::from(u32::MAX)).ok()? as u32)),
         }
     }
 }
 
 impl Observation {
-    /// Whether it goes into its record as it is.
+    /// Whether the observation is small enough to be copied into its record.
     #[inline(always)]
     pub fn is_small(&self, blob_min_bytes: u64) -> bool {
         self.size < blob_min_bytes
     }
 
-    /// Whether its memory is known to be readable.
+    /// Whether its memory is remembered as readable.
     #[inline(always)]
     pub fn is_known(&self) -> bool {
         self.strings.is_some() || pages::are_known(self.address as u64, self.size)
     }
 
-    /// Whether it can be copied as it is: for a blob that shows when it is.
+    /// Whether the memory can be copied. For a blob this is true, because copying reports it.
     pub fn is_readable(&self, blob_min_bytes: u64) -> bool {
         self.kept != Kept::Unrecorded
             && (self.strings.is_some()
@@ -193,12 +193,14 @@ impl Observation {
                 || pages::are_readable(self.address as u64, self.size))
     }
 
+    /// Whether the observation's bytes are missing from the record.
     pub fn is_unrecorded(&self) -> bool {
         self.kept == Kept::Unrecorded
     }
 
-    /// Leaves of memory that is not all there what is: a program may say more than it has, and the
-    /// driver take less than the program says. False: nothing is, or they are texts.
+    /// Cuts an observation of partly readable memory to the readable part. Programs may state a larger size than they
+    /// have, and drivers may read less than the program states. False if no byte is readable, or if the observation
+    /// is an array of strings.
     pub fn cut_to_readable(&mut self) -> bool {
         let len = pages::readable_len(self.address as u64, self.size.min(CUT_BYTES_MAX));
         let is_some = self.strings.is_none() && len > 0;
@@ -208,12 +210,13 @@ impl Observation {
         is_some
     }
 
-    /// Says how it is kept, before its record is reserved.
+    /// Sets how the observation is kept, before its record is reserved.
     pub fn set_kept(&mut self, kept: Kept) {
         self.kept = kept;
     }
 
-    /// Bytes taken in a record: the word, and the bytes padded to 8 or the name of the blob.
+    /// Returns the bytes that the observation takes in a record: its word, and then its bytes padded to 8, or the
+    /// blob's name.
     #[inline(always)]
     pub fn span(&self) -> u64 {
         8 + match self.kept {
@@ -223,10 +226,10 @@ impl Observation {
         }
     }
 
-    /// Writes word and bytes at `out` and returns the end.
+    /// Writes word and bytes to `out` and returns the end.
     ///
     /// # Safety
-    /// `out` is 8-aligned with [`Observation::span`] writable bytes.
+    /// `out` is aligned to 8 bytes and has [`Observation::span`] writable bytes.
     #[inline]
     pub unsafe fn write(&self, out: *mut u8) -> *mut u8 {
         let kind = match self.kept {
@@ -240,7 +243,7 @@ impl Observation {
         let bytes = unsafe { out.add(8) };
         match self.kept {
             Kept::Inline if self.size > 0 => {
-                // SAFETY: the span ends with a whole word, of which the bytes may leave a part.
+                // SAFETY: the span ends with a whole word, part of which the bytes may leave unwritten.
                 let last = unsafe { bytes.add((self.size as usize - 1) & !7) };
                 // SAFETY: as above.
                 unsafe { last.cast::<u64>().write(0) };
@@ -258,10 +261,10 @@ impl Observation {
     /// Copies bytes `from..from + len` of the observation to `out`.
     ///
     /// # Safety
-    /// The range lies inside the size and is readable; `out` has `len` writable bytes.
+    /// `from + len` does not exceed the size, and the memory is readable. `out` has `len` writable bytes.
     unsafe fn copy_directly(&self, from: u64, len: u64, out: *mut u8) {
         let Some(strings) = self.strings else {
-            // SAFETY: the range lies inside the program's memory.
+            // SAFETY: the caller states that the range is inside the observation.
             let source = unsafe { self.address.add(from as usize) };
             // SAFETY: both ranges are `len` bytes.
             unsafe { guarded::copy(source, out, len as usize) };
@@ -269,7 +272,7 @@ impl Observation {
         };
         let mut out = Window { skip: from, left: len, out };
         for i in 0..strings.count {
-            // Looked at when the observation was made; another thread may have changed it since.
+            // The strings were looked at when the observation was made; another thread may have changed them since.
             let Some((text, len)) = strings.look(self.address.cast(), i) else { break };
             let len = if pages::are_readable(text as u64, u64::from(len)) { len } else { 0 };
             // SAFETY: four bytes of a local.
@@ -277,8 +280,8 @@ impl Observation {
             // SAFETY: the string has `len` bytes.
             unsafe { out.put(text, u64::from(len)) };
         }
-        // Texts that another thread has made shorter meanwhile.
-        // SAFETY: what is left of `out`.
+        // Another thread may have made the strings shorter meanwhile.
+        // SAFETY: `left` bytes remain in `out`.
         unsafe { out.out.write_bytes(0, out.left as usize) };
     }
 }
@@ -293,13 +296,13 @@ impl Source for Observation {
             // SAFETY: the caller has the bytes at `out`.
             return unsafe { guarded::read(self.address as u64 + from, out, len as usize) };
         }
-        // SAFETY: texts are looked at while they are copied.
+        // SAFETY: strings are looked at again while they are copied.
         unsafe { self.copy_directly(from, len, out) };
         true
     }
 }
 
-/// Takes a sequence of pieces and keeps the part of it that was asked for.
+/// Copies the part of a sequence of pieces that was asked for.
 struct Window {
     skip: u64,
     left: u64,
@@ -342,7 +345,7 @@ mod tests {
         check(0, 1, None);
     }
 
-    /// What an observation's bytes are, copied in pieces of every size.
+    /// Checks the bytes of an observation, copied in pieces of every size.
     fn check(seen: Observation, expected: &[u8]) {
         assert_eq!(seen.size(), expected.len() as u64);
         for piece in 1..=expected.len().max(1) {

@@ -1,8 +1,8 @@
-//! A process whose daemon has gone in mid-capture: it records on into its rings, looks for another daemon on the
-//! same socket, and hands it what it shared with the one that is gone.
+//! A process whose daemon has died in the middle of a capture. It keeps recording into its rings, looks for another
+//! daemon on the same socket, and hands it the memory that it shared with the dead one.
 //!
-//! Never waits here: each look is a few system calls, wherever a thread comes by. No allocation, for
-//! some of them are in the middle of a command.
+//! Nothing here waits: each look is a few system calls by whichever thread comes along. Nothing here allocates,
+//! because some looks happen in the middle of a command.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -20,34 +20,35 @@ use crate::descriptor::Kept;
 use crate::errno::ErrnoGuard;
 use crate::process::clock_ns;
 
-/// How long threads wait for room in all, from when their daemon was missed: then they leave records out.
+/// How long threads wait for room, in nanoseconds, counted from when the daemon was first missed. Afterwards they
+/// drop records.
 const PATIENCE_NS: u64 = 500_000_000;
-/// How often a daemon is looked for.
+/// How often the process tries to reach a daemon, in nanoseconds.
 const RETRY_NS: u64 = 5_000_000;
-/// How often a thread looks that waits for room meanwhile.
+/// How often a thread that waits for room meanwhile looks for a daemon.
 pub const LOOK_AROUND: Duration = Duration::from_millis(5);
-/// A time so long ago that there is no use in looking any more.
+/// A time so long ago that looking on is pointless.
 const LONG_AGO: u64 = 1;
 
 static BUSY: AtomicBool = AtomicBool::new(false);
-/// When the daemon was missed first; 0 while there is one.
+/// When the daemon was first missed, in nanoseconds; 0 while there is one.
 static SINCE_NS: AtomicU64 = AtomicU64::new(0);
 static TRIED_NS: AtomicU64 = AtomicU64::new(0);
-/// The socket over which another daemon was asked.
+/// The socket on which another daemon was asked.
 static ASKED: Kept = Kept::none();
 
 /// What becomes of a capture whose daemon is gone.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Outlook {
-    /// Another may come: record on.
+    /// Another daemon may come: keep recording.
     Open,
-    /// One has come, and reads on.
+    /// Another daemon has come and continues to read.
     GoesOn,
-    /// None has come, or none that goes on with it.
+    /// No daemon has come in time, or one that does not continue the capture.
     Over,
 }
 
-/// Looks whether there is another daemon.
+/// Looks once for another daemon, without waiting.
 pub fn look(connection: &Connection) -> Outlook {
     if BUSY.swap(true, Acquire) {
         return Outlook::Open;
@@ -58,12 +59,12 @@ pub fn look(connection: &Connection) -> Outlook {
     outlook
 }
 
-/// Whether the daemon has gone, and another is looked for.
+/// Whether the daemon is gone and another one is being looked for.
 pub fn is_one() -> bool {
     SINCE_NS.load(Relaxed) != 0
 }
 
-/// Whether it has been gone for so long that no thread waits any more.
+/// Whether the daemon has been gone for so long that threads no longer wait for room.
 pub fn is_out_of_patience() -> bool {
     match SINCE_NS.load(Relaxed) {
         0 => false,
@@ -71,7 +72,7 @@ pub fn is_out_of_patience() -> bool {
     }
 }
 
-/// There is no capture any more that could go on; or, in a forked child, it is the parent's.
+/// Stops looking: no capture is left to continue, or this is a forked child and the capture is its parent's.
 pub fn forget() {
     ASKED.close();
     SINCE_NS.store(0, Relaxed);
@@ -80,7 +81,7 @@ pub fn forget() {
 
 fn step(connection: &Connection) -> Outlook {
     if !connection.is_daemon_gone() {
-        // Another thread was quicker.
+        // Another thread has connected already.
         return Outlook::GoesOn;
     }
     let now = clock_ns();
@@ -102,7 +103,7 @@ fn step(connection: &Connection) -> Outlook {
     }
 }
 
-/// Says hello to whoever listens, and hands over what is shared.
+/// Sends the hello to the daemon that listens now, with the shared descriptors.
 fn ask(connection: &Connection, since_ns: u64) -> Outlook {
     let Some(shared) = connection.shared() else { return over() };
     let layout = connection.segment.layout();
@@ -121,7 +122,7 @@ fn ask(connection: &Connection, since_ns: u64) -> Outlook {
     Outlook::Open
 }
 
-/// Takes the answer, if there is one.
+/// Reads the answer, if it has arrived.
 fn hear(connection: &Connection, socket: RawFd) -> Outlook {
     let mut bytes = [0; REPLY_LEN];
     let mut ready = libc::pollfd { fd: socket, events: libc::POLLIN, revents: 0 };
@@ -130,7 +131,7 @@ fn hear(connection: &Connection, socket: RawFd) -> Outlook {
         return Outlook::Open;
     }
     let Some((received, [mode, ..])) = receive_with_descriptors(socket, &mut bytes) else {
-        // It is gone, too.
+        // That daemon is gone, too.
         ASKED.close();
         return Outlook::Open;
     };
@@ -150,7 +151,7 @@ fn over() -> Outlook {
     Outlook::Over
 }
 
-/// A connection that is made at once or not at all, as one to a socket in the file system is.
+/// Connects without waiting. A connection to a socket in the file system is made at once or not at all.
 fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: takes no memory.

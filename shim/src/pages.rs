@@ -1,9 +1,9 @@
-//! Which pages of the program's memory were readable a moment ago, so that a small argument array is
-//! copied without asking the kernel, and one that is not there is no crash.
+//! Remembers which pages of the program's memory were readable a moment ago, so that most small argument arrays are
+//! copied without a system call, and an unreadable one causes no crash.
 //!
-//! Remembered is what lasts: pages of the thread's stack, of the program itself, and of the heap that
-//! lies behind it, and these until the end of the frame or of a quarter of a ring. What the program
-//! has mapped it may have unmapped again, so such pages are probed every time.
+//! Only pages that stay mapped are remembered: pages of the thread's stack, of the program itself, and of the heap
+//! behind the program. They are remembered until the end of the frame or of a quarter of a ring. The program can
+//! unmap any other mapping at any time, so other pages are probed every time.
 
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -12,40 +12,40 @@ use crossbeam_utils::CachePadded;
 use crate::errno::ErrnoGuard;
 use crate::guarded::{PAGE_BYTES, is_page_readable};
 
-/// Pages that are known at once.
+/// Number of pages that can be remembered at once.
 const ENTRIES: usize = 1024;
-/// Bits of the generation in an entry.
+/// Bits of an entry that hold the generation.
 const GENERATION_BITS: u32 = 16;
 
-/// How far above the shim's frame memory counts as the stack, in bytes.
+/// How far above the shim's own frame memory counts as stack, in bytes.
 const STACK_BYTES: u64 = 128 << 10;
 
-/// From the program's first byte to the end of the heap behind it; empty until it is known.
+/// The range from the program's first byte to the end of the heap behind it; empty until it is known.
 static LASTING: [AtomicU64; 2] = [const { AtomicU64::new(0) }; 2];
 
-/// The pages that this process knows. Words on their own, so that any thread may ask and answer.
+/// The remembered pages of this process. Each word stands on its own, so any thread may read and write it.
 static PAGES: Pages = Pages::unknown();
 
 /// Pages that were found readable.
 struct Pages {
     generation: CachePadded<AtomicU64>,
-    /// By the low bits of the page's number.
+    /// Indexed by the low bits of the page number.
     known: [AtomicU64; ENTRIES],
 }
 
-/// Whether all of `len` bytes are known to be readable; they are in two pages at most.
+/// Whether all of `len` bytes are remembered as readable. They may span two pages at most.
 #[inline(always)]
 pub fn are_known(address: u64, len: u64) -> bool {
     len == 0 || lasts(address) && PAGES.know(address, len)
 }
 
-/// Whether all of `len` bytes are readable; asks the kernel about pages that are not known.
+/// Whether all of `len` bytes are readable. Probes the pages that are not remembered.
 #[inline]
 pub fn are_readable(address: u64, len: u64) -> bool {
     len <= PAGE_BYTES && are_known(address, len) || PAGES.look(address, len)
 }
 
-/// From here on every page is asked about again.
+/// Forgets all pages, and looks where the heap ends now.
 pub fn forget() {
     PAGES.forget();
     // SAFETY: moves nothing.
@@ -53,7 +53,7 @@ pub fn forget() {
     LASTING[1].store(heap_end.max(LASTING[0].load(Relaxed)), Relaxed);
 }
 
-/// Finds where the program itself is.
+/// Finds the address range of the program itself.
 pub fn set_up() {
     // SAFETY: the function has the signature asked for, and never unwinds.
     unsafe { libc::dl_iterate_phdr(Some(note_program), core::ptr::null_mut()) };
@@ -78,7 +78,7 @@ unsafe extern "C" fn note_program(
     1
 }
 
-/// Whether memory at an address stays where it is for a while.
+/// Whether memory at an address stays mapped for a while.
 #[inline(always)]
 fn lasts(address: u64) -> bool {
     let here = 0_u8;
@@ -113,7 +113,8 @@ impl Pages {
     }
 
     fn look_at(&self, page: u64) -> bool {
-        // Taken first: what is found counts for the time before it was looked for.
+        // The entry is computed before the probe: if the pages are forgotten meanwhile, the result is of the old
+        // generation.
         let entry = self.entry(page);
         let readable = probe(page);
         if readable {
@@ -135,14 +136,14 @@ impl Pages {
         self.known[page as usize % ENTRIES].load(Relaxed) == self.entry(page)
     }
 
-    /// What stands for the page while it is known; never 0.
+    /// Returns the word that stands for the page while it is remembered; never 0.
     #[inline(always)]
     fn entry(&self, page: u64) -> u64 {
         (page << GENERATION_BITS | self.generation.load(Relaxed)) + 1
     }
 }
 
-/// Bytes at `address` that are readable before the first that is not, at most `most`.
+/// Returns how many bytes from `address` on are readable without a break, at most `most`.
 pub fn readable_len(address: u64, most: u64) -> u64 {
     let mut len = 0;
     while len < most {
@@ -152,8 +153,8 @@ pub fn readable_len(address: u64, most: u64) -> u64 {
     len
 }
 
-/// Bytes of the text at `address` before its zero byte or before `most`; as an error the bytes
-/// before the first that is not readable.
+/// Returns the length of the NUL-terminated string at `address`, at most `most` bytes. If an unreadable byte comes
+/// before the NUL, returns as the error how many bytes precede it.
 pub fn text_len(address: u64, most: u64) -> Result<u64, u64> {
     let mut len = 0;
     while len < most {
@@ -162,7 +163,7 @@ pub fn text_len(address: u64, most: u64) -> Result<u64, u64> {
             return Err(len);
         }
         let rest = (PAGE_BYTES - at % PAGE_BYTES).min(most - len);
-        // SAFETY: the rest of a page that is readable.
+        // SAFETY: the rest of a readable page.
         let found = unsafe { libc::strnlen(at as *const libc::c_char, rest as usize) } as u64;
         len += found;
         if found < rest {

@@ -1,4 +1,4 @@
-//! The process as a whole: set-up at the first command, the daemon's connection, and children.
+//! The process as a whole: set-up at the first command, the connection to the daemon, and forked children.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{AcqRel, Release};
@@ -23,7 +23,7 @@ use crate::pages;
 use crate::table::{self, Hooks};
 use crate::tracking;
 
-/// How long to leave a daemon alone before looking whether it is there.
+/// How long after an attempt, in nanoseconds, the shim looks for a daemon again, or checks that it is alive.
 const RETRY_NS: u64 = 1_000_000_000;
 
 /// Bits of the APIs that the process has called.
@@ -31,7 +31,7 @@ static APIS: AtomicU32 = AtomicU32::new(0);
 static CONNECTION: AtomicPtr<Connection> = AtomicPtr::new(ptr::null_mut());
 static LAST_TRY_NS: AtomicU64 = AtomicU64::new(0);
 
-/// Runs once, at the process' first command of EGL or OpenGL ES: finds the driver, and [`wake`]s.
+/// Runs once, at the process' first command of EGL or OpenGL ES: finds the driver's functions, and [`wake`]s.
 pub fn set_up() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::new();
@@ -47,8 +47,8 @@ pub fn set_up() {
     });
 }
 
-/// Runs once, at the process' first command of whichever API: looks for a daemon, and waits for a capture when it
-/// was asked to.
+/// Runs once, at the process' first command of any API: connects to a daemon, and waits for a capture if the daemon
+/// says so.
 pub fn wake() {
     static ONCE: Once = Once::new();
     let _errno = ErrnoGuard::new();
@@ -65,7 +65,7 @@ pub fn wake() {
     });
 }
 
-/// Notes that the process calls an API.
+/// Notes that the process uses an API, and tells the daemon.
 pub fn note_api(bit: u32) {
     APIS.fetch_or(bit, Relaxed);
     tell_apis();
@@ -76,14 +76,14 @@ pub fn apis() -> u32 {
     APIS.load(Relaxed)
 }
 
-/// Says which they are, where the daemon can see it.
+/// Writes the bits of the APIs into the segment's header, where the daemon reads them.
 fn tell_apis() {
     if let Some(connection) = connection() {
         connection.segment.header().apis.store(u64::from(apis()), Relaxed);
     }
 }
 
-/// Whether state is followed while nothing is recorded: unless `GAPII_MONITOR` is 0.
+/// Whether the shim tracks state while nothing is recorded. Yes, unless `GAPII_MONITOR` is 0.
 pub fn monitors() -> bool {
     static MONITORS: OnceLock<bool> = OnceLock::new();
     *MONITORS.get_or_init(|| std::env::var_os("GAPII_MONITOR").is_none_or(|value| value != "0"))
@@ -94,7 +94,7 @@ pub fn hooks_at_rest() -> Hooks {
     if monitors() { Hooks::Monitoring } else { Hooks::Asleep }
 }
 
-/// Whether `GAPII_PROCESS` lets the shim wake up in this process.
+/// Whether `GAPII_PROCESS` lets the shim connect in this process.
 pub fn wanted() -> bool {
     const UNKNOWN: u8 = 2;
     static WANTED: AtomicU8 = AtomicU8::new(UNKNOWN);
@@ -108,14 +108,14 @@ pub fn wanted() -> bool {
     }
 }
 
-/// The connection of this very process, not one that a `fork` has left.
+/// Returns the connection that this process has made. One that was inherited through `fork` does not count.
 pub fn connection() -> Option<&'static Connection> {
     // SAFETY: connections are leaked, never freed.
     let connection = unsafe { CONNECTION.load(Acquire).as_ref() }?;
     (!connection.is_inherited()).then_some(connection)
 }
 
-/// Looks for a daemon, unless there is one or the last look was a moment ago.
+/// Connects to a daemon, unless the last attempt was less than a second ago.
 pub fn connect_again() {
     let now = clock_ns();
     let last = LAST_TRY_NS.load(Relaxed);
@@ -124,15 +124,14 @@ pub fn connect_again() {
     }
 }
 
-/// Whether the connection at hand belongs to the parent.
+/// Whether the connection was inherited from the parent through `fork`.
 pub fn is_forked_child() -> bool {
     // SAFETY: connections are leaked, never freed.
     let connection = unsafe { CONNECTION.load(Acquire).as_ref() };
     connection.is_some_and(Connection::is_inherited)
 }
 
-/// Makes a forked child a process of its own: forgets the parent's connection and capture and says
-/// hello for itself.
+/// Makes a forked child a process of its own: forgets the parent's connection and capture, and connects for itself.
 pub fn become_own_process() {
     capture::forget();
     CONNECTION.store(ptr::null_mut(), Release);
@@ -140,7 +139,7 @@ pub fn become_own_process() {
     capture::safe_point(Moment::FirstCommand);
 }
 
-/// Gives up a connection whose daemon has gone.
+/// Gives up a connection whose daemon is gone.
 pub fn disconnect() {
     let old = CONNECTION.swap(ptr::null_mut(), AcqRel);
     // SAFETY: connections are leaked, never freed.
@@ -150,7 +149,8 @@ pub fn disconnect() {
     }
 }
 
-/// Whether the daemon has gone while nothing is recorded; looks at most once a second.
+/// Whether the daemon is gone. For a process that records nothing: it checks once a second at most, and answers no in
+/// between.
 pub fn has_lost_daemon(connection: &Connection) -> bool {
     let now = clock_ns();
     if now.saturating_sub(LAST_TRY_NS.load(Relaxed)) < RETRY_NS {
@@ -160,7 +160,7 @@ pub fn has_lost_daemon(connection: &Connection) -> bool {
     connection.is_daemon_gone()
 }
 
-/// `CLOCK_MONOTONIC`, in nanoseconds.
+/// Returns the time of `CLOCK_MONOTONIC` in nanoseconds.
 pub fn clock_ns() -> u64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `now` is writable.
@@ -177,7 +177,8 @@ fn connect() {
     }
 }
 
-/// A shell pattern or a plain name, against the executable's file name and the process' name.
+/// Whether `GAPII_PROCESS`, a shell pattern or a plain name, matches the executable's file name or the process' name.
+/// If it is not set or empty, it matches.
 fn matches_process_pattern() -> bool {
     let Some(pattern) = std::env::var_os("GAPII_PROCESS").filter(|text| !text.is_empty()) else {
         return true;

@@ -1,12 +1,11 @@
-//! Ranges: memory that a command reads or writes beyond its slots, named one by one and written at
-//! the end of its record.
+//! Ranges: memory that a command reads or writes beyond its parameter slots, named one by one and written at the end
+//! of its record.
 //!
 //! ```text
-//! address u64, word u64 (kind, parameter + 1, size), bytes padded to 8 or name of a blob
+//! address u64, word u64 (kind, parameter + 1, size), bytes padded to 8, or the name of a blob
 //! ```
 //!
-//! A range that there is no room for is told by a last one without address, whose size is the sum of
-//! all that are missing.
+//! If ranges find no room, a last range with address 0 stands for them; its size is the sum of theirs.
 
 use core::ptr;
 
@@ -20,36 +19,36 @@ use crate::scratch::{Range, STAGED_BYTES, Scratch};
 use crate::thread::Thread;
 use crate::timing::TIME_BYTES;
 
-/// Bytes of a range before its own or their name.
+/// Bytes in front of a range's own bytes or its blob's name.
 const RANGE_HEADER_BYTES: usize = 16;
 
-/// How far the ranges for the record that comes next are; they are in the thread's [`Scratch`].
+/// Progress of collecting ranges for the next record. The ranges themselves are in the thread's [`Scratch`].
 #[derive(Default)]
 pub struct Ranges {
     count: u32,
-    /// Bytes of them that are ready to be copied into the record.
+    /// Bytes that are staged for copying into the record.
     staged_bytes: u32,
-    /// Bytes of ranges that there was no room for.
+    /// Bytes of the ranges that found no room.
     unnamed_bytes: u64,
     /// The next range is not joined to the one before.
     is_apart: bool,
 }
 
 impl Ranges {
-    /// Has the next range be one by itself, so that it is found by its address.
+    /// Keeps the next range from being joined to the one before, so that it can be found by its address.
     pub fn set_apart(&mut self) {
         self.is_apart = true;
     }
 }
 
 impl Thread {
-    /// Whether ranges were named for the record that comes next.
+    /// Whether ranges were named for the next record.
     #[inline(always)]
     pub fn has_ranges(&self) -> bool {
         self.ranges.count != 0
     }
 
-    /// Names a range for the record that comes next.
+    /// Names a range for the next record.
     pub fn add_range(&mut self, param: u8, address: u64, len: u64) {
         let Some(range) = Range::new(param, address, len) else { return };
         let Some(scratch) = self.scratch() else { return };
@@ -71,13 +70,13 @@ impl Thread {
         }
     }
 
-    /// Forgets the ranges: there will be no record for them.
+    /// Drops the ranges, because no record will hold them.
     pub fn forget_ranges(&mut self) {
         self.ranges = Ranges::default();
     }
 
-    /// Puts together what the record has behind `payload_bytes` of fixed part and observations, and
-    /// returns the payload's size with it.
+    /// Stages the ranges for a record whose fixed part and slot observations take `payload_bytes`. Returns the size
+    /// of the payload with the ranges. If they do not fit, stages them again with more of them as blobs.
     ///
     /// # Safety
     /// In the thread itself, which is inside the shim.
@@ -96,7 +95,7 @@ impl Thread {
         Ok(payload_bytes + staged.at as u64)
     }
 
-    /// Puts the ranges together in `room` bytes, those of `blob_min_bytes` and more as blobs.
+    /// Stages the ranges in `room` bytes; those of `blob_min_bytes` or more become blobs.
     unsafe fn stage(&mut self, room: u64, blob_min_bytes: u64) -> Result<Staged, Lost> {
         let Some(scratch) = self.scratch() else { return Ok(Staged::default()) };
         let Scratch { ranges, staged, .. } = scratch;
@@ -109,49 +108,49 @@ impl Thread {
             } else if range.len() < blob_min_bytes {
                 staged.put_inline(*range);
             } else {
-                // SAFETY: passed on; a range says whether it is readable.
+                // SAFETY: passed on; copying a range reports whether it is readable.
                 staged.put_kept(*range, unsafe { self.keep(range) }?);
             }
         }
         Ok(staged)
     }
 
-    /// Copies what was put together to `out`, and forgets the ranges.
+    /// Copies the staged ranges to `out`, and forgets them.
     ///
     /// # Safety
-    /// `out` has as many writable bytes as [`Thread::stage_ranges`] said.
+    /// `out` has at least as many writable bytes as [`Thread::stage_ranges`] added to the payload.
     pub unsafe fn write_ranges(&mut self, out: *mut u8) {
         let bytes = self.ranges.staged_bytes as usize;
         self.forget_ranges();
         let Some(scratch) = self.scratch() else { return };
         let staged = scratch.staged.as_ptr().cast::<u8>();
         #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
-        // SAFETY: as many bytes were staged, and the record has room for them.
+        // SAFETY: this many bytes were staged, and the record has room for them.
         unsafe {
             ptr::copy_nonoverlapping(staged, out, bytes)
         };
     }
 }
 
-/// The part of a record that has the ranges, while it is put together.
+/// The part of a record that holds the ranges, while it is staged.
 #[derive(Default)]
 struct Staged {
     words: &'static mut [u64],
-    /// In bytes.
+    /// Bytes staged so far.
     at: usize,
-    /// Room, in bytes.
+    /// The limit, in bytes.
     end: usize,
-    /// Bytes of ranges that there was no room for.
+    /// Bytes of the ranges that found no room.
     unnamed_bytes: u64,
 }
 
 impl Staged {
-    /// Whether `bytes` fit, and one more header, of what is missing.
+    /// Whether `bytes` more fit, and after them the header that sums up ranges without room.
     fn has_room(&self, bytes: usize) -> bool {
         self.at + bytes + RANGE_HEADER_BYTES <= self.end
     }
 
-    /// Appends a range and its bytes.
+    /// Appends a range with its bytes.
     fn put_inline(&mut self, range: Range) {
         let len = range.len() as usize;
         let span = (len + 7) & !7;
@@ -164,7 +163,7 @@ impl Staged {
         if let Some(last) = data.last_mut() {
             *last = 0;
         }
-        // SAFETY: the words have the range's length, and nobody else uses them.
+        // SAFETY: the words have the range's length, and nothing else uses them.
         if unsafe { guarded::read(range.address, data.as_mut_ptr().cast(), len) } {
             self.put_header(range, OBSERVED_INLINE);
             self.at += span;
@@ -173,7 +172,7 @@ impl Staged {
         }
     }
 
-    /// Appends a range that is kept elsewhere, or not.
+    /// Appends a range whose bytes are a blob, or are missing.
     fn put_kept(&mut self, range: Range, kept: Kept) {
         match kept {
             Kept::Blob(name) => {
@@ -208,7 +207,7 @@ impl Source for Range {
     }
 
     unsafe fn copy(&self, from: u64, len: u64, out: *mut u8) -> bool {
-        // SAFETY: the caller has the bytes at `out`.
+        // SAFETY: the caller provides `len` writable bytes at `out`.
         unsafe { guarded::read(self.address + from, out, len as usize) }
     }
 }

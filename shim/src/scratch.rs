@@ -1,8 +1,8 @@
-//! A thread's working memory for what a command reads or writes: the ranges that were named so far,
-//! the part of the record that holds them, and a piece of a blob.
+//! A thread's working memory for what a command reads or writes: the ranges named so far, the staged part of the
+//! record that holds them, and a piece of a blob.
 //!
-//! Mapped when the thread first needs it, so that no command calls an allocator. The kernel wipes it
-//! in a forked child; pages that were never touched take no room.
+//! It is mapped when the thread first needs it, so that no command calls an allocator. The kernel wipes it in a
+//! forked child. Pages that were never touched take no memory.
 
 use core::ptr::NonNull;
 
@@ -12,35 +12,37 @@ use crate::blobs::PIECE_BYTES;
 use crate::errno::ErrnoGuard;
 use crate::mapping;
 
-/// Most ranges of one record.
+/// The most ranges of one record.
 pub const RANGES_MAX: usize = 1 << 15;
-/// Bytes of ranges that are put together before they are copied into a record: as many as a record
-/// can have.
+/// Bytes of ranges that can be staged for one record: as many as a record can hold.
 pub const STAGED_BYTES: usize = 1 << 20;
 
 /// A range of the program's memory.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Range {
+    /// Address of the first byte.
     pub address: u64,
-    /// Index of the parameter that the range belongs to, plus one, and the length in bytes.
+    /// The length in bytes, and above it the index of the range's parameter plus one.
     word: u64,
 }
 
 /// A thread's working memory.
 #[repr(C)]
 pub struct Scratch {
+    /// The ranges that were named.
     pub ranges: [Range; RANGES_MAX],
+    /// The ranges as they will be in the record.
     pub staged: [u64; STAGED_BYTES / 8],
-    /// Where a blob's bytes are hashed and sent from.
+    /// Buffer in which a blob's bytes are hashed and from which they are sent.
     pub piece: [u64; PIECE_BYTES as usize / 8],
 }
 
 impl Range {
-    /// Bits of a range's length.
+    /// Bits of `word` that hold the length.
     const LEN_BITS: u32 = 48;
 
-    /// `None`: nothing, or more than memory can be.
+    /// Builds a range. `None` if it is empty, at address 0, or longer than memory can be.
     #[inline]
     pub fn new(param: u8, address: u64, len: u64) -> Option<Range> {
         let is_memory = address != 0 && len != 0 && len < 1 << (Self::LEN_BITS - 1);
@@ -54,19 +56,19 @@ impl Range {
         self.word & ((1 << Self::LEN_BITS) - 1)
     }
 
-    /// The word that stands before the range in its record.
+    /// Returns the word that stands before the range in its record.
     #[inline]
     pub fn word(self, kind: u8) -> u64 {
         observation_word(kind, self.len()) | self.word & !((1 << Self::LEN_BITS) - 1)
     }
 
-    /// Index of the parameter plus one; 0: none.
+    /// Returns the index of the parameter plus one; 0 for none.
     #[inline]
     fn param_field(self) -> u8 {
         (self.word >> Self::LEN_BITS) as u8
     }
 
-    /// This range and one that begins where it ends, of the same parameter.
+    /// Returns this range joined with `next`, if `next` begins where this one ends and belongs to the same parameter.
     #[inline]
     pub fn joined(self, next: Range) -> Option<Range> {
         let adjoins = self.param_field() == next.param_field()
@@ -84,13 +86,13 @@ impl Scratch {
         Some(mapping::map(size_of::<Scratch>())?.cast())
     }
 
-    /// Gives working memory back.
+    /// Unmaps working memory.
     ///
     /// # Safety
-    /// It came from [`Scratch::map`], and nobody uses it any more.
+    /// `scratch` is null or came from [`Scratch::map`], and nothing uses it any more.
     pub unsafe fn unmap(scratch: *mut Scratch) {
         if !scratch.is_null() {
-            // SAFETY: a mapping of that size.
+            // SAFETY: a mapping of this size.
             unsafe { mapping::unmap(scratch.cast(), size_of::<Scratch>()) };
         }
     }

@@ -1,12 +1,12 @@
-//! The threads that use EGL: who they are, and whether they may be in the driver with a command that
-//! the capture which is about to begin does not hold.
+//! The threads that use EGL. For each of them the shim can tell whether the thread may be in the driver with a
+//! command that the new capture does not hold.
 //!
-//! While nothing is recorded most commands jump straight to the driver, so nobody can tell whether a
-//! thread is in there. Once hooks have changed, a thread that comes to its next command is not, and
-//! says so here. One that sleeps all the while, and one without a context, most probably is not.
+//! While nothing is recorded, most commands jump straight to the driver, so the shim cannot see whether a thread is
+//! in there. Once the hooks have changed, a thread that comes to its next command is outside, and says so here. A
+//! thread that sleeps all the while, or that has no context, is most probably outside.
 //!
-//! In a capture that goes on from a keyframe every command passes the shim, and a thread's recording
-//! state tells whether it is inside one: whoever is not need not be waited for.
+//! At a keyframe within a capture every command passes the shim, and a thread's gate tells whether it is inside a
+//! command. Threads that are outside are not waited for.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -22,32 +22,33 @@ use crate::thread::Thread;
 use crate::thread_exit::ThreadExit;
 use crate::tls::words;
 
-/// One thread's place. Leaked, and taken again by another once its thread has ended.
+/// One thread's place in the list. Seats are leaked; once a thread has ended, another takes its seat.
 pub struct Seat {
     next: AtomicPtr<Seat>,
-    /// 0: free.
+    /// The thread's id; 0 if the seat is free.
     tid: AtomicU32,
     /// Set while the thread has a context, or makes one.
     is_at_work: AtomicBool,
-    /// The newest capture that the thread knows of: no command that began before it is on its way.
+    /// The newest epoch that the thread knows. None of its commands that are in progress began before that epoch.
     knows: AtomicU64,
-    /// What the thread records with, null until it does. Stays mapped.
+    /// The thread's recording state; null until it has one. The state stays mapped.
     records_in: AtomicPtr<Thread>,
 }
 
-/// All of them, newest first; a forked child begins with none.
+/// All seats, newest first. A forked child begins with none.
 static SEATS: AtomicPtr<Seat> = AtomicPtr::new(ptr::null_mut());
 
-/// How long a thread is waited for that runs.
+/// The longest wait for threads that are running.
 const LIMIT: Duration = Duration::from_millis(250);
-/// How long one must have slept to count as idle.
+/// How long a thread must have slept to count as idle.
 const ASLEEP: Duration = Duration::from_millis(20);
-/// How soon most have come to a command, so that nobody need be asked about.
+/// By then most threads have come to a command. Only after that does the wait look up whether the others sleep, which
+/// is slower.
 const SOON: Duration = Duration::from_millis(2);
-/// How often is looked until then, and afterwards.
+/// The interval between two looks: before `SOON`, and after it.
 const LOOK_AGAIN: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(1)];
 
-/// A place for this thread, until it ends.
+/// Gives this thread a seat until it ends.
 pub fn take() -> &'static Seat {
     static EXIT: ThreadExit = ThreadExit::new(leave);
     let seat = Seat::take();
@@ -101,16 +102,17 @@ impl Seat {
         self.tid.store(0, Release);
     }
 
+    /// Sets whether the thread has a current context or runs an EGL command.
     pub fn set_at_work(&self, is_at_work: bool) {
         self.is_at_work.store(is_at_work, Relaxed);
     }
 
-    /// From what the thread knows next on, its commands are recorded in this.
+    /// Sets the state in which the thread records. It is used from the next [`Seat::know`] on.
     pub fn record_in(&self, thread: &mut Thread) {
         self.records_in.store(thread, Relaxed);
     }
 
-    /// No command of the thread that began before capture `epoch` is on its way.
+    /// Notes that no command of the thread that began before epoch `epoch` is in progress.
     pub fn know(&self, epoch: u64) {
         // ARRIVE: pairs with the acquires in Other: what the thread's last command did is visible.
         self.knows.store(epoch, Release);
@@ -127,8 +129,8 @@ fn all() -> impl Iterator<Item = &'static Seat> {
     core::iter::successors(seat(&SEATS), move |last| seat(&last.next))
 }
 
-/// Waits until no other thread is in the driver with a command that capture `epoch` does not hold.
-/// Returns the threads of which that is not certain.
+/// Waits until no other thread is in the driver with a command that epoch `epoch` does not hold, for 250 ms at most.
+/// Returns the ids of the threads that may still be inside.
 pub fn wait_for_others(epoch: u64) -> Vec<u32> {
     let own = this_seat();
     // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
@@ -148,7 +150,7 @@ pub fn wait_for_others(epoch: u64) -> Vec<u32> {
     }
 }
 
-/// This thread's place, if it has one.
+/// Returns this thread's seat, if it has one.
 pub fn this_seat() -> Option<&'static Seat> {
     // SAFETY: this thread's own words.
     let seat = unsafe { (*words()).seat };
@@ -156,7 +158,7 @@ pub fn this_seat() -> Option<&'static Seat> {
     unsafe { seat.as_ref() }
 }
 
-/// In a forked child: its only thread takes a new place.
+/// Empties the list in a forked child, whose only thread takes a new seat.
 pub fn forget() {
     SEATS.store(ptr::null_mut(), Release);
     // SAFETY: this thread's own words.
@@ -167,7 +169,7 @@ pub fn forget() {
 struct Other {
     seat: &'static Seat,
     tid: u32,
-    /// Since when it sleeps, and how often it had been woken by then.
+    /// Since when the thread has been asleep, and its number of context switches by then.
     asleep: Option<(Instant, u64)>,
 }
 
@@ -183,7 +185,7 @@ impl Other {
         tid.load(Acquire) == self.tid && self.tid != 0 && is_at_work.load(Acquire) && knows < epoch
     }
 
-    /// Whether it records, and is in no command now.
+    /// Whether the thread records, and is in no command now.
     fn is_outside(&self) -> bool {
         // ARRIVE: pairs with the release in Seat::know: it also shows what the thread records in.
         let knows_capture = self.seat.knows.load(Acquire) >= capture::first_epoch();
@@ -192,7 +194,7 @@ impl Other {
         knows_capture && thread.is_some_and(|thread| thread.gate().is_outside())
     }
 
-    /// Whether it has slept for a while, without a break.
+    /// Whether the thread has slept without a break for long enough to count as idle.
     fn is_idle(&mut self) -> bool {
         let Some(wakes) = sleeping(self.tid) else {
             self.asleep = None;
@@ -208,7 +210,7 @@ impl Other {
     }
 }
 
-/// How often a thread has been off its processor, if it sleeps now.
+/// Returns the thread's number of context switches, if it is asleep now.
 fn sleeping(tid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/self/task/{tid}/status")).ok()?;
     let field = |name: &str| status.lines().find_map(|line| line.strip_prefix(name));

@@ -1,8 +1,8 @@
-//! What snapshots have sent for the daemon's store, so that the next one need only name it.
+//! The blobs that snapshots have sent for the daemon's store, so that the next snapshot only names them.
 //!
-//! Believes that a blob is there as long as the store has the number that it was sent under: what does not
-//! arrive there changes the number when the next capture begins. Of blobs that are no snapshot's it knows
-//! nothing.
+//! A blob counts as present as long as the store has the number under which it was sent. If something does not
+//! arrive, the store gets another number when the next capture begins. Blobs that no snapshot sent are not in this
+//! table.
 
 use core::sync::atomic::Ordering::Relaxed;
 
@@ -10,27 +10,27 @@ use gapii_ringbuf::{ModePage, SegmentHeader, StoreTerms};
 
 use crate::known::{Known, Name};
 
-/// The blobs of this process that the daemon's store has.
+/// The blobs of this process that are in the daemon's store.
 pub struct Stored {
     known: Known,
 }
 
-/// The same for as long as one blob takes.
+/// The terms of the store, taken for as long as it takes to send one blob.
 pub struct Terms<'a> {
     known: &'a Known,
-    /// What the application counts, for the daemon to compare.
+    /// The counters that the application writes and the daemon compares.
     counters: &'a SegmentHeader,
     terms: StoreTerms,
     tag: u64,
 }
 
 impl Stored {
-    /// An empty table.
+    /// Maps an empty table.
     pub fn map() -> Option<Stored> {
         Some(Stored { known: Known::map()? })
     }
 
-    /// What holds now. Taken before a blob's first byte is sent.
+    /// Returns the present terms. To be called before a blob's first byte is sent.
     pub fn terms<'a>(&'a self, mode: &ModePage, counters: &'a SegmentHeader) -> Terms<'a> {
         let terms = mode.store();
         Terms { known: &self.known, counters, terms, tag: self.known.tag(terms.number) }
@@ -43,20 +43,20 @@ impl Terms<'_> {
         self.terms.number
     }
 
-    /// Whether the store has nothing.
+    /// Whether the store has no blob of this process.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty(self.tag)
     }
 
-    /// The name of the blob whose quick hash is `key`, if the store has it.
+    /// Returns the name of the blob whose quick hash is `key`, if the store has the blob.
     pub fn find(&self, key: u128) -> Option<Name> {
         self.known.find(self.tag, key)
     }
 
-    /// Takes room for a blob that is about to be sent. False: there is none.
+    /// Reserves room in the store for a blob that is about to be sent. False if the store has no more room.
     pub fn reserve(&self, size: u64) -> bool {
         let counters = self.counters;
-        // Relaxed, all of it: the daemon reads the count after records that were published later.
+        // Relaxed, throughout: the daemon reads the counts after it has read records that were published later.
         let end = counters.stored_bytes.fetch_add(size, Relaxed).wrapping_add(size);
         let fits = end <= self.terms.end && !self.known.is_full(self.tag);
         if !fits {
@@ -66,10 +66,10 @@ impl Terms<'_> {
         fits
     }
 
-    /// The blob that room was taken for will not be whole.
+    /// Returns the room of a blob that will not be complete.
     pub fn give_back(&self, size: u64) {
-        // Relaxed: as above. A daemon that reads the larger count takes its store for one that lacks
-        // something.
+        // Relaxed: as above. If the daemon reads the count before this, it takes its store for incomplete and empties
+        // it.
         self.counters.stored_bytes.fetch_sub(size, Relaxed);
     }
 
@@ -87,7 +87,7 @@ mod tests {
 
     use gapii_ringbuf::{ModeMap, ModeWriter, Segment, SegmentLayout};
 
-    /// What a daemon shares with the process, and what that keeps in mind.
+    /// What a daemon shares with the process, and the table that the process keeps.
     struct Bench {
         writer: ModeWriter,
         mode: ModeMap,
@@ -108,7 +108,7 @@ mod tests {
             self.stored.terms(&self.mode, self.segment.header())
         }
 
-        /// Bytes that count as sent for the store, and that found no room.
+        /// Bytes that were counted as sent for the store, and bytes that found no room.
         fn counted(&self) -> (u64, u64) {
             let header = self.segment.header();
             (header.stored_bytes.load(Relaxed), header.unstored_bytes.load(Relaxed))

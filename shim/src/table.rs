@@ -1,9 +1,9 @@
-//! The tables every command goes through: where its entry point jumps, where a traced call calls on
-//! to, and where the driver is.
+//! The tables that every command goes through: the code that its entry point jumps to, the code that a traced call
+//! calls, and the driver's function.
 //!
-//! Slots are words; switching a whole table is a loop of stores, and a thread that reads an
-//! old slot meanwhile still lands in code that is right for it. Whoever changes what slots depend on
-//! [settles](settle) them: several may at once, without a lock.
+//! Slots are words, and switching a whole table is a loop of stores. A thread that reads an old slot meanwhile lands
+//! in code that is still right for it. A thread that changes an input of a slot [settles](settle) the slot
+//! afterwards; several threads may do so at once, without a lock.
 
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
@@ -19,7 +19,7 @@ use crate::entry;
 use crate::frame;
 use crate::generated::ids;
 
-/// Machine code, of whatever signature the command has.
+/// Machine code. Its signature is the command's.
 pub type Code = *mut ();
 
 /// The commands by name.
@@ -35,17 +35,17 @@ mod commands {
 
 macro_rules! handlers {
     ($($name:ident $params:tt $(-> $result:ty)?;)*) => {
-        /// By id: what runs in place of the command while a capture does.
+        /// By id: the code that runs in place of the command during a capture.
         static HANDLERS: [Handler; ids::COUNT] = [$(commands::$name::HANDLER),*];
-        /// By id: what runs in place of the command while no capture does.
+        /// By id: the code that runs in place of the command while the shim monitors and nothing is captured.
         static TRACKERS: [Option<Handler>; ids::COUNT] = [$(commands::$name::TRACKER),*];
-        /// By id: whether the handler is in place whether or not a capture runs.
+        /// By id: whether the handler is in place even while nothing is captured.
         static IS_HOOKED: [bool; ids::COUNT] = [$(commands::$name::IS_HOOKED),*];
     };
 }
 for_each_command!(handlers);
 
-/// Where each entry point jumps; at first to the stub that sets the shim up.
+/// The code that each entry point jumps to; initially the stub that sets the shim up.
 pub static TABLE: [Settled<()>; ids::COUNT] = {
     let mut table = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
     let mut id = 0;
@@ -56,53 +56,53 @@ pub static TABLE: [Settled<()>; ids::COUNT] = {
     table
 };
 
-/// What each slot would lead to without tracers: a traced call calls this.
+/// What each slot would hold without tracers; a traced call calls this.
 static BELOW: [Settled<()>; ids::COUNT] = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
 
-/// The driver's own function for each command, null while unknown.
+/// The driver's function for each command; null while it is unknown.
 static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
-/// Whether all of EGL and OpenGL ES was looked for: what is not there then is [`entry::absent`], and before that
-/// no command of theirs leads anywhere but to where it is looked for. Level Zero may have come first.
+/// Whether all functions of EGL and OpenGL ES were looked up. Before that their entry points lead to the stub that
+/// does so; afterwards a function that was not found is [`entry::absent`]. Level Zero may be looked up earlier.
 static IS_SET_UP: AtomicBool = AtomicBool::new(false);
-/// For which commands an enabled tracer has callbacks.
+/// By id: whether an enabled tracer has callbacks for the command.
 static IS_TRACED: [AtomicBool; ids::COUNT] = [const { AtomicBool::new(false) }; ids::COUNT];
 
 /// A value of [`Hooks`].
 static HOOKS: AtomicU8 = AtomicU8::new(Hooks::NotYet as u8);
 
-/// What the table of a process holds, tracers left aside.
+/// What the table of a process holds, disregarding tracers.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Hooks {
     /// Stubs that set the shim up.
     NotYet,
-    /// The driver's functions and nothing else.
+    /// The driver's functions, and nothing else.
     None,
-    /// The driver's functions, and handlers of the few commands that are safe points.
+    /// The driver's functions, and handlers for the few commands that are safe points.
     Asleep,
-    /// The driver's functions, and handlers or trackers of what must be followed.
+    /// The driver's functions, handlers for safe points, and trackers for commands that change tracked state.
     Monitoring,
-    /// Handlers.
+    /// Handlers for all commands.
     Capturing,
 }
 
-/// The driver's function for command `id`; null if the driver was never heard of having it.
+/// Returns the driver's function for command `id`; null if none is known.
 #[inline(always)]
 pub fn driver(id: u16) -> Code {
     // SAFETY: the generated code passes ids below COUNT only.
     unsafe { DRIVER.get_unchecked(id as usize) }.load(Relaxed)
 }
 
-/// Returns what a traced call of command `id` calls: what its slot would lead to without tracers.
+/// Returns the code that a traced call of command `id` calls: what its slot would hold without tracers.
 #[inline(always)]
 pub fn below(id: u16) -> Code {
     // SAFETY: as above.
     unsafe { BELOW.get_unchecked(id as usize) }.get()
 }
 
-/// Makes `code` the driver's function for `id`, and hooks it as the others are.
+/// Makes `code` the driver's function for command `id`, and updates the command's slot.
 pub fn set_driver(id: usize, code: Code) {
     if let Some(driver) = DRIVER.get(id) {
         driver.store(code, SeqCst);
@@ -110,20 +110,21 @@ pub fn set_driver(id: usize, code: Code) {
     }
 }
 
-/// From here on, a command without a driver's function is one that the driver does not have.
+/// Declares the look-up of EGL and OpenGL ES complete: from here on, a command without a driver function is one that
+/// the driver does not have.
 pub fn note_set_up() {
     IS_SET_UP.store(true, SeqCst);
     (0..ids::COUNT).for_each(settle);
 }
 
-/// Fills the table for `hooks`. Only at a safe point, by one thread at a time.
+/// Fills the table for `hooks`. Called at safe points only, by one thread at a time.
 pub fn switch(hooks: Hooks) {
     HOOKS.store(hooks as u8, SeqCst);
     (0..ids::COUNT).for_each(settle);
 }
 
-/// Puts stubs of traced calls where `traced` says, and takes them away elsewhere. One thread at a time; before
-/// the shim is set up it leaves the stubs alone.
+/// Puts the stubs of traced calls into the slots of the commands in `traced`, and removes them from all others.
+/// Called by one thread at a time. Before the shim is set up, the slots keep their set-up stubs.
 pub fn trace(traced: &Traced<'_>) {
     for (id, is_traced) in IS_TRACED.iter().enumerate() {
         if is_traced.swap(traced.has(id), SeqCst) != traced.has(id) {
@@ -132,7 +133,7 @@ pub fn trace(traced: &Traced<'_>) {
     }
 }
 
-/// Brings the words of `id` up to date after one of their inputs has changed.
+/// Recomputes the words of command `id` after one of their inputs has changed.
 fn settle(id: usize) {
     let (Some(slot), Some(below)) = (TABLE.get(id), BELOW.get(id)) else { return };
     // SETTLE, in Settled::set: the last thread to set a word has seen all changes.
@@ -145,7 +146,7 @@ fn settle(id: usize) {
     );
 }
 
-/// What leads from a command's entry point to its driver.
+/// What the two words of a command should be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Wanted {
     slot: Code,

@@ -1,7 +1,7 @@
 //! A recording thread: its ring, and whether its next command may be recorded.
 //!
-//! The state lives in memory that `fork` wipes. All zero therefore means "not this process' thread",
-//! and every fast path misses on it.
+//! The state lies in memory that `fork` wipes. All zeros therefore mean "not a thread of this process", and every
+//! fast path misses on zeros.
 
 use core::ptr;
 use core::sync::atomic::Ordering::Relaxed;
@@ -33,16 +33,17 @@ use crate::timing::Timing;
 use crate::tls::{Words, words};
 use crate::tracking;
 
-/// A thread's ready word when its GL commands pass unrecorded: its context is not of OpenGL ES.
+/// Ready word of a thread whose GL commands are not recorded, because its current context is not an OpenGL ES
+/// context.
 const EGL_ONLY: u64 = 1;
-/// A thread's ready word while a tracer's callbacks run: no command takes the fast path, so each is recorded
-/// behind a note that it is a tracer's.
+/// Ready word of a thread while a tracer's callback runs. It lets no command take the fast path, so each command is
+/// recorded after a note that says it is the tracer's own.
 const OWN: u64 = 2;
-/// Both at once.
+/// Both of the above.
 const OWN_EGL_ONLY: u64 = 3;
-/// How often a waiting thread looks whether the daemon still lives.
+/// How often a thread that waits for room checks that the daemon is alive.
 const LOOK_AROUND: Duration = Duration::from_millis(50);
-/// Epochs that fit between two stores of the daemon's.
+/// Number of low bits of a store number that hold the epoch; the daemon's `blob_epoch` is in the bits above.
 const EPOCH_BITS: u32 = 20;
 /// `EGL_OPENGL_ES_API`.
 pub const OPENGL_ES_API: u32 = constants::EGL_OPENGL_ES_API;
@@ -50,35 +51,39 @@ pub const OPENGL_ES_API: u32 = constants::EGL_OPENGL_ES_API;
 /// A thread that records, or has recorded.
 #[repr(C, align(128))]
 pub struct Thread {
-    /// Whether the thread is inside a command, and if not, the epoch that it may record in.
+    /// Closed while the thread is inside a command; otherwise it holds the epoch in which the thread may record.
     gate: Gate,
-    /// What `gate` is left with when a command is done.
+    /// The value that opens `gate` again when a command is done.
     pub idle: u64,
-    /// Observations of this size are blobs, in bytes.
+    /// Observations of this size or more are blobs, in bytes.
     pub blob_min_bytes: u64,
+    /// The producing half of the thread's ring.
     pub producer: Producer,
-    /// 0: this memory was wiped, or the slot never used.
+    /// The thread's id; 0 if this memory was wiped or the slot was never used.
     tid: u32,
-    /// The epoch that the thread has introduced itself in.
+    /// The epoch in which the thread last introduced itself.
     epoch: u64,
     connection: *const Connection,
     gap: Gap,
+    /// The ranges of memory that the present command reads or writes.
     pub ranges: Ranges,
-    /// Bytes of a blob that go into one record, at most.
+    /// The most bytes of a blob that one record holds.
     pub piece_bytes: u64,
-    /// It writes what a snapshot consists of.
+    /// The thread is writing a snapshot.
     pub is_describing: bool,
-    /// Some of that the daemon may have already.
+    /// The daemon may have some of the snapshot's content already, so look before sending.
     pub looks_first: bool,
-    /// How many of its last blobs in a row were new.
+    /// How many blobs in a row, up to the last one, were new to the daemon.
     pub new_blobs: u32,
-    /// Null until it is needed.
+    /// Null until it is first needed.
     scratch: *mut Scratch,
+    /// The memory for reading back frames.
     pub frames: Frames,
+    /// The timestamps of the present command.
     pub timing: Timing,
 }
 
-/// Commands that were not recorded, until there is room to say so.
+/// Records that were dropped and that no gap record in the ring reports yet.
 struct Gap {
     records: u64,
     calls: u64,
@@ -88,16 +93,17 @@ struct Gap {
 }
 
 impl Thread {
-    /// Whether the thread is inside a command.
+    /// The gate, which is closed while the thread is inside a command.
     #[inline(always)]
     pub fn gate(&self) -> &Gate {
         &self.gate
     }
 
-    /// Room for one record, stamped if it must be. Waits or drops when the ring is full.
+    /// Reserves room for one record, with a stamp if the record needs one. Waits or drops the record if the ring is
+    /// full.
     ///
     /// # Safety
-    /// In the thread itself, which is inside the shim; the payload is written before publishing.
+    /// Only in the thread itself, inside the shim. The payload must be written before the record is published.
     #[inline(always)]
     pub unsafe fn reserve(&mut self, header: Header) -> Option<Reservation> {
         // SAFETY: the producer is this thread's.
@@ -108,10 +114,10 @@ impl Thread {
         }
     }
 
-    /// Lets the daemon see a record.
+    /// Publishes a record: from here on the daemon can read it.
     ///
     /// # Safety
-    /// `record` is the last that [`Thread::reserve`] gave, and its payload is written.
+    /// `record` is the last reservation that [`Thread::reserve`] returned, and its payload is written.
     #[inline(always)]
     pub unsafe fn publish(&mut self, record: Reservation) {
         // SAFETY: passed on.
@@ -121,7 +127,7 @@ impl Thread {
         }
     }
 
-    /// [`Thread::publish`] and [`Thread::finish`] of a command's last record.
+    /// Does [`Thread::publish`] and [`Thread::finish`] for the last record of a command.
     ///
     /// # Safety
     /// As for [`Thread::publish`].
@@ -135,7 +141,7 @@ impl Thread {
         }
     }
 
-    /// The driver has returned.
+    /// Notes that the driver has returned.
     #[inline(always)]
     pub fn returned(&mut self) {
         if self.producer.is_on_hold() {
@@ -143,7 +149,7 @@ impl Thread {
         }
     }
 
-    /// The command is over; all of its records are published.
+    /// Notes that the command is over. All of its records must have been published.
     #[inline(always)]
     pub fn finish(&mut self) {
         if !self.producer.finish() {
@@ -183,8 +189,8 @@ impl Thread {
         unsafe { self.producer.reserve(header) }
     }
 
-    /// Waits until the daemon has released room for `span` bytes. Not [`Room::Ready`]: it is gone,
-    /// or has released nothing for as long as the capture allows, and this process has left the
+    /// Waits until the daemon has released room for `span` bytes. Returns [`Room::Full`] if the daemon is gone, or if
+    /// it has released nothing for as long as the capture allows; in the latter case the process has left the
     /// capture.
     fn wait(&mut self, connection: &Connection, span: u64) -> Room {
         let mut progress = Instant::now();
@@ -204,7 +210,7 @@ impl Thread {
                 false => Outlook::Over,
             };
             match outlook {
-                // What finds no room from here on is left out, until another daemon makes some.
+                // From here on records that find no room are dropped, until another daemon releases some.
                 Outlook::Open if orphan::is_out_of_patience() => return Room::Full,
                 Outlook::Open => {}
                 Outlook::GoesOn => progress = Instant::now(),
@@ -220,9 +226,9 @@ impl Thread {
         self.producer.slot().map_or(0, Slot::released_untrusted)
     }
 
-    /// The thread's working memory, mapped at its first use; `None`: there is no memory for it.
+    /// Returns the thread's working memory, which is mapped at its first use. `None` if it cannot be mapped.
     ///
-    /// The reference is good for the command that is on its way, and is the only one.
+    /// The reference is valid for the present command, and it must be the only one.
     pub fn scratch(&mut self) -> Option<&'static mut Scratch> {
         if self.scratch.is_null() {
             self.scratch = Scratch::map()?.as_ptr();
@@ -231,19 +237,19 @@ impl Thread {
         unsafe { self.scratch.as_mut() }
     }
 
-    /// Number of the store that this thread's blobs go to: one for each time that the daemon or this
-    /// process begins anew. Only rises.
+    /// Returns the number of the store that this thread's blobs go to. The number changes whenever the daemon or this
+    /// process starts over, and only rises.
     pub fn blob_store(&self, blob_epoch: u32) -> u64 {
         (u64::from(blob_epoch) << EPOCH_BITS) + self.epoch
     }
 
-    /// The connection that the thread records over.
+    /// The connection over which the thread records.
     pub fn connection(&self) -> Option<&'static Connection> {
         // SAFETY: null, or what `claim` has noted; connections are leaked, never freed.
         unsafe { self.connection.as_ref() }
     }
 
-    /// Counts a record that is not made because what had to come before it is lost.
+    /// Counts a record that is not written because a record that must come before it was lost.
     #[cold]
     pub fn lose(&mut self, header: Header) {
         if let Some(connection) = self.connection() {
@@ -251,9 +257,9 @@ impl Thread {
         }
     }
 
-    /// Counts a record that is not written.
+    /// Counts a record as dropped.
     fn leave_out(&mut self, header: Header, stamp: u64) {
-        // A command is lost with its enter record, or with the leave record that it takes effect at.
+        // A command counts as lost with its enter record, or with its leave record if it takes effect there.
         let is_call = header.id() < META_FIRST && header.flags() & (LEAVE | EFFECT) != LEAVE;
         let (calls, bytes) = (u64::from(is_call), header.span_untrusted());
         if self.gap.records == 0 {
@@ -265,7 +271,7 @@ impl Thread {
         if let Some(slot) = self.producer.slot() {
             slot.count_dropped(1, calls, bytes);
         }
-        // A shorter record must not slip in before the gap is told.
+        // A shorter record must not find room before the gap is reported.
         self.producer.forget_room();
     }
 
@@ -291,7 +297,7 @@ impl Thread {
         self.producer.forget_stamp();
     }
 
-    /// Whether this thread introduced itself in this epoch.
+    /// Whether this thread has introduced itself in this epoch.
     fn is_current(&self, connection: &Connection, epoch: u64) -> bool {
         self.epoch == epoch && ptr::eq(self.connection, connection)
     }
@@ -313,7 +319,7 @@ impl Thread {
         };
     }
 
-    /// Whether GL commands pass.
+    /// Whether GL commands are recorded.
     fn is_open(&self) -> bool {
         !matches!(self.idle, EGL_ONLY | OWN_EGL_ONLY)
     }
@@ -322,17 +328,17 @@ impl Thread {
 impl Gap {
     const NONE: Gap = Gap { records: 0, calls: 0, bytes: 0, first_stamp: 0, start_ns: 0 };
 
-    /// Ring space that telling it takes, in bytes.
+    /// Bytes of ring space that the gap record takes; 0 if there is no gap.
     fn span(&self) -> u64 {
         if self.records == 0 { 0 } else { u64::from(HEADER_LEN) + 8 + atom::Gap::LEN as u64 }
     }
 }
 
-/// The way into a record when the fast path missed: the thread is new, or the capture is, or the
-/// command comes from inside another, or there is nothing to record.
+/// Begins a record after the fast path missed: the thread or the epoch is new, the command is called from inside
+/// another, a tracer's callback runs, or nothing is recorded.
 ///
 /// # Safety
-/// In the program's thread.
+/// Only in a thread of the program.
 #[cold]
 #[inline(never)]
 pub unsafe fn begin_slowly(id: u16) -> Option<&'static mut Thread> {
@@ -352,7 +358,7 @@ pub unsafe fn begin_slowly(id: u16) -> Option<&'static mut Thread> {
     thread
 }
 
-/// Tells the daemon of the thread's new context, and closes or opens the gate for GL commands.
+/// Tells the daemon the thread's new context, and updates whether its GL commands are recorded.
 pub fn context_changed() {
     // SAFETY: this thread's own words.
     let words = unsafe { &mut *words() };
@@ -370,8 +376,9 @@ pub fn context_changed() {
     thread.gate.leave(thread.idle);
 }
 
-/// Whether what this thread calls from here on is a tracer's own. A thread without a recording state learns
-/// it when it gets one; of one that is inside a command nothing is recorded.
+/// Sets whether the commands that this thread calls from here on are a tracer's own. A thread without a recording
+/// state learns it when it gets one. Inside a recorded command the state stays as it is, because commands from inside
+/// are not recorded.
 #[inline]
 pub fn set_in_callback(is_in_callback: bool) {
     // SAFETY: this thread's own words.
@@ -393,10 +400,10 @@ fn learn_in_callback(words: &Words) {
     }
 }
 
-/// This thread's recording state, if it has one.
+/// Returns this thread's recording state, if it has one.
 ///
 /// # Safety
-/// In a hooked command of the thread, and no other reference to its state is alive.
+/// Only inside a hooked command of this thread, while no other reference to the state is alive.
 pub unsafe fn own() -> Option<&'static mut Thread> {
     // SAFETY: this thread's own words.
     let thread = unsafe { (*words()).thread };
@@ -404,14 +411,14 @@ pub unsafe fn own() -> Option<&'static mut Thread> {
     unsafe { thread.as_mut() }.filter(|thread| thread.tid != 0)
 }
 
-/// Whether a recorded command of this thread is on its way.
+/// Whether a recorded command of this thread is in progress.
 pub fn is_inside(words: &Words) -> bool {
     // SAFETY: thread states stay mapped.
     let thread = unsafe { words.thread.as_ref() };
     thread.is_some_and(|thread| thread.tid != 0 && thread.gate.ready() == 0)
 }
 
-/// Counts a command that came from inside another and went straight on.
+/// Counts a command that was called from inside another command and therefore not recorded.
 pub fn count_reentrant() {
     if let Some(connection) = process::connection() {
         connection.segment.header().reentrant_calls.fetch_add(1, Relaxed);
@@ -439,7 +446,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     };
     if !thread.is_current(connection, epoch) {
         if !capture::is_of_this_capture(thread.epoch) {
-            // What an earlier capture lost is in that one's account.
+            // Records that an earlier capture lost are in that capture's account.
             thread.gap = Gap::NONE;
         }
         thread.epoch = epoch;
@@ -465,7 +472,7 @@ fn attach(words: &mut Words, id: u16) -> Option<&'static mut Thread> {
     Some(thread)
 }
 
-/// Takes a free slot for this thread, waiting for one as long as for room in a ring.
+/// Claims a free slot for this thread. If there is none, waits for one as long as for room in a ring.
 fn claim(connection: &'static Connection) -> Option<*mut Thread> {
     let tid = gettid();
     let started = Instant::now();
@@ -496,7 +503,7 @@ fn claim(connection: &'static Connection) -> Option<*mut Thread> {
     attached.then_some(state)
 }
 
-/// Writes the record that begins a thread's part of a capture.
+/// Writes the THREAD record, with which a thread's part of a capture begins.
 fn introduce(thread: &mut Thread) {
     let record = atom::Thread { tid: thread.tid, flags: 0, name: thread_name() };
     write_meta(thread, atom::THREAD, &record.encode());
@@ -513,8 +520,8 @@ fn introduce_context(thread: &mut Thread, words: &Words) {
     }
 }
 
-/// Writes a record that is not a command's, of a thread of the program's that is outside the shim. It has
-/// a stamp of its own. False: the thread is not recorded, or there is no room.
+/// Writes a record that is not a command, from a thread that is outside the shim. The record carries a stamp of its
+/// own. Returns false if the thread is not recorded or there is no room.
 pub fn write_from_outside(id: u16, payload: &[u8]) -> bool {
     // SAFETY: in a thread of the program; the payload is written below.
     let Some(mut call) = (unsafe { Call::begin(id) }) else { return false };
@@ -533,8 +540,8 @@ pub fn write_from_outside(id: u16, payload: &[u8]) -> bool {
     true
 }
 
-/// Writes a [`TRACED`] record of a command that this thread is about to make or has made, where such a
-/// command is recorded.
+/// Writes a [`TRACED`] record about a command that this thread is about to make or has made, if that command is
+/// recorded.
 pub fn write_note(command: u16, payload: &[u8]) {
     // SAFETY: in a thread of the program; the note is written in place of the command.
     let Some(mut call) = (unsafe { Call::begin(command) }) else { return };
@@ -543,7 +550,7 @@ pub fn write_note(command: u16, payload: &[u8]) {
     unsafe { call.in_flight().finish() };
 }
 
-/// Writes a record that is not a command's; there may be no room for it.
+/// Writes a record that is not a command. The record is dropped and counted if there is no room.
 pub fn write_meta(thread: &mut Thread, id: u16, payload: &[u8]) {
     thread.untimed(|thread| write_meta_untimed(thread, id, payload));
 }
@@ -562,8 +569,8 @@ fn write_meta_untimed(thread: &mut Thread, id: u16, payload: &[u8]) {
     thread.producer.finish();
 }
 
-/// Has the thread's slot given back when the thread ends. Should it make commands even later, from
-/// another destructor, it claims a slot anew and is noticed again.
+/// Retires the thread's slot when the thread ends. If a later destructor of the thread makes commands, the thread
+/// claims a slot again and registers again.
 fn notice_exit(state: *mut Thread) {
     static EXIT: ThreadExit = ThreadExit::new(retire);
     EXIT.notice(state.cast());
@@ -585,7 +592,7 @@ unsafe extern "C" fn retire(state: *mut libc::c_void) {
     thread.producer.retire();
 }
 
-/// Whether the process has GLX, so that a command without an EGL context may be a desktop one.
+/// Whether GLX is loaded, so that a command without a current EGL context may be a desktop OpenGL command.
 fn is_glx_loaded() -> bool {
     let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
     let handle = crate::dlopen::real(c"libGLX.so.0", flags);

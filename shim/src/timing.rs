@@ -1,8 +1,8 @@
-//! How long the driver takes, in a capture that asks for it: where the steps of every command go.
+//! Measures how long the driver takes for each command, in a capture that asks for it.
 //!
-//! The thread's producer is on hold throughout such a capture. So each step of the fast path is
-//! refused (room for a record, publishing it, the command's end) and comes here, and a capture that
-//! is not timed pays for none of this. Every command has a leave record then.
+//! Throughout such a capture the thread's producer is on hold. The producer therefore refuses each step of the fast
+//! path (reserving room, publishing, ending the command), and the step comes here. A capture without timing pays
+//! nothing. In a timed capture every command has a leave record.
 
 use gapii_abi::atom::{HEADER_LEN, Header, LEAVE, LEAVES, META_FIRST};
 use gapii_ringbuf::Reservation;
@@ -10,25 +10,25 @@ use gapii_ringbuf::Reservation;
 use crate::process::clock_ns;
 use crate::thread::Thread;
 
-/// Bytes that a leave record has for the time, before its payload.
+/// Bytes in front of a leave record's payload that hold the time.
 pub const TIME_BYTES: u64 = 8;
 
-/// A thread's command, as far as its time goes. All zero: there is none.
+/// The timing of a thread's present command. All zeros: no command.
 #[derive(Default)]
 pub struct Timing {
-    /// An enter record is reserved.
+    /// An enter record is reserved and not published yet.
     is_entering: bool,
-    /// The driver has the command, or has returned and there is no leave record yet.
+    /// The enter record is published, and no leave record is reserved yet.
     is_open: bool,
     has_returned: bool,
     id: u16,
-    /// On `CLOCK_MONOTONIC`.
+    /// When the driver was called, on `CLOCK_MONOTONIC`.
     start_ns: u64,
     driver_ns: u64,
 }
 
 impl Timing {
-    /// The header of a command's record as it is in a timed capture; other records stay as they are.
+    /// Returns the header that a command's record has in a timed capture. Headers of other records stay as they are.
     fn header(&mut self, header: Header) -> Header {
         let is_leave = header.flags() & LEAVE != 0;
         self.is_entering = false;
@@ -43,7 +43,7 @@ impl Timing {
         header.with_flags(LEAVES)
     }
 
-    /// A record is published; if it is one of entering, the driver comes next.
+    /// Starts the clock if the published record is an enter record, because the driver is called next.
     fn published(&mut self) {
         if core::mem::take(&mut self.is_entering) {
             (self.is_open, self.has_returned) = (true, false);
@@ -60,7 +60,7 @@ impl Timing {
 }
 
 impl Thread {
-    /// Begins a capture, which is timed or is not.
+    /// Begins a capture, with timing or without.
     pub fn set_timed(&mut self, is_timed: bool) {
         self.timing = Timing::default();
         match is_timed {
@@ -69,7 +69,7 @@ impl Thread {
         }
     }
 
-    /// Does what no step of a timed capture has to do with: as if the capture were not timed.
+    /// Runs `act` as if the capture were not timed.
     pub fn untimed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let is_timed = self.producer.is_on_hold();
         self.producer.resume();
@@ -80,7 +80,7 @@ impl Thread {
         done
     }
 
-    /// Room for a record, with the time in it if it is a leave record.
+    /// Reserves room for a record; a leave record has the time in it.
     ///
     /// # Safety
     /// As for [`Thread::reserve`].
@@ -90,22 +90,22 @@ impl Thread {
         // SAFETY: passed on.
         let mut record = self.untimed(|thread| unsafe { thread.reserve(header) })?;
         if header.is_timed() {
-            // SAFETY: the header has room for the time, at its end; records are 8-aligned.
+            // SAFETY: the header's length includes the time, which comes first; records are aligned to 8 bytes.
             unsafe { record.payload.cast::<u64>().write(self.timing.driver_ns) };
-            // SAFETY: what the caller asked for comes behind it.
+            // SAFETY: the payload that the caller asked for follows the time.
             record.payload = unsafe { record.payload.add(TIME_BYTES as usize) };
         }
         Some(record)
     }
 
-    /// Publishes a record that the producer has refused. The clock starts last of all.
+    /// Publishes a record that the producer has refused because it is on hold. The clock starts last.
     ///
     /// # Safety
     /// As for [`Thread::publish`].
     #[cold]
     #[inline(never)]
     pub unsafe fn publish_timed(&mut self, record: Reservation) {
-        // A child that was forked meanwhile is detached.
+        // A producer that is not on hold here was wiped: this is a child that was forked meanwhile.
         if !self.producer.is_on_hold() {
             return;
         }
@@ -114,14 +114,14 @@ impl Thread {
         self.timing.published();
     }
 
-    /// The driver has returned: the clock stops.
+    /// Stops the clock: the driver has returned.
     #[cold]
     #[inline(never)]
     pub fn returned_timed(&mut self) {
         self.timing.returned();
     }
 
-    /// Ends a command; one that has no leave record yet gets one for the time alone.
+    /// Ends a command. A command without a leave record gets one that holds only the time.
     #[cold]
     #[inline(never)]
     pub fn finish_timed(&mut self) {

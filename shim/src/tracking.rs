@@ -1,9 +1,9 @@
-//! What the shim keeps of the program's state: whose it is, and who may touch it now.
+//! The state of the program that the shim tracks, by thread, and who may touch it when.
 //!
-//! Each thread that uses EGL has a [`gapii_state::Thread`], which owns its context while that is
-//! current. Generated code changes it: handlers of recorded commands by [`touch`], trackers of
-//! commands that are not recorded by [`Tracker`]. Only the thread itself touches it, for one command
-//! at a time: what a driver, a signal handler or a callback calls meanwhile goes straight on.
+//! Each thread that uses EGL has a [`gapii_state::Thread`], which owns its context while the context is current.
+//! Generated code changes it: the handlers of recorded commands through [`touch`], the trackers of commands that are
+//! not recorded through [`Tracker`]. Only the thread itself touches its state, for one command at a time. Commands
+//! that a driver, a signal handler or a callback calls meanwhile go straight to the driver.
 
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
@@ -19,20 +19,20 @@ use crate::seats;
 use crate::thread_exit::ThreadExit;
 use crate::tls::{Words, words};
 
-/// What all threads of the process share; null until the first context, and in a forked child.
+/// The state that all threads of the process share; null until the first thread has state, and in a forked child.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 
-/// A recorded command that can be told what memory it touches.
+/// A recorded command that takes the ranges of memory that it touches.
 pub trait Touches {
-    /// It touches `len` bytes at `address`, on behalf of the parameter of index `param`, or of none
-    /// (255). They need not be readable.
+    /// Adds `len` bytes at `address`, which need not be readable. `param` is the index of the parameter that they
+    /// belong to, or 255 for none.
     fn range(&mut self, param: u8, address: u64, len: u64);
 
-    /// The next range is not joined to the one before.
+    /// Keeps the next range from being joined to the one before.
     fn apart(&mut self);
 }
 
-/// Hands what a description observes to the command's record, if it has one.
+/// Passes the ranges that a description observes on to the command's record, if the command is recorded.
 pub struct Seen<'a, T>(Option<&'a mut T>);
 
 impl<T: Touches> Observer for Seen<'_, T> {
@@ -51,11 +51,11 @@ impl<T: Touches> Observer for Seen<'_, T> {
     }
 }
 
-/// Has `act` change the state of the thread that makes a recorded command of OpenGL ES, if the shim
-/// keeps any, and name the memory that the command touches.
+/// Runs a description for a recorded command of OpenGL ES: `act` changes the thread's state and names the memory that
+/// the command touches. Does nothing if the thread has no state.
 ///
 /// # Safety
-/// The call is this thread's, so that no other of its commands is followed.
+/// The call belongs to this thread, so no other of the thread's commands is tracked meanwhile.
 #[inline(always)]
 pub unsafe fn touch<T: Touches>(
     call: &mut T,
@@ -67,10 +67,11 @@ pub unsafe fn touch<T: Touches>(
     }
 }
 
-/// As [`touch`], for commands of EGL and Level Zero, recorded or not: a thread's state begins with one.
+/// Does the same as [`touch`] for commands of EGL and Level Zero, recorded or not. They create the thread's state if
+/// it has none.
 ///
 /// # Safety
-/// No other command of this thread is followed: it holds a call or a [`Scope`].
+/// No other command of this thread is tracked meanwhile: the thread holds a call or a [`Scope`].
 pub unsafe fn touch_process<T: Touches>(
     call: Option<&mut T>,
     act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Seen<'_, T>),
@@ -80,15 +81,16 @@ pub unsafe fn touch_process<T: Touches>(
     act(thread, &ProgramMemory, &mut Seen(call));
 }
 
-/// A command that is not recorded but changes state. While it lives, commands of this thread that
-/// come from inside go straight on.
+/// A command that is not recorded but changes state. While the tracker lives, commands that are called from inside go
+/// straight to the driver.
 pub struct Tracker {
     thread: &'static mut Thread,
     _scope: Scope,
 }
 
 impl Tracker {
-    /// `None`: nothing is kept of this thread, or the command comes from inside another.
+    /// Begins to track a command of OpenGL ES. `None` if the thread has no state, or if the command is called from
+    /// inside another.
     #[inline(always)]
     pub fn begin() -> Option<Tracker> {
         // SAFETY: this thread's own words, and no other reference to them is alive.
@@ -103,20 +105,21 @@ impl Tracker {
         Some(Tracker { thread, _scope: scope })
     }
 
-    /// As [`Tracker::begin`], for commands of EGL and Level Zero: a thread's state begins with one.
+    /// Does the same for commands of EGL and Level Zero, which create the thread's state if it has none.
     pub fn begin_process() -> Option<Tracker> {
         let scope = hooks::enter()?;
         // SAFETY: the scope keeps other commands of this thread away.
         Some(Tracker { thread: unsafe { state_or_new() }, _scope: scope })
     }
 
+    /// Applies the command to the thread's state.
     #[inline(always)]
     pub fn update(&mut self, act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Ignore)) {
         act(self.thread, &ProgramMemory, &mut Ignore);
     }
 }
 
-/// This thread's state, if it has any.
+/// Returns this thread's state, if it has any.
 ///
 /// # Safety
 /// The thread is inside the shim, and no other reference to its state is alive.
@@ -128,7 +131,7 @@ pub unsafe fn state() -> Option<&'static mut Thread> {
     unsafe { state.as_mut() }
 }
 
-/// As [`state`], made if there is none.
+/// Returns this thread's state, and creates it if needed.
 ///
 /// # Safety
 /// As for [`state`].
@@ -136,13 +139,13 @@ pub unsafe fn state_or_new() -> &'static mut Thread {
     // SAFETY: this thread's own words.
     let words = unsafe { &mut *words() };
     if words.state.is_null() {
-        // The heap changes no errno; setting the key might.
+        // The shim's heap does not change errno, but registering the destructor may.
         let _errno = ErrnoGuard::new();
         let id = words as *const Words as u64;
         words.state = Box::into_raw(Box::new(Thread::new(process(), id)));
         notice_exit(words.state);
     }
-    // SAFETY: not null any more, and the caller has it to itself.
+    // SAFETY: not null any more, and the caller has exclusive use.
     unsafe { &mut *words.state }
 }
 
@@ -153,22 +156,22 @@ fn process() -> Arc<Process> {
         match PROCESS.compare_exchange(ptr::null_mut(), fresh, Release, Acquire) {
             Ok(_) => known = fresh,
             Err(first) => {
-                // SAFETY: nobody has seen it.
+                // SAFETY: it was not published, so no other thread has it.
                 drop(unsafe { Arc::from_raw(fresh) });
                 known = first;
             }
         }
     }
-    // SAFETY: made by `Arc::into_raw` and never given back.
+    // SAFETY: made by `Arc::into_raw`; its count never falls to zero.
     unsafe { Arc::increment_strong_count(known) };
-    // SAFETY: the count was just raised for this one.
+    // SAFETY: the count was just raised for this handle.
     unsafe { Arc::from_raw(known) }
 }
 
-/// Has forked children begin anew. What the parent had stays as it is: another thread of the parent
-/// may have been changing it. Once a process.
+/// Makes forked children begin with empty state. The parent's state is abandoned there and not freed, because another
+/// thread of the parent may have been changing it. Called once per process.
 pub fn guard_forks() {
-    // SAFETY: the handler does nothing but store, and goes away with the library.
+    // SAFETY: the handler only stores, and the C library removes it with this library.
     unsafe { libc::pthread_atfork(None, None, Some(forget)) };
 }
 
@@ -179,7 +182,7 @@ extern "C" fn forget() {
     unsafe { (*words()).state = ptr::null_mut() };
 }
 
-/// Has the thread's state given back when the thread ends.
+/// Frees the thread's state when the thread ends.
 fn notice_exit(state: *mut Thread) {
     static EXIT: ThreadExit = ThreadExit::new(retire);
     EXIT.notice(state.cast());
@@ -191,7 +194,7 @@ unsafe extern "C" fn retire(state: *mut libc::c_void) {
     let words = unsafe { &mut *words() };
     if ptr::eq(words.state.cast(), state) {
         words.state = ptr::null_mut();
-        // SAFETY: made by `Box::into_raw`, and nothing leads to it any more.
+        // SAFETY: made by `Box::into_raw`, and no pointer leads to it any more.
         let mut thread = unsafe { Box::from_raw(state.cast::<Thread>()) };
         gapii_state::egl::end_thread(&mut thread);
     }

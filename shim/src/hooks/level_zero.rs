@@ -1,4 +1,4 @@
-//! Level Zero's hooked commands: frames of programs that show nothing, and safe points.
+//! Hooks of Level Zero commands: frames of programs that do not swap, and safe points.
 
 #![expect(non_snake_case, reason = "named like the commands")]
 
@@ -9,11 +9,13 @@ use crate::pages;
 /// `ZE_RESULT_SUCCESS`.
 const SUCCESS: u32 = 0;
 
-/// Whether a submit ends a frame: where somebody asked for that, or the process has no swaps.
+/// Whether a submit ends a frame: if the capture's client asked for that, or if the process has never had an EGL
+/// context.
 fn is_frame(result: u32) -> bool {
     result == SUCCESS && (capture::counts_submits() || !has_graphics())
 }
 
+/// Flags of the leave record; counts the frame if the submit ends one.
 pub fn zeCommandQueueExecuteCommandLists_leave_flags(
     _queue: Handle,
     _count: u32,
@@ -24,6 +26,7 @@ pub fn zeCommandQueueExecuteCommandLists_leave_flags(
     if is_frame(result) { frame_flags() } else { 0 }
 }
 
+/// Ends the frame if the submit ends one, at a safe point.
 pub fn zeCommandQueueExecuteCommandLists(
     _scope: &Scope,
     _queue: Handle,
@@ -37,7 +40,7 @@ pub fn zeCommandQueueExecuteCommandLists(
     result
 }
 
-/// Defines hooks that are safe points and nothing else, of commands that wait for something.
+/// Defines hooks of commands that wait on the host. They are safe points and nothing else.
 macro_rules! waits {
     ($($name:ident),*) => {
         $(pub fn $name(_scope: &Scope, _waited_for: Handle, _timeout_ns: u64, result: u32) -> u32 {
