@@ -7,7 +7,9 @@
  * order in which the lock was held. A read-back that is not what was drawn ends the program. At its
  * end (SECONDS, or SIGTERM) it says for how long at most a thread was between two swaps.
  *
- * usage: threads_forever THREADS SECONDS
+ * After each swap a thread rests for REST_US microseconds, 0 unless given.
+ *
+ * usage: threads_forever THREADS SECONDS [REST_US]
  */
 #include "offscreen.h"
 
@@ -15,6 +17,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <time.h>
+#include <unistd.h>
 
 #define THREADS_MAX 4
 
@@ -24,6 +27,7 @@ static EGLSurface surfaces[THREADS_MAX];
 static GLuint texture, buffer;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static unsigned generation;
+static useconds_t rest_us;
 static double end, longest[THREADS_MAX];
 static volatile sig_atomic_t is_told_to_end;
 
@@ -140,6 +144,8 @@ static void *run(void *number)
             draw_own(round * 7919u + (unsigned)i * 104729u + (unsigned)draw);
         draw_shared();
         must(eglSwapBuffers(shared.display, surfaces[i]), "eglSwapBuffers");
+        if (rest_us > 0)
+            usleep(rest_us);
         double before = swapped;
         swapped = now();
         longest[i] = swapped - before > longest[i] ? swapped - before : longest[i];
@@ -151,10 +157,11 @@ static void *run(void *number)
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS_MAX];
-    must(argc == 3, "usage: threads_forever THREADS SECONDS");
+    must(argc == 3 || argc == 4, "usage: threads_forever THREADS SECONDS [REST_US]");
     int count = atoi(argv[1]);
     must(count >= 1 && count <= THREADS_MAX, "1 to 4 threads");
     end = now() + atof(argv[2]);
+    rest_us = argc == 4 ? (useconds_t)atol(argv[3]) : 0;
     signal(SIGTERM, told_to_end);
     shared = offscreen_open(3);
     texture = texture_of(0);

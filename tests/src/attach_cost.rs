@@ -1,5 +1,5 @@
-//! What it costs a running program to be attached to: for how long it is held, and how long it takes until
-//! a frame is recorded. Prints nothing.
+//! Cost of attaching to a running program: how long its threads are held, and how long it takes until a frame is
+//! recorded. Prints nothing.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -15,25 +15,25 @@ use crate::process::{LIMIT, run};
 use crate::programs::program;
 use crate::wait;
 
-/// One attach, for one frame.
+/// Figures of one attach that records one frame.
 #[derive(Clone, Debug)]
 pub struct Attach {
-    /// For how long a thread of the program was held.
+    /// Longest time that a thread of the program was held.
     pub held: Duration,
-    /// From before `gapii-ctl start --frames 1` was started until it had ended: more than until the frame's
-    /// end, by a process's start and end and by the trace's last blocks and tables.
+    /// Run time of `gapii-ctl start --frames 1`. It includes the start and end of the process, and the trace's last blocks
+    /// and tables.
     pub recorded: Duration,
-    /// What the trace lacks.
+    /// Contents that the trace lacks, as `info` lists them.
     pub missing: Vec<String>,
 }
 
-/// What `programs/holds_images.c` can hold.
+/// Formats of images that `programs/holds_images.c` can hold.
 pub fn formats() -> Vec<String> {
     let listed = run(&mut offscreen(&program("holds_images"), [""; 0])).ok();
     listed.stdout.lines().map(str::to_owned).collect()
 }
 
-/// Attaches twice to a program that holds so much.
+/// Attaches twice to a program that holds `mib` MiB of images of `format`.
 pub fn to_images(format: &str, mib: u64) -> [Attach; 2] {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
@@ -42,7 +42,7 @@ pub fn to_images(format: &str, mib: u64) -> [Attach; 2] {
     twice(&session)
 }
 
-/// Attaches twice to a scene of glmark2-es2, and says what its frames took before.
+/// Attaches twice to a scene of glmark2-es2; also returns the time of a frame before the first attach.
 pub fn to_scene(display: &Display, scene: &str) -> (Duration, [Attach; 2]) {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
@@ -62,7 +62,7 @@ fn twice(session: &Session) -> [Attach; 2] {
     })
 }
 
-/// Waits until the program draws frames, and so has set up what it needs.
+/// Waits until the program draws frames, which means that it has created its objects.
 fn draws(session: &Session) {
     let frames = || session.app_in_mode("idle")["frames"].as_u64();
     wait::until("frames of the program", LIMIT, || frames().filter(|frames| *frames > 10));

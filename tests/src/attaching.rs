@@ -14,9 +14,11 @@ use crate::random::Random;
 use crate::replays::verified;
 use crate::wait;
 
-/// A program that compares what it draws itself, and runs until it is told to end.
-fn threads_forever(threads: usize) -> Command {
-    offscreen(&program("threads_forever"), [&threads.to_string(), "3600"])
+/// A program that checks its own pictures and runs until it gets SIGTERM. Its threads rest for `rest_us` microseconds
+/// after each frame.
+fn threads_forever(threads: usize, rest_us: u32) -> Command {
+    let [threads, rest] = [threads.to_string(), rest_us.to_string()];
+    offscreen(&program("threads_forever"), [&threads[..], "3600", &rest])
 }
 
 /// Starts a program that is not recorded yet.
@@ -37,20 +39,19 @@ pub fn attach(session: &Session, name: &str, frames: &str) -> Trace {
     trace
 }
 
-/// Attaches to threads that share what they draw with, at moments of no meaning, and plays what was
-/// recorded.
+/// Attaches at random moments to threads that share their objects, and plays what was recorded.
 #[track_caller]
 pub fn attach_at_random(threads: usize, times: u64) {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
-    let running = run_idle(&session, &threads_forever(threads));
+    let running = run_idle(&session, &threads_forever(threads, 0));
     let mut random = Random::seeded("the moments to attach at");
     for number in 0..times {
         sleep(Duration::from_micros(random.below(50_000)));
         let trace = attach(&session, &format!("{number}.gapii"), "6");
         let report = verified(&session, &trace, &[]);
         let report = report.unwrap_or_else(|why| panic!("attached {number} times: {why}"));
-        // Of each thread one more may be on its way when the last one ends.
+        // Each thread may be inside one more frame when the last frame ends.
         let frames = report["verified"]["frames"].as_u64().expect("a number");
         assert!((6..6 + threads as u64).contains(&frames), "{report:#}");
         std::fs::remove_file(&trace.path).expect("the trace is ours");
@@ -59,16 +60,17 @@ pub fn attach_at_random(threads: usize, times: u64) {
     ends_well(running);
 }
 
-/// Begins and ends captures of one program, all of which must be whole; says how fast the program is
-/// before and after, and what it and the daemon hold.
+/// Begins and ends `cycles` captures of one program; each must be whole, and neither the program nor the daemon may
+/// grow. Prints the frame rate before and after, and the memory of both.
 #[track_caller]
 pub fn start_and_stop(cycles: u64) {
-    /// Captures after which everybody holds what they will hold.
+    /// Captures after which the program and the daemon have allocated all memory that they need.
     const WARM: u64 = 20;
     const GROWTH_MAX: u64 = 256 << 10;
     let session = Session::new();
     let daemon = session.daemon(&[]);
-    let running = run_idle(&session, &threads_forever(2));
+    // The rest leaves the processors to the daemon, the client and the replay.
+    let running = run_idle(&session, &threads_forever(2, 2_000));
     let app = session.app_in_mode("idle")["pid"].as_u64().expect("a number") as u32;
     let mut held = Vec::new();
     let before = frame_rate(&session);
@@ -92,12 +94,12 @@ pub fn start_and_stop(cycles: u64) {
     ends_well(running);
 }
 
-/// Kills the daemon, the client or both while they attach, capture or stop: the program goes on.
+/// Kills the daemon, the client or both while they attach, capture or stop; the program must go on.
 #[track_caller]
 pub fn kill_who_attaches(times: u64) {
     let session = Session::new();
     let first = session.daemon(&[]);
-    let running = run_idle(&session, &threads_forever(3));
+    let running = run_idle(&session, &threads_forever(3, 2_000));
     drop(first);
     let mut random = Random::seeded("the moments to kill at");
     let mut daemon = None;
@@ -128,7 +130,7 @@ pub fn kill_who_attaches(times: u64) {
     ends_well(running);
 }
 
-/// The program has drawn what it should, and was never held for long.
+/// Ends the program. Its pictures must have been right, and its longest pause below 1 s.
 #[track_caller]
 fn ends_well(running: Running) {
     running.signal(Signal::TERM);
@@ -142,7 +144,7 @@ fn ends_well(running: Running) {
     assert!(pause < 1000, "{finished}");
 }
 
-/// Frames of the one application, in a second.
+/// Frames per second of the only application, measured for 1 s.
 pub fn frame_rate(session: &Session) -> f64 {
     let frames = || session.apps()[0]["frames"].as_u64().expect("a number");
     let (began, first) = (Instant::now(), frames());
@@ -150,7 +152,7 @@ pub fn frame_rate(session: &Session) -> f64 {
     (frames() - first) as f64 / began.elapsed().as_secs_f64()
 }
 
-/// Memory of a process that is no file and not shared, in bytes.
+/// Anonymous private memory of a process (`RssAnon`), in bytes.
 pub fn anonymous_bytes(pid: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let field = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));

@@ -13,7 +13,7 @@ use crate::level_zero;
 use crate::process::{Finished, run};
 use crate::programs::{self, Driver, fake_driver, program};
 
-/// What the program runs on.
+/// Driver that the program runs on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum On {
     /// A driver whose functions do nothing, so that nanoseconds show
@@ -28,7 +28,7 @@ pub enum Way {
     Native,
     /// The shim is loaded and captures nothing.
     Idle,
-    /// The same, and nothing is followed.
+    /// The shim is loaded, and its trackers are off.
     Asleep,
     Captured,
     /// Captured, and the driver's time measured.
@@ -51,7 +51,7 @@ impl Way {
     }
 }
 
-/// What `programs/bench_calls.c` is told.
+/// Arguments of `programs/bench_calls.c`.
 #[derive(Clone, Copy, Debug)]
 pub struct Load {
     pub threads: u64,
@@ -70,7 +70,7 @@ impl Load {
         Self { threads, runs, calls_per_run, pause_ms: 50, warm_up_runs: 4 }
     }
 
-    /// The same in half as many calls, for records that take twice the space.
+    /// Half as many calls, for records that take twice the space.
     pub fn halved(self) -> Self {
         Self { calls_per_run: self.calls_per_run / 2, ..self }
     }
@@ -81,7 +81,7 @@ impl Load {
     }
 }
 
-/// What one run of the program gave.
+/// Figures of one run of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Sample {
     /// CPU time of a thread for each of its timed calls.
@@ -215,7 +215,7 @@ fn header_bytes(trace: &Path) -> u64 {
     8 + u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]))
 }
 
-/// The middle one, by value.
+/// Median.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);

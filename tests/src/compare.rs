@@ -1,8 +1,7 @@
-//! A recording of gapii held against one of apitrace, command by command.
+//! Compares a recording of gapii with one of apitrace, command by command.
 //!
-//! Compared are names, the order of each thread, every scalar, enum, bitfield and handle, and what
-//! was returned. Handles are addresses and differ from run to run: they must go from one record to
-//! the other one by one. Of memory only whether there was any is compared.
+//! Compares names, the order of each thread, every scalar, enum, bitfield and handle, and results. Handles are addresses
+//! and differ from run to run, so they are compared by a one-to-one mapping. For memory, only its presence is compared.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,7 +9,7 @@ use crate::apitrace::{Call, Value};
 use crate::enums::Enums;
 use crate::gapii::Command;
 
-/// Everything in which the two differ, a sentence each.
+/// Returns one sentence per difference.
 pub fn differences(commands: &[Command], calls: &[Call]) -> Vec<String> {
     let ours = by_thread(commands, |command| command.thread);
     let theirs = by_thread(calls, |call| i64::from(call.thread));
@@ -25,7 +24,7 @@ pub fn differences(commands: &[Command], calls: &[Call]) -> Vec<String> {
     comparison.found
 }
 
-/// The items of each thread, threads in the order of their first.
+/// The items of each thread; threads are ordered by their first item.
 fn by_thread<T>(items: &[T], thread: impl Fn(&T) -> i64) -> Vec<Vec<&T>> {
     let mut numbers = BTreeMap::new();
     let mut threads: Vec<Vec<&T>> = Vec::new();
@@ -41,8 +40,8 @@ fn by_thread<T>(items: &[T], thread: impl Fn(&T) -> i64) -> Vec<Vec<&T>> {
 }
 
 struct Comparison {
-    enums: Enums,
-    /// apitrace's handle, and ours.
+    enums: &'static Enums,
+    /// Our handle for each handle of apitrace.
     handles: HashMap<u64, u64>,
     found: Vec<String>,
 }
@@ -51,7 +50,7 @@ impl Comparison {
     fn thread(&mut self, number: usize, ours: &[&Command], theirs: &[&Call]) {
         for (at, (command, call)) in ours.iter().zip(theirs).enumerate() {
             if command.name != call.name {
-                // All that follows would differ as well.
+                // Every later command would differ too.
                 let place =
                     format!("thread {number}, command {at} (apitrace's call {})", call.number);
                 self.found.push(format!("{place}: {} is not {}", command.name, call.name));
@@ -89,7 +88,7 @@ impl Comparison {
     }
 
     fn result(&mut self, command: &Command, theirs: &Value, number: u64) {
-        // A new handle: from now on theirs stands for ours.
+        // A new handle: from now on, theirs stands for ours.
         if let (Value::Pointer(theirs), Some(ours)) = (theirs, handle(&command.result)) {
             self.handles.insert(*theirs, ours);
         }
@@ -104,7 +103,7 @@ impl Comparison {
             Value::Null => handle(ours) == Some(0),
             Value::Pointer(theirs) => match (self.handles.get(theirs), handle(ours)) {
                 (Some(known), Some(ours)) => *known == ours,
-                // An address of the program's own, or memory of which ours has the contents.
+                // An address in the program, or memory whose contents our recording has.
                 (None, Some(ours)) => ours != 0,
                 (_, None) => ours.is_object(),
             },

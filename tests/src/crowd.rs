@@ -1,5 +1,5 @@
-//! Many programs and many clients of one daemon at a time, some of which take nothing or little: what the
-//! others get is whole, and the daemon holds no more than it is allowed.
+//! Many programs and many clients of one daemon, some of them slow or stalled: the other clients get whole traces, and the
+//! daemon stays within its memory limit.
 
 use std::fmt;
 use std::process::Command;
@@ -17,30 +17,30 @@ use crate::wait;
 
 pub const PROGRAMS: usize = 16;
 pub const THREADS: usize = 4;
-/// What the daemon may hold beside its rings, in bytes.
+/// Most anonymous memory that the daemon may have, in bytes; its rings are not counted.
 const HELD_MAX: u64 = 256 << 20;
 /// Options of the daemon: little room for each slow client.
 const DAEMON: &[&str] = &["--ring-size", "256K", "--spill", "8M"];
 
-/// What came of it.
+/// Counts of one run.
 #[derive(Debug, Default)]
 pub struct Crowd {
     /// Commands of the lossless captures together.
     pub calls: u64,
-    /// Commands that slow clients did not get, and were told of.
+    /// Commands that slow clients did not get, by the counts that the daemon sent them.
     pub missed: u64,
-    /// What the daemon held at most, in bytes.
+    /// Largest anonymous memory of the daemon, in bytes.
     pub held: u64,
 }
 
-/// A client whose trace is to have everything.
+/// A client whose trace must be complete.
 struct Whole {
     name: String,
     running: Running,
     trace: Trace,
 }
 
-/// Captures all programs for so long, with eight clients of which three are slow.
+/// Captures all programs for `time`, with eight clients, of which three are slow.
 ///
 /// # Panics
 /// When a trace does not verify, a lossless one lacks something, a slow client is not told what it missed, a program
@@ -87,7 +87,7 @@ pub fn capture_crowd(time: Duration) -> Crowd {
     let whole: Vec<_> = whole.into_iter().map(finish).collect();
     let slow = slow.join().expect("the slow client reads");
     let slow = [slow, stalled.read(Duration::ZERO), stalled_too.read(Duration::ZERO)];
-    // Whoever looks at the traces wants the processors.
+    // Checking the traces needs the processors.
     assert_eq!(session.apps().len(), PROGRAMS, "every program goes on");
     drop(programs);
     for trace in whole {

@@ -1,4 +1,4 @@
-//! Traces that were cut or changed, and what is still read of them.
+//! Damaged traces: cut or with changed bytes, and what `gapii-ctl` still reads from them.
 
 use std::path::Path;
 use std::process::Command as Process;
@@ -10,7 +10,7 @@ use crate::programs::program;
 use crate::random::Random;
 use crate::stream::{self, Counts, Frame};
 
-/// A sound trace of several blocks, and what a second reader finds in it.
+/// A sound trace of several blocks, and the contents that a second, independent reader finds.
 pub struct Sample {
     session: Session,
     bytes: Vec<u8>,
@@ -81,7 +81,7 @@ impl Sample {
         if dump {
             let dump = trace.ask("dump", &["--json"]);
             assert_rejected(&dump, 1);
-            // One whose leave record is beyond the cut may have taken effect all the same.
+            // A command whose leave record is beyond the cut may have taken effect too.
             let listed = commands(&dump).iter().filter(|command| command.seq.is_some()).count();
             let listed = listed as u64;
             assert_eq!(listed, effects, "cut at {at}");
@@ -89,7 +89,7 @@ impl Sample {
         assert_rejected(&trace.ask("verify", &[]), 1);
     }
 
-    /// Changes a byte and checks that this is noticed, in a sentence.
+    /// Changes a byte and checks that `verify` reports it in one sentence.
     #[track_caller]
     pub fn check_flip(&self, random: &mut Random) {
         let mut bytes = self.bytes.clone();

@@ -1,4 +1,4 @@
-//! A display for programs that need one: an Xvfb that lives as long as the value.
+//! A display for programs that need one: an Xvfb that ends when the value is dropped.
 
 use std::ffi::OsStr;
 use std::process::Command;

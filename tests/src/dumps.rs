@@ -1,9 +1,8 @@
-//! What `apitrace dump` prints of two traces, held against each other call by call.
+//! Compares the output of `apitrace dump` for two traces, call by call.
 //!
-//! One is a recording of gapii, exported, the other apitrace's own of the same program. Compared are
-//! names, the order of each thread, every argument and result down to the elements of arrays, the
-//! lengths of blobs, and the calls that neither program made. A name stands for its number, whoever
-//! prints which; addresses must go from one dump to the other one by one.
+//! One trace is an exported recording of gapii, the other is apitrace's own recording of the same program. Compares names,
+//! the order of each thread, every argument and result down to the elements of arrays, the lengths of blobs, and calls
+//! marked as fake. An enum's name equals its number. Addresses are compared by a one-to-one mapping.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -21,7 +20,7 @@ pub struct Call {
     /// Arguments, then the result if there is one; each the words it is made of.
     values: Vec<Vec<String>>,
     has_result: bool,
-    /// Made by no program.
+    /// Marked `// fake`: inserted by a recorder, not made by the program.
     pub fake: bool,
 }
 
@@ -41,11 +40,11 @@ pub fn calls(trace: &Path) -> Vec<Call> {
     let calls = lines.iter().filter(|line| !line.is_empty() && !line.starts_with("//"));
     let parsed =
         calls.map(|line| parse(line).unwrap_or_else(|| panic!("a line of apitrace dump: {line}")));
-    // It fixes the locations that the driver gave; gapii's export is for the same driver.
+    // apitrace inserts it to fix the locations that the driver assigned; gapii's export does not need it.
     parsed.filter(|call| !(call.fake && call.name == "glBindAttribLocation")).collect()
 }
 
-/// Everything in which the dump of gapii's trace differs from that of apitrace's, a sentence each.
+/// Returns one sentence per difference between the dump of gapii's trace and the dump of apitrace's.
 pub fn differences(ours: &[Call], theirs: &[Call]) -> Vec<String> {
     let mut comparison =
         Comparison { enums: Enums::from_headers(), addresses: HashMap::new(), found: Vec::new() };
@@ -59,15 +58,15 @@ pub fn differences(ours: &[Call], theirs: &[Call]) -> Vec<String> {
     comparison.found
 }
 
-/// More calls than this in a row are not looked past.
+/// Most calls that are skipped in search of the next pair that fits.
 const LOOK_AHEAD: usize = 32;
 
-/// Whether two calls may be the same one.
+/// Returns true if two calls may be the same call.
 fn fits(our: &Call, their: &Call) -> bool {
     (&our.name, our.fake) == (&their.name, their.fake)
 }
 
-/// How many calls of each to leave out until the next ones fit, as few as there can be.
+/// Returns the smallest numbers of calls to skip on both sides so that the next calls fit.
 fn next_that_fits(ours: &[&Call], theirs: &[&Call]) -> Option<(usize, usize)> {
     let pairs = (1..=LOOK_AHEAD).flat_map(|sum| (0..=sum).map(move |own| (own, sum - own)));
     let mut there = pairs.filter(|(own, others)| *own < ours.len() && *others < theirs.len());
@@ -83,8 +82,8 @@ fn by_thread(calls: &[Call]) -> BTreeMap<u32, Vec<&Call>> {
 }
 
 struct Comparison {
-    enums: Enums,
-    /// apitrace's address, and ours.
+    enums: &'static Enums,
+    /// Our address for each address of apitrace.
     addresses: HashMap<String, String>,
     found: Vec<String>,
 }
@@ -118,7 +117,7 @@ impl Comparison {
         if let (Some([their]), Some([our])) = (theirs.result(), ours.result())
             && their.starts_with("0x")
         {
-            // A new handle: from now on theirs stands for ours.
+            // A new handle: from now on, theirs stands for ours.
             self.addresses.insert(their.clone(), our.clone());
         }
         let same = (ours.values.len(), ours.has_result) == (theirs.values.len(), theirs.has_result)
@@ -335,7 +334,7 @@ mod tests {
         assert_eq!(differences(std::slice::from_ref(&one), &[one.clone(), two.clone()]).len(), 1);
         let fake = Call { fake: true, ..one.clone() };
         assert_eq!(differences(std::slice::from_ref(&fake), std::slice::from_ref(&one)).len(), 2);
-        // What follows is compared all the same.
+        // Later calls are compared too.
         let found = differences(&[fake, one.clone(), two.clone()], &[one, two]);
         assert_eq!(found, ["only ours: fake glFlush (1)"]);
     }

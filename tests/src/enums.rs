@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::OnceLock;
 
 const HEADERS: &[&str] = &[
     "EGL/egl.h",
@@ -19,9 +20,16 @@ const HEADERS: &[&str] = &[
 pub struct Enums(HashMap<String, u64>);
 
 impl Enums {
+    /// Returns the values of the installed headers, which are read once.
+    ///
     /// # Panics
     /// Where the headers are not installed.
-    pub fn from_headers() -> Self {
+    pub fn from_headers() -> &'static Self {
+        static ENUMS: OnceLock<Enums> = OnceLock::new();
+        ENUMS.get_or_init(Self::read)
+    }
+
+    fn read() -> Self {
         let mut values = HashMap::new();
         for header in HEADERS {
             let path = Path::new("/usr/include").join(header);

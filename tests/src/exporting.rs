@@ -9,14 +9,14 @@ use crate::replays::record_app;
 
 /// A program, recorded and exported.
 pub struct Exported {
-    /// For apitrace's tools; none where nothing was recorded.
+    /// Trace for apitrace's tools; `None` if nothing was recorded.
     pub trace: Option<PathBuf>,
-    /// What the program read back itself, frame by frame, of the frames that were recorded.
+    /// Pictures that the program read back itself, one for each recorded frame.
     pub read_back: Vec<Picture>,
 }
 
-/// Records a program to its end and exports that; says what went wrong with it. `options` are those of
-/// `gapii-ctl run`.
+/// Records a program to its end and exports the recording. `options` are those of `gapii-ctl run`. The error is a
+/// sentence for a person.
 pub fn export_app(session: &Session, name: &str, options: &[&str]) -> Result<Exported, String> {
     let mut recorded = record_app(session, name, options)?;
     let info = recorded.trace.info();
@@ -35,8 +35,8 @@ pub fn export_app(session: &Session, name: &str, options: &[&str]) -> Result<Exp
     }
 }
 
-/// Whether `eglretrace` shows the recorded frames of a program as it read them back itself; if not, in
-/// what it does not.
+/// Checks that `eglretrace` shows the recorded frames of a program as the program read them back itself. The error says
+/// which frames differ.
 pub fn shown_as_read_back(session: &Session, name: &str, options: &[&str]) -> Result<(), String> {
     let Exported { trace: Some(trace), read_back: expected } = export_app(session, name, options)?
     else {

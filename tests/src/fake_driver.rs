@@ -1,6 +1,6 @@
 //! The fake driver's counts, read from its file; the layout is drawn in `fake-driver/page.h`.
 //!
-//! The file is the driver's own memory: it is there after the process was killed.
+//! The file is memory that the driver maps, so the counts survive a SIGKILL of the process.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -20,17 +20,17 @@ const ROWS_AT: usize = 32768;
 const ROW_BYTES: usize = 2048;
 const COUNTS_AT: usize = 32;
 
-/// The file in which one process counts. A process that still counts when this is dropped is killed:
-/// the tool that started it may be gone.
+/// The file with the counts of one process. Dropping the value kills the process if it still runs, because the tool that
+/// started it may be gone.
 pub struct Page {
     path: PathBuf,
 }
 
-/// What one thread has done in the driver.
+/// Counts of one thread.
 #[derive(Debug, Clone)]
 pub struct Thread {
     pub tid: u32,
-    /// The function that it is in.
+    /// The function that the thread is in.
     pub current: Option<String>,
     pub calls: u64,
     pub returned: u64,
@@ -43,7 +43,7 @@ impl Page {
         Self { path: path.to_path_buf() }
     }
 
-    /// The process that counts here, once it has begun to.
+    /// Process that writes the counts; `None` before it has begun.
     pub fn pid(&self) -> Option<u32> {
         let head = self.read(0, 32)?;
         (word(&head, 0) == MAGIC).then(|| word(&head, 24) as u32)
@@ -61,7 +61,7 @@ impl Page {
         self.threads().iter().map(|thread| thread.calls).sum()
     }
 
-    /// Whether `pid` is still the process of this page.
+    /// Returns true if `pid` is still the process that writes this page.
     fn is_process(&self, pid: u32) -> bool {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();
         let path = self.path.as_os_str().as_encoded_bytes();
@@ -96,7 +96,7 @@ fn thread(row: &[u8], names: &[String]) -> Thread {
     }
 }
 
-/// Lets `command` find the fake driver where it would find the system's.
+/// Lets `command` find the fake driver in place of the system's driver.
 pub fn use_in(command: &mut Command, page: Option<&Path>) {
     command.env("LD_LIBRARY_PATH", fake_driver(Driver::Counting));
     if let Some(page) = page {

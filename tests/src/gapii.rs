@@ -1,4 +1,4 @@
-//! The tools of the project, as a person would type them, in a session of the test's own.
+//! Runs the tools of the project as a user does, each test in a session of its own.
 //!
 //! Reads their `--json` output and nothing else: a field that is missing ends the test.
 
@@ -17,21 +17,21 @@ use tempfile::TempDir;
 use crate::artifacts::artifact;
 use crate::process::{Finished, LIMIT, Running, run};
 
-/// A session: sockets and files in a folder that goes when the value does.
+/// A session: a folder for sockets and files, which is removed when the value is dropped.
 pub struct Session {
     folder: TempDir,
 }
 
-/// What `gapii-ctl run` left behind.
+/// Result of `gapii-ctl run`.
 pub struct Recording {
     pub trace: Trace,
-    /// How `gapii-ctl run` ended; its output has the program's in it.
+    /// Status and output of `gapii-ctl run`; the output includes the program's.
     pub run: Finished,
 }
 
-/// A daemon of the session, ended politely when the value goes.
+/// A daemon of the session, which gets SIGTERM when the value is dropped.
 pub struct Daemon {
-    /// None once it was ended.
+    /// `None` after the daemon was ended.
     process: Option<Running>,
 }
 
@@ -43,7 +43,7 @@ pub struct Trace {
 /// A line of `gapii-ctl dump --json`.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 pub struct Command {
-    /// None for a command that did not take effect.
+    /// `None` for a command that did not take effect.
     pub seq: Option<u64>,
     pub process: i64,
     pub thread: i64,
@@ -54,14 +54,14 @@ pub struct Command {
     pub result: Value,
     #[serde(default)]
     pub in_flight: bool,
-    /// Nobody called it.
+    /// Part of a snapshot: the program did not call it.
     #[serde(default)]
     pub setup: bool,
-    /// The arguments as the program passed them, where a tracer has changed any.
+    /// The arguments as the program passed them, if a tracer changed any.
     pub made: Option<Arguments>,
-    /// The result that the program got, where a tracer has changed it.
+    /// The result that the program got, if a tracer changed it.
     pub given: Option<Value>,
-    /// It never reached the driver.
+    /// A tracer kept it from the driver.
     #[serde(default)]
     pub skipped: bool,
     /// A tracer's callback made it.
@@ -79,7 +79,7 @@ impl Session {
         Self { folder: folder.expect("the folder for temporary files is writable") }
     }
 
-    /// A place for the test's files.
+    /// Path of a file in the session's folder.
     pub fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
@@ -92,7 +92,7 @@ impl Session {
         command
     }
 
-    /// Gives `command` this session's environment, and nothing of the caller's.
+    /// Gives `command` this session's environment, and removes the caller's variables of gapii.
     pub fn adopt(&self, command: &mut Process) {
         command
             .env("XDG_RUNTIME_DIR", self.folder.path())
@@ -115,7 +115,7 @@ impl Session {
         self.daemon_with(options, &[])
     }
 
-    /// The same with these variables in its environment.
+    /// A daemon with `options` of `gapiid` and with `variables` in its environment.
     pub fn daemon_with(&self, options: &[&str], variables: &[(&str, &Path)]) -> Daemon {
         let mut command = Process::new(artifact("gapiid"));
         self.adopt(&mut command);
@@ -135,7 +135,7 @@ impl Session {
         command
     }
 
-    /// Records `program` into a file of its own and waits for the end.
+    /// Records `program` into a new file and waits for its end.
     pub fn record(&self, options: &[&str], program: &Process) -> Recording {
         let file = tempfile::Builder::new().suffix(".gapii").tempfile_in(self.folder.path());
         let (_, path) = file.expect("a file").keep().expect("a file that stays");
@@ -143,7 +143,7 @@ impl Session {
         Recording { trace: Trace { path }, run }
     }
 
-    /// What `gapii-ctl apps` lists.
+    /// The applications that `gapii-ctl apps` lists.
     pub fn apps(&self) -> Vec<Value> {
         let apps = run(&mut self.ctl(["apps", "--json"])).ok();
         match serde_json::from_str(&apps.stdout) {
@@ -152,7 +152,7 @@ impl Session {
         }
     }
 
-    /// The one connected application, once it is in `mode`.
+    /// Waits until the only connected application is in `mode`, and returns its entry.
     pub fn app_in_mode(&self, mode: &str) -> Value {
         crate::wait::until(&format!("an application in mode {mode}"), LIMIT, || {
             let mut apps = self.apps();
@@ -180,7 +180,7 @@ impl Daemon {
         Duration::from_nanos(times.sum())
     }
 
-    /// What it has logged.
+    /// Log of the daemon so far.
     pub fn log(&self) -> String {
         self.running().stderr_so_far()
     }
@@ -194,7 +194,7 @@ impl Daemon {
         self.finish_by(Signal::TERM)
     }
 
-    /// Ends it without a word.
+    /// Sends SIGKILL and waits for the end.
     pub fn kill(self) {
         self.finish_by(Signal::KILL);
     }
@@ -213,13 +213,13 @@ impl Drop for Daemon {
     fn drop(&mut self) {
         if let Some(process) = &self.process {
             process.signal(Signal::TERM);
-            // One that does not is killed with its owner.
+            // A daemon that does not end in time is killed when `process` is dropped.
             process.ended_within(Duration::from_secs(10));
         }
     }
 }
 
-/// Nanoseconds on a CPU; nothing for a thread that has just gone.
+/// Nanoseconds on a CPU; 0 for a thread that has just ended.
 fn schedstat(path: &Path) -> u64 {
     let text = std::fs::read_to_string(path).unwrap_or_default();
     text.split_whitespace().next().and_then(|word| word.parse().ok()).unwrap_or(0)
@@ -241,7 +241,7 @@ impl Trace {
         serde_json::from_str(&info.stdout).unwrap_or_else(|error| panic!("{error}: {info}"))
     }
 
-    /// Every command, those in flight at the end included.
+    /// Every command, including commands in flight at the end.
     #[track_caller]
     pub fn commands(&self) -> Vec<Command> {
         commands(&self.ask("dump", &["--json"]).ok())
@@ -284,7 +284,7 @@ impl Command {
         value.as_i64().unwrap_or_else(|| panic!("{name} is no number: {self:?}"))
     }
 
-    /// An argument as the program passed it, where a tracer has changed some; null otherwise.
+    /// An argument as the program passed it, if a tracer changed arguments; null otherwise.
     pub fn made_with(&self, name: &str) -> Value {
         let mut made = self.made.iter().flat_map(|made| &made.0);
         made.find(|(known, _)| known == name).map_or(Value::Null, |(_, value)| value.clone())
@@ -298,7 +298,7 @@ impl Command {
         values.iter().filter_map(Value::as_i64).collect()
     }
 
-    /// It returned true.
+    /// Returns true if the command's result is true.
     pub fn succeeded(&self) -> bool {
         self.result == Value::Bool(true)
     }

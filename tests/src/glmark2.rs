@@ -1,7 +1,7 @@
-//! Scenes of glmark2-es2 run natively, captured and under apitrace: frames a second, bytes a frame.
+//! Scenes of glmark2-es2 run natively, captured and under apitrace: frames per second, bytes per frame.
 //!
-//! Rates mean something against each other only: a round runs every way once, one after the other,
-//! and ratios are taken within a round. Prints nothing.
+//! Only ratios of rates mean anything: a round runs a scene once in every way, and ratios are taken within a round.
+//! Prints nothing.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -11,7 +11,7 @@ use crate::display::Display;
 use crate::gapii::Session;
 use crate::process::Finished;
 
-/// What `-b` is given, without the duration.
+/// Values of the option `-b`, without the duration.
 pub const SCENES: &[&str] = &["build:use-vbo=false", "buffer:update-method=subdata"];
 
 pub const WAYS: &[Way] = &[Way::Native, Way::Captured, Way::Apitrace];
@@ -20,14 +20,14 @@ pub const WAYS: &[Way] = &[Way::Native, Way::Captured, Way::Apitrace];
 #[derive(Clone, Copy, Debug)]
 pub struct Run {
     pub frames_per_second: f64,
-    /// Size of the trace for each frame; 0 where there is none.
+    /// Bytes of the trace per frame; 0 if there is no trace.
     pub bytes_per_frame: f64,
 }
 
 /// The runs of one scene, a round each.
 pub type Rounds = Vec<BTreeMap<Way, Run>>;
 
-/// glmark2-es2 with one scene, for so many seconds.
+/// glmark2-es2 with one scene for `seconds`.
 pub fn command(display: &Display, scene: &str, seconds: u64) -> Command {
     display.command(&["glmark2-es2", "-b", &format!("{scene}:duration={seconds}")])
 }
@@ -42,25 +42,25 @@ fn run_scene(display: &Display, scene: &str, seconds: u64, way: Way) -> Run {
     let trace = session.path("glmark2");
     let finished = run_as(way, &session, &trace, command(display, scene, seconds)).ok();
     let frames_per_second = rate_of(&finished);
-    // Native runs leave none.
+    // Native runs leave no trace.
     let bytes = trace.metadata().map_or(0, |data| data.len());
     let frames = frames_per_second * seconds as f64;
     Run { frames_per_second, bytes_per_frame: bytes as f64 / frames }
 }
 
-/// The frames a second that glmark2-es2 says it had.
+/// Frames per second, as glmark2-es2 prints them.
 pub fn rate_of(finished: &Finished) -> f64 {
     let rate = finished.stdout.split("FPS: ").nth(1).and_then(|rest| rest.split(' ').next());
     let rate = rate.and_then(|rate| rate.parse::<f64>().ok());
     rate.unwrap_or_else(|| panic!("glmark2-es2 says its rate: {finished}"))
 }
 
-/// The middle over the rounds of a figure of one way.
+/// Median over the rounds of a figure of one way.
 pub fn middle(rounds: &Rounds, way: Way, figure: impl Fn(&Run) -> f64) -> f64 {
     median(rounds.iter().map(|round| figure(&round[&way])))
 }
 
-/// The middle over the rounds of how a figure of one way compares with that of another.
+/// Median over the rounds of the ratio of one way's figure to another's.
 pub fn ratio(rounds: &Rounds, way: Way, to: Way, figure: impl Fn(&Run) -> f64) -> f64 {
     median(rounds.iter().map(|round| figure(&round[&way]) / figure(&round[&to])))
 }

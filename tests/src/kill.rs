@@ -1,7 +1,7 @@
-//! A program killed at a random moment, and its trace held against the fake driver's own counts.
+//! Kills a program at a random moment and compares its trace with the fake driver's own counts.
 //!
-//! A record is published before the driver is called, so the trace may have one command more than
-//! the driver, for each thread, and never one less.
+//! A record is published before the driver is called. So, for each thread, the trace may have one command more than the
+//! driver, and never one less.
 
 use std::collections::BTreeMap;
 use std::process::Command as Process;
@@ -16,7 +16,7 @@ use crate::process::{LIMIT, Running, send_signal};
 use crate::programs::program;
 use crate::random::Random;
 
-/// What `programs/draw_forever.c` calls; the shim makes calls of its own, of other functions.
+/// Functions that `programs/draw_forever.c` calls; the shim itself calls only other functions.
 pub const CALLED: &[&str] = &[
     "eglBindAPI",
     "eglChooseConfig",
@@ -39,10 +39,10 @@ pub const CALLED: &[&str] = &[
     "glUniform4f",
 ];
 
-/// Kills a program after a random number of calls, and checks what is left of it. `options` are those
-/// of `gapii-ctl run`.
+/// Kills a program after a random number of calls below `calls_max`, and checks its trace. `options` are those of
+/// `gapii-ctl run`.
 #[track_caller]
-pub fn kill_once(random: &mut Random, options: &[&str]) {
+pub fn kill_once(random: &mut Random, calls_max: u64, options: &[&str]) {
     let session = Session::new();
     let page = session.path("page");
     let trace = Trace::new(session.path("killed.gapii"));
@@ -50,8 +50,8 @@ pub fn kill_once(random: &mut Random, options: &[&str]) {
     process.arg("3").env("FAKE_DRIVER_FINISH", "20000");
     fake_driver::use_in(&mut process, Some(&page));
     let page = Page::new(&page);
-    // Now and then while it is still setting up.
-    let moment = if random.below(10) == 0 { random.below(60) } else { random.below(300_000) };
+    // One time in ten, while the program is still creating its objects.
+    let moment = if random.below(10) == 0 { random.below(60) } else { random.below(calls_max) };
     let run = Running::start(&mut session.run_command(options, &trace.path, &process));
     let pid = crate::wait::until("the program's calls", LIMIT, || {
         page.pid().filter(|_| page.calls() >= moment)
@@ -61,7 +61,7 @@ pub fn kill_once(random: &mut Random, options: &[&str]) {
     check_killed(&trace, &page.threads());
 }
 
-/// The trace of a killed program is complete, by the driver's counts.
+/// Checks that the trace of a killed program is complete by the driver's counts.
 #[track_caller]
 pub fn check_killed(trace: &Trace, threads: &[Thread]) {
     trace.verify();

@@ -12,7 +12,7 @@ use crate::programs::level_zero;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layer {
     Ours,
-    /// The one that comes with Debian's loader.
+    /// The layer that comes with Debian's loader.
     Debians,
 }
 
@@ -39,11 +39,11 @@ pub fn on_null_driver(program: &Path) -> Command {
     command
 }
 
-/// What a call takes.
+/// Nanoseconds per call.
 #[derive(Clone, Copy, Debug)]
 pub struct Costs {
     pub untraced_ns: f64,
-    /// With a tracer; there is none without a layer.
+    /// With a tracer; without a layer no tracer can exist.
     pub traced_ns: Option<f64>,
 }
 
@@ -56,7 +56,7 @@ pub fn costs(layer: Option<Layer>, calls: u64) -> Costs {
 }
 
 impl Costs {
-    /// What a program has printed, a figure a line.
+    /// Parses a program's output, one figure per line.
     #[track_caller]
     pub fn said(finished: &Finished) -> Self {
         let figure = |wanted: &str| {
@@ -69,8 +69,8 @@ impl Costs {
     }
 }
 
-/// Has threads call for so long while others create, enable, disable and destroy tracers, under our layer;
-/// how many there were of each.
+/// Runs threads that call while other threads create, enable, disable and destroy tracers, under our layer; returns the
+/// counts of both.
 #[track_caller]
 pub fn churn(time: Duration) -> String {
     let mut program = traced(Layer::Ours, &level_zero("churn"));
@@ -80,7 +80,7 @@ pub fn churn(time: Duration) -> String {
     finished.stderr.trim_end().to_owned()
 }
 
-/// What a case of a program of `tests/level-zero/` says.
+/// Output of a case of a program of `tests/level-zero/`.
 #[track_caller]
 pub fn said(layer: Layer, program: &str, case: &str) -> String {
     run(traced(layer, &level_zero(program)).arg(case)).ok().stdout

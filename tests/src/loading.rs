@@ -1,4 +1,4 @@
-//! A program without a display, run natively and recorded, and what must be the same.
+//! Runs a program without a display natively and recorded, and compares what must be the same.
 
 use std::ffi::OsStr;
 use std::path::Path;

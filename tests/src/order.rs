@@ -1,7 +1,7 @@
-//! Programs whose threads and processes are ordered, by themselves or by the driver alone, and the
-//! checks that the merged stream can be what happened.
+//! Programs whose threads and processes are ordered by themselves or by the driver alone, and checks that the merged
+//! stream is a possible order of events.
 //!
-//! A check names the first command that can't stand where it stands.
+//! A check names the first command that cannot stand at its place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,11 +11,11 @@ use crate::fake_driver;
 use crate::gapii::{Command, Session};
 use crate::programs::program;
 
-/// How long the fake driver stays in a command after others can see what it did, in turns of a
-/// loop: about 100 ns.
+/// How long the fake driver stays in a command after its effect is visible to other threads, in turns of a loop: about
+/// 100 ns.
 const LINGER: &str = "200";
 
-/// Members hand a token round, and the stream has their hops in hand-over order.
+/// Members pass a token round; the stream must have their hops in the order in which they passed it.
 ///
 /// `members` are `threads` or `processes`; `direction` is `up` or `down`, see
 /// `programs/order_token.c`.
@@ -27,7 +27,7 @@ pub fn check_token(members: &str, direction: &str, count: u32, hops: u64) {
     assert_eq!(hops_stand_together(&commands), Ok(()));
 }
 
-/// Two threads create and destroy, and no name is given out before its deletion.
+/// Two threads create and delete textures; the driver must not give out a name before its deletion.
 #[track_caller]
 pub fn check_names(pairs: u64) {
     let commands = record("order_names", &[&pairs.to_string()]);
@@ -36,7 +36,7 @@ pub fn check_names(pairs: u64) {
     assert_eq!(names_live_once(&commands), Ok(()));
 }
 
-/// Two threads fight for a context, and it is acquired only after its release.
+/// Two threads compete for a context; it must be acquired only after its release.
 #[track_caller]
 pub fn check_current(turns: u64) {
     let commands = record("order_current", &[&turns.to_string()]);
@@ -44,7 +44,7 @@ pub fn check_current(turns: u64) {
     assert_eq!(contexts_have_one_owner(&commands), Ok(()));
 }
 
-/// Threads live for one call, and it stands between the main thread's calls before and after.
+/// Threads make one call each, which must stand between the main thread's calls before and after.
 #[track_caller]
 pub fn check_first_call(threads: u64) {
     let commands = record("order_first_call", &[&threads.to_string()]);

@@ -1,6 +1,6 @@
-//! Pictures: what a program showed, and what `eglretrace` shows of a recording of it.
+//! Pictures that a program showed, and pictures that `eglretrace` shows when it plays a recording of the program.
 //!
-//! Colours are compared, alpha is not: a window has none.
+//! Compares colours, not alpha: a window has no alpha.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -16,14 +16,14 @@ pub struct Picture {
 }
 
 impl Picture {
-    /// The part of this size at the top left.
+    /// The top left part of the given size.
     pub fn cropped(&self, width: usize, height: usize) -> Self {
         assert!(width <= self.width && height <= self.height, "{self:?}");
         let rows = self.rgb.chunks_exact(3 * self.width).take(height);
         Self { width, height, rgb: rows.flat_map(|row| &row[..3 * width]).copied().collect() }
     }
 
-    /// How many pixels of `other` are other than here; all of them if the sizes are.
+    /// Number of pixels that differ from `other`; all pixels if the sizes differ.
     pub fn differing(&self, other: &Self) -> usize {
         if (self.width, self.height) != (other.width, other.height) {
             return self.width * self.height;
@@ -32,7 +32,7 @@ impl Picture {
         pixels.filter(|(one, two)| one != two).count()
     }
 
-    /// Whether it has more than one colour.
+    /// Returns true if the picture has more than one colour.
     pub fn shows_something(&self) -> bool {
         self.rgb.chunks_exact(3).any(|pixel| pixel != &self.rgb[..3])
     }
@@ -44,7 +44,7 @@ impl std::fmt::Debug for Picture {
     }
 }
 
-/// Programs of `tests/apps/` that `eglretrace` shows otherwise, whoever recorded them, and why.
+/// Programs of `tests/apps/` that `eglretrace` shows wrongly with any recorder, and the reason.
 pub const NOT_PLAYED: &[(&str, &str)] = &[
     ("bad_enums", "eglretrace makes room for counts that the driver refuses"),
     ("bad_nulls", "eglretrace takes swaps that failed for frames"),
@@ -53,10 +53,10 @@ pub const NOT_PLAYED: &[(&str, &str)] = &[
     ("fixed_function", "eglretrace leaves glPointSizePointerOES out"),
 ];
 
-/// The frames that `eglretrace` shows of an apitrace recording, and what it said.
+/// Plays an apitrace recording with `eglretrace`; returns the frames and the finished process.
 pub fn played(trace: &Path) -> (Vec<Picture>, Finished) {
     let mut command = Command::new("timeout");
-    // A recording that it can't play may corrupt its memory, and then it hears no signal.
+    // A recording that eglretrace cannot play may corrupt its memory; then it ignores SIGTERM.
     command.args(["--kill-after=5", "100", "eglretrace", "--snapshot-force-backbuffer", "-s", "-"]);
     command.arg(trace).env("WAFFLE_PLATFORM", "surfaceless_egl").stdin(Stdio::null());
     let described = format!("{command:?}");
@@ -72,7 +72,7 @@ pub fn played(trace: &Path) -> (Vec<Picture>, Finished) {
     (pnm(&output.stdout), finished)
 }
 
-/// What `programs/presented.c` kept.
+/// The pictures that `programs/presented.c` wrote to `file`.
 pub fn presented(file: &Path) -> Vec<Picture> {
     let bytes = std::fs::read(file).expect("the preloaded library wrote it");
     let mut rest = &bytes[..];
@@ -88,7 +88,7 @@ pub fn presented(file: &Path) -> Vec<Picture> {
     pictures
 }
 
-/// What a program of `tests/apps/` read back itself into `folder`, frame by frame.
+/// The pictures that a program of `tests/apps/` read back itself and wrote into `folder`, one per frame.
 pub fn read_back(folder: &Path) -> Vec<Picture> {
     let entries = std::fs::read_dir(folder).expect("a folder that was made").flatten();
     let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
@@ -105,7 +105,7 @@ pub fn read_back(folder: &Path) -> Vec<Picture> {
     paths.iter().map(read).collect()
 }
 
-/// The PNM pictures among what a program printed.
+/// The PNM pictures in a program's output, which also has text.
 fn pnm(mut printed: &[u8]) -> Vec<Picture> {
     let mut pictures = Vec::new();
     while !printed.is_empty() {

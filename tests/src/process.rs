@@ -1,6 +1,6 @@
-//! Child processes with a deadline: run to the end, or watched while they run.
+//! Child processes with a deadline, run to their end or watched while they run.
 //!
-//! A child that outlives its deadline is killed and the test fails; none outlives its owner.
+//! A child that exceeds its deadline is killed, and the test fails. Dropping a child's owner ends the child.
 
 use std::ffi::OsStr;
 use std::fmt::Display;
@@ -13,12 +13,12 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
 
-/// No single command of a test takes longer on two shared cores.
+/// Longest time that a single command of a test may take on two shared cores.
 pub const LIMIT: Duration = Duration::from_secs(120);
-/// How long a process that is not needed any more has to end by itself.
+/// How long a process that is no longer needed has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// What a command left behind.
+/// A command that has ended.
 #[derive(Debug, Clone)]
 pub struct Finished {
     pub command: String,
@@ -41,7 +41,7 @@ impl Finished {
         self.exited_with(0)
     }
 
-    /// As a shell says it: 128 and the signal's number for a program ended by a signal.
+    /// Exit status as a shell reports it: 128 plus the signal's number for a program that a signal ended.
     pub fn shell_status(&self) -> i32 {
         self.status.code().unwrap_or_else(|| 128 + self.status.signal().unwrap_or(0))
     }
@@ -86,7 +86,7 @@ impl Running {
         self.child.id()
     }
 
-    /// Blocks until the child has said `wanted`.
+    /// Blocks until the child's output contains `wanted`.
     pub fn wait_for_words(&self, wanted: &str, limit: Duration) {
         crate::wait::until(&format!("{:?} from {}", wanted, self.command), limit, || {
             let said = [&self.stdout, &self.stderr].map(Output::so_far);
@@ -94,7 +94,7 @@ impl Running {
         });
     }
 
-    /// The first whole line of stdout, once there is one.
+    /// The first line of stdout; `None` before it is complete.
     pub fn stdout_line(&self) -> Option<String> {
         let text = self.stdout.so_far();
         text.split_once('\n').map(|(line, _)| line.to_owned())
@@ -145,14 +145,14 @@ impl Running {
     }
 
     fn kill(&mut self) {
-        // It may have ended by itself in the meantime.
+        // Fails if the child has ended by itself in the meantime.
         let _ = self.child.kill();
     }
 }
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A tool that is killed leaves the program that it has started.
+        // SIGTERM first: a tool that is killed leaves the program that it started.
         self.signal(Signal::TERM);
         if !self.ended_within(PATIENCE) {
             self.kill();
@@ -164,7 +164,7 @@ impl Drop for Running {
 /// Sends `signal` to a process that this test started, directly or through a tool.
 pub fn send_signal(pid: u32, signal: Signal) {
     let pid = Pid::from_raw(pid as i32).expect("a pid is not zero");
-    // Gone already is as good.
+    // Fails if the process is gone already.
     let _ = kill_process(pid, signal);
 }
 
@@ -177,14 +177,14 @@ pub fn ended_within(pid: u32, limit: Duration) -> bool {
     matches!(ready, Ok(1..))
 }
 
-/// Ends the test where `program` is not installed.
+/// Fails the test if `program` is not installed.
 pub fn require(program: &str) {
     if let Some(what_to_do) = missing(program) {
         panic!("{what_to_do}");
     }
 }
 
-/// What to do about a `program` that is not installed.
+/// Returns the command that installs `program` if it is missing.
 pub fn missing(program: &str) -> Option<String> {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     let found = std::env::split_paths(&folders).any(|folder| folder.join(program).exists());
@@ -220,7 +220,7 @@ fn describe(command: &Command) -> String {
     words.map(|word| word.to_string_lossy().into_owned()).collect::<Vec<_>>().join(" ")
 }
 
-/// The output of a child, gathered by a thread so that the child never waits for us.
+/// Output of a child, collected by a thread so that the child never waits for the test.
 struct Output {
     text: std::sync::Arc<std::sync::Mutex<Vec<u8>>>,
     reader: Option<JoinHandle<()>>,
@@ -244,7 +244,7 @@ impl Output {
         String::from_utf8_lossy(&text).into_owned()
     }
 
-    /// After the child's end. A grandchild that holds the pipe open must not hold the test.
+    /// Output after the child's end. Waits at most [`LIMIT`] for a grandchild that holds the pipe open.
     fn all(&mut self) -> String {
         if let Some(reader) = self.reader.take() {
             crate::wait::until("the end of a child's output", LIMIT, || {

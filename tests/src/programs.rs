@@ -14,7 +14,7 @@ use crate::process::run;
 /// SDL's own program of OpenGL ES 2, as Debian installs it.
 pub const TESTGLES2: &[&str] = &["/usr/libexec/installed-tests/SDL2/testgles2"];
 
-/// mpv with a picture of its own, for three seconds.
+/// mpv with a generated video of three seconds.
 pub const MPV_ENDING: &[&str] = &[
     "mpv",
     "--no-config",
@@ -28,7 +28,7 @@ pub const MPV_ENDING: &[&str] = &[
     "--length=3",
 ];
 
-/// The same until it is told to end.
+/// mpv with a generated video that runs until SIGTERM.
 pub const MPV: &[&str] = MPV_ENDING.split_at(MPV_ENDING.len() - 1).0;
 
 const FLAGS: &[&str] = &["-std=gnu11", "-O2", "-g", "-Wall", "-Wextra", "-Werror"];
@@ -82,7 +82,8 @@ fn deterministic(folder: &str, name: &str, inputs: &[&Path]) -> PathBuf {
         true => &["-lEGL", "-lGLESv1_CM", "-lpthread"],
         false => &["-lEGL", "-lGLESv2", "-lpthread"],
     };
-    compile(&format!("{folder}/{name}"), &source, &[], libraries, inputs)
+    // These make few calls, and there are many of them: the compiler would take longer than they run.
+    compile(&format!("{folder}/{name}"), &source, &["-O1", "-g0"], libraries, inputs)
 }
 
 /// A program of `tests/level-zero/`, by the name of its source.
@@ -91,7 +92,7 @@ pub fn level_zero(name: &str) -> PathBuf {
     compile(&format!("level-zero/{name}"), &level_zero_source(name), &[], &libraries, &[])
 }
 
-/// The same of one that draws as well.
+/// A program of `tests/level-zero/` that also draws with OpenGL ES.
 pub fn level_zero_and_gles(name: &str) -> PathBuf {
     let libraries = ["-lze_loader", "-lEGL", "-lGLESv2", "-lpthread"];
     compile(&format!("level-zero/{name}"), &level_zero_source(name), &[], &libraries, &[])
@@ -183,8 +184,7 @@ pub fn static_program() -> PathBuf {
     )
 }
 
-/// Name in the cache of something that contains a library of the product, or the path of one: the
-/// profiles keep theirs apart.
+/// Name in the cache of a file that contains a library of the product or its path; each profile has its own.
 fn of_these_artifacts(name: &str) -> String {
     let folder = crate::artifacts::directory();
     let profile = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -196,7 +196,7 @@ fn of_these_artifacts(name: &str) -> String {
 pub enum Driver {
     /// Counts every call, see [`crate::fake_driver`].
     Counting,
-    /// Does next to nothing, for the benchmark.
+    /// Does almost nothing; for the benchmark.
     Bare,
 }
 
@@ -213,7 +213,7 @@ pub fn fake_driver(kind: Driver) -> PathBuf {
     let folder = library.parent().expect("the library lies in its folder").to_path_buf();
     let second = folder.join("libGLESv2.so.2");
     if !second.exists() {
-        // Another test may have been first.
+        // Fails if another test has made it in the meantime.
         let _ = std::os::unix::fs::symlink("libEGL.so.1", &second);
     }
     folder
@@ -223,7 +223,7 @@ fn source_directory() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("programs")
 }
 
-/// Compiles `source` to `name` in the cache, unless that is newer than all it is made of.
+/// Compiles `source` to `name` in the cache, unless the file there is newer than all its inputs.
 fn compile(
     name: &str,
     source: &Path,
@@ -237,7 +237,7 @@ fn compile(
     if is_fresh(&output, source, inputs) {
         return output;
     }
-    // Under another name first: tests run side by side, and one may be running the old one.
+    // Written under another name first: tests run side by side, and one may be executing the old file.
     let draft = tempfile::Builder::new().prefix("cc-").tempdir_in(folder).expect("a folder");
     let drafted = draft.path().join("out");
     let mut command = Command::new("cc");

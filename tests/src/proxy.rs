@@ -1,6 +1,6 @@
 //! A proxy between a remote client and its daemon that cuts, delays and garbles what goes through.
 //!
-//! What it does is drawn from a seed, connection by connection.
+//! A seed decides what happens to each connection.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use crate::random::Random;
 
-/// Bytes of the first connection that go through untouched: a client that never came in has nothing to go
-/// on with.
+/// Bytes of the first connection that go through untouched: a client that was never admitted has nothing to resume.
 const FIRST_WORDS: u64 = 16 << 10;
 /// Bytes that are passed on at once.
 const PIECE: usize = 4 << 10;
@@ -26,7 +25,7 @@ pub struct Proxy {
     acceptor: Option<JoinHandle<()>>,
 }
 
-/// What was done to connections.
+/// Counts of connections and of their faults.
 #[derive(Debug, Default)]
 pub struct Done {
     pub connections: AtomicU64,
@@ -38,13 +37,13 @@ pub struct Done {
 struct Shared {
     to: SocketAddr,
     random: Mutex<Random>,
-    /// How far into a connection its misfortune may wait, in bytes.
+    /// Largest offset of a fault within a connection, in bytes.
     reach: u64,
     ends: AtomicBool,
     done: Done,
 }
 
-/// What happens to one direction of a connection.
+/// Fault of one direction of a connection.
 #[derive(Clone, Copy, Debug)]
 enum Fate {
     Passes,
@@ -54,7 +53,7 @@ enum Fate {
 }
 
 impl Proxy {
-    /// Begins to pass connections on to `to`; what happens to one, happens within `reach` bytes.
+    /// Begins to pass connections on to `to`; faults happen within the first `reach` bytes.
     pub fn start(to: SocketAddr, seed: u64, reach: u64) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port of this machine is free");
         let address = listener.local_addr().expect("it is bound");
@@ -105,7 +104,7 @@ impl Shared {
         }
     }
 
-    /// Requests are few: what happens to them happens early or never.
+    /// Requests are few, so a fault in this direction happens early or never.
     fn fate(&self, is_first: bool, is_down: bool) -> Fate {
         let mut random = self.random.lock().expect("no proxy panics");
         let from = if is_first { FIRST_WORDS } else { 0 };
@@ -119,7 +118,7 @@ impl Shared {
         }
     }
 
-    /// Passes on in a thread of its own, until either side ends or fate strikes.
+    /// Passes bytes on in a thread of its own until either side ends or the fault cuts the connection.
     fn pass(self: &Arc<Self>, from: &TcpStream, to: &TcpStream, fate: Fate) {
         let (Ok(from), Ok(to)) = (from.try_clone(), to.try_clone()) else { return };
         let shared = Arc::clone(self);
@@ -133,7 +132,7 @@ impl Shared {
         });
     }
 
-    /// True where the connection is cut.
+    /// Returns true if the connection is cut.
     fn carry(&self, mut from: &TcpStream, mut to: &TcpStream, fate: Fate) -> bool {
         let (mut piece, mut passed) = ([0; PIECE], 0_u64);
         loop {

@@ -3,7 +3,7 @@
 pub struct Random(u64);
 
 impl Random {
-    /// From `GAPII_SEED` where that is set, else from the clock; says which on stderr.
+    /// Seeded from `GAPII_SEED` if set, otherwise from the clock; prints the seed on stderr.
     pub fn seeded(what: &str) -> Self {
         let seed = match std::env::var("GAPII_SEED") {
             Ok(seed) => seed.parse().expect("GAPII_SEED is a number"),

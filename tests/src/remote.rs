@@ -1,4 +1,4 @@
-//! A daemon that serves remote clients, what admits them, and traces that are fetched from it.
+//! A daemon that serves remote clients, the credentials that admit them, and traces that they fetch.
 
 use std::fmt;
 use std::fs;
@@ -27,7 +27,7 @@ pub struct Remote {
     pub credentials: PathBuf,
 }
 
-/// What came of traces that were fetched.
+/// Counts of fetched traces and of the faults on the way.
 #[derive(Default)]
 pub struct Fetched {
     traces: u64,
@@ -54,7 +54,7 @@ impl Remote {
         let metrics = metrics.to_str().expect("a plain name").to_owned();
         let own =
             ["--remote", "127.0.0.1:0", "--remote-credentials", &folder, "--metrics", &metrics];
-        // The proxy's clients all have this address.
+        // All clients of the proxy have the same address, and the limit of attempts is per address.
         let own = own.into_iter().chain(["--remote-attempts", "100000"]);
         let options: Vec<&str> = own.chain(options.iter().copied()).collect();
         let daemon = session.daemon(&options);
@@ -106,7 +106,7 @@ impl Remote {
         self.metric(&format!("gapiid_remote_refused_total{{why=\"{why}\"}}"))
     }
 
-    /// Runs a program that has ended when this returns, with all its frames kept.
+    /// Runs a program to its end; the daemon keeps all its frames.
     pub fn keep_a_program(&self, rounds: u64) {
         let mut process = Command::new(program("draw_forever"));
         process.args(["2", &rounds.to_string()]);
@@ -120,7 +120,7 @@ impl Remote {
         });
     }
 
-    /// The length of what is kept, written by the daemon itself.
+    /// Saves the kept frames on this machine; returns the trace's length in bytes.
     #[track_caller]
     pub fn saved_here(&self) -> u64 {
         let trace = Trace::new(self.session.path("here.gapii"));
@@ -161,7 +161,7 @@ impl Remote {
         let log = self.daemon.log();
         let said = log.lines().filter_map(|line| line.split_once(" an output of "));
         let sums = said.filter_map(|(_, rest)| rest.split_once(" bytes is complete, BLAKE3 "));
-        // A line may be on its way.
+        // The last line may be incomplete.
         let whole = sums.filter(|(_, hash)| hash.trim().len() == 64);
         whole.map(|(len, hash)| (len.parse().expect("a length"), hash.trim().to_owned())).collect()
     }
@@ -193,7 +193,7 @@ pub fn save_through(remote: &Remote, random: &mut Random, times: u64) -> Fetched
     let mut sum = Fetched::default();
     for number in 0..times {
         let seed = random.below(u64::MAX >> 17);
-        // Several misfortunes for each trace.
+        // Several faults per trace.
         eprintln!("trace {number}, through the proxy of seed {seed}");
         let proxy = Proxy::start(remote.address, seed, here / 2);
         let there = remote.saved_there(remote.ctl(proxy.address(), &[]));
@@ -213,7 +213,7 @@ impl Fetched {
         self.garbled += done.garbled.load(Ordering::SeqCst);
     }
 
-    /// Something has happened to the connections at all.
+    /// Checks that faults have happened.
     #[track_caller]
     pub fn was_an_adventure(&self) {
         assert!(self.connections > self.traces && self.cuts + self.garbled > 0, "{self}");

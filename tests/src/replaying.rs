@@ -9,7 +9,7 @@ use crate::gapii::{Session, Trace};
 use crate::glmark2;
 use crate::process::run;
 
-/// What `-b` is given, without the duration.
+/// Values of the option `-b`, without the duration.
 pub const SCENES: &[&str] = &[
     "build:use-vbo=false",
     "build:use-vbo=true",
@@ -19,13 +19,13 @@ pub const SCENES: &[&str] = &[
     "desktop",
 ];
 
-/// Frames a second in one round.
+/// Frames per second in one round.
 #[derive(Clone, Copy, Debug)]
 pub struct Rates {
     pub native: f64,
     pub captured: f64,
     pub replay: f64,
-    /// NaN where it was left out.
+    /// NaN if eglretrace was not run.
     pub eglretrace: f64,
 }
 

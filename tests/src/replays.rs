@@ -1,4 +1,4 @@
-//! What `gapii-ctl replay` makes of a recording.
+//! Recordings played by `gapii-ctl replay`.
 
 use std::path::{Path, PathBuf};
 use std::process::Command as Process;
@@ -14,11 +14,11 @@ use crate::programs::app;
 /// A program of `tests/apps/`, recorded.
 pub struct Recorded {
     pub trace: Trace,
-    /// What it read back itself, frame by frame.
+    /// Pictures that the program read back itself, one per frame.
     pub read_back: Vec<Picture>,
 }
 
-/// Records a program of `tests/apps/` with `options` of `gapii-ctl run`; says what went wrong with it.
+/// Records a program of `tests/apps/` with `options` of `gapii-ctl run`. The error is a sentence for a person.
 pub fn record_app(session: &Session, name: &str, options: &[&str]) -> Result<Recorded, String> {
     let frames = session.path(&format!("{name}-frames"));
     std::fs::create_dir_all(&frames).expect("the session's folder is writable");
@@ -38,7 +38,7 @@ pub fn replay(session: &Session, trace: &Path, options: &[&str]) -> Process {
     replay
 }
 
-/// Plays and compares: the report, or what is the matter.
+/// Plays a trace and compares answers and frames. Returns the report, or a sentence about the differences.
 pub fn verified(session: &Session, trace: &Trace, options: &[&str]) -> Result<Value, String> {
     let mut replay = replay(session, &trace.path, &["--verify", "--json"]);
     let finished = run(replay.args(options));
@@ -53,7 +53,7 @@ fn report(finished: &Finished) -> Option<Value> {
     serde_json::from_str(&finished.stdout).ok()
 }
 
-/// The first of what a replay has to say, a line each.
+/// The first skipped commands and differences of a report, one per line.
 fn complaints(finished: &Finished, report: Option<Value>) -> String {
     let report = report.unwrap_or_default();
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -62,7 +62,7 @@ fn complaints(finished: &Finished, report: Option<Value>) -> String {
     format!("{}: {}\n  {}", finished.status, finished.stderr.trim(), lines.join("\n  "))
 }
 
-/// The frames that a replay shows, as PNG files by their names.
+/// Plays a trace and returns its frames as PNG files, sorted by name.
 pub fn images(session: &Session, trace: &Path, name: &str) -> Result<Vec<PathBuf>, String> {
     let folder = session.path(name);
     let finished = run(replay(session, trace, &[]).arg("--images").arg(&folder));

@@ -1,7 +1,6 @@
-//! Daemons that are killed in mid-capture, and the one trace that comes of it held against what the program
-//! counted itself.
+//! Kills daemons in the middle of a capture and compares the resulting trace with the program's own counts.
 //!
-//! Every call of every thread must be there once, in its order, whichever daemon wrote it.
+//! The trace must have every call of every thread once and in order, whichever daemon wrote it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader};
@@ -18,26 +17,26 @@ use crate::programs::program;
 use crate::random::Random;
 use crate::wait;
 
-/// What `gapii-ctl` prints when a capture continues.
+/// Message of `gapii-ctl` when a capture continues.
 const GOES_ON: &str = "the capture continues in";
-/// What it prints when the capture does not continue.
+/// Message of `gapii-ctl` when a capture does not continue.
 const GIVES_UP: &str = "holds what it had written";
-/// Rings that hold what a thread records until another daemon is there, on a machine that has other work too.
+/// Rings large enough for the records of a thread until the next daemon runs, on a busy machine.
 const ROOM: &[&str] = &["--ring-size", "16M"];
-/// Nothing is put aside in the daemon, where a disk is slow.
+/// With a slow disk the program waits; the daemon buffers nothing.
 const KEEPS_ALL: &[&str] = &["--if-slow", "wait"];
-/// Rest of the program's threads, which leaves them about 40 000 calls a second each.
+/// Pause of each thread after a frame, in microseconds; leaves about 40,000 calls per second and thread.
 const REST_US: u32 = 1000;
-/// Bytes by which a trace grows from one kill to the next, at most.
+/// Most bytes by which a trace grows between two kills.
 const GROWTH_MAX: u64 = 300_000;
 
-/// A program that numbers and counts its calls, and rests for so many microseconds between two frames.
+/// A program that numbers and counts its calls, and pauses for `rest_us` microseconds between two frames.
 pub fn counted_forever(threads: usize, rest_us: u32) -> Process {
     let [threads, rest] = [threads.to_string(), rest_us.to_string()];
     offscreen(&program("counted_forever"), [&threads[..], "3600", &rest])
 }
 
-/// Kills the daemon so often under a program of so many threads, and has another take its place each time.
+/// Kills the daemon of a program with `threads` threads `kills` times; starts a new daemon each time.
 #[track_caller]
 pub fn kill_daemons(threads: usize, kills: usize) {
     let session = Session::new();
@@ -48,7 +47,7 @@ pub fn kill_daemons(threads: usize, kills: usize) {
     session.app_in_mode("capturing");
     let mut random = Random::seeded("the moments to kill the daemon at");
     for number in 0..kills {
-        // Now and then before there is a block, or right after the one before.
+        // One time in eight, before the first block or right after the last kill.
         let growth = if random.below(8) == 0 { 0 } else { random.below(GROWTH_MAX) };
         let (began, enough) = (length(&trace), length(&trace) + growth);
         wait::until("the trace to grow", LIMIT, || {
@@ -71,14 +70,14 @@ pub fn kill_daemons(threads: usize, kills: usize) {
     check(&trace, &finished, kills as u64);
 }
 
-/// The trace is whole, and has all calls that the program says it made.
+/// Checks that the trace is whole and has all calls that the program says it made.
 #[track_caller]
 pub fn check(trace: &Trace, finished: &Finished, seams: u64) {
     trace.is_whole("exit");
     let info = trace.info();
     assert_eq!(info["lost"]["records"], 0, "{info:#}");
     let found = info["seams"].as_array().map_or(0, Vec::len) as u64;
-    // A daemon that is killed before its first block leaves none.
+    // A daemon that is killed before it writes its first block leaves no seam.
     assert!(found <= seams && 2 * found >= seams, "{info:#}");
     check_calls(trace, &finished.stdout);
     let pause = longest_pause(&finished.stdout);
@@ -86,7 +85,8 @@ pub fn check(trace: &Trace, finished: &Finished, seams: u64) {
     assert!(pause < 1000, "{finished}");
 }
 
-/// Each thread's numbered calls are there from 0 on, each once and in order, and its others as often as it says.
+/// Checks that each thread's numbered calls are in the trace from 0 on, once and in order, and its other calls as often as
+/// the program says.
 #[track_caller]
 fn check_calls(trace: &Trace, said: &str) {
     let mut recorded: BTreeMap<i64, BTreeMap<String, u64>> = BTreeMap::new();
@@ -126,7 +126,7 @@ fn check_calls(trace: &Trace, said: &str) {
     println!("{calls} calls, each recorded once");
 }
 
-/// Each thread's numbered calls are there one after the other, wherever they begin; how many there are.
+/// Checks that each thread's numbered calls follow one another without a gap, from any first number; returns their count.
 #[track_caller]
 pub fn numbered_in_order(trace: &Trace) -> u64 {
     let mut last: BTreeMap<i64, i64> = BTreeMap::new();
@@ -146,7 +146,7 @@ fn longest_pause(said: &str) -> u64 {
     pause.unwrap_or_else(|| panic!("the program says its longest pause: {said}"))
 }
 
-/// Whether a trace has so many bytes of blocks behind its header, which has a description of all commands.
+/// Returns true if a trace has more than `bytes` of blocks after its header, which describes all commands.
 pub fn has_blocks(trace: &Trace, bytes: u64) -> bool {
     const HEADER_BYTES_MAX: u64 = 100_000;
     length(trace) > HEADER_BYTES_MAX + bytes

@@ -1,4 +1,4 @@
-//! What `programs/scene.h` calls, written down a second time.
+//! The calls of `programs/scene.h`, written down a second time.
 
 pub const FRAMES: u64 = 5;
 

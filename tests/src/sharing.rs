@@ -1,4 +1,4 @@
-//! Captures beside each other: clients that read what they get when it suits them, and many of them.
+//! Several captures at a time, and clients that read their trace late or slowly.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,10 +12,10 @@ use crate::gapii::{Session, Trace};
 use crate::process::{LIMIT, Running, ended_within, run, send_signal};
 use crate::wait;
 
-/// How long one that is not needed any more has to end by itself.
+/// How long a client that is no longer needed has to end by itself.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// `gapii-ctl` that writes a trace to a pipe, which is read when somebody says so.
+/// `gapii-ctl` that writes a trace to a pipe, which the test reads when it calls [`Piped::read`].
 pub struct Piped {
     child: Child,
     pipe: ChildStdout,
@@ -24,7 +24,7 @@ pub struct Piped {
 }
 
 impl Piped {
-    /// Starts `command`, whose standard output is to be a trace.
+    /// Starts `command`, which writes a trace to its standard output.
     pub fn start(session: &Session, name: &str, mut command: Command) -> Self {
         let said = session.path(&format!("{name}.said"));
         let errors = File::create(&said).expect("the session's folder is writable");
@@ -34,7 +34,7 @@ impl Piped {
         Self { child, pipe, trace: Trace::new(session.path(&format!("{name}.gapii"))), said }
     }
 
-    /// Reads all there is to the end, in pieces with a pause after each; the trace, and what was said.
+    /// Reads to the end, with `pause` after each piece; returns the trace and the client's messages.
     pub fn read(mut self, pause: Duration) -> (Trace, String) {
         let mut file = File::create(&self.trace.path).expect("the session's folder is writable");
         let mut piece = vec![0; 64 << 10];
@@ -48,7 +48,7 @@ impl Piped {
                 std::thread::park_timeout(pause);
             }
         }
-        // `run` goes on with its program.
+        // `gapii-ctl run` goes on until its program ends.
         send_signal(self.child.id(), Signal::TERM);
         assert!(ended_within(self.child.id(), LIMIT), "gapii-ctl ends with its output");
         let _ = self.child.wait();
@@ -59,7 +59,7 @@ impl Piped {
 
 impl Drop for Piped {
     fn drop(&mut self) {
-        // One that has ended is left alone; one that is killed leaves the program that it has started.
+        // SIGTERM first: a client that is killed leaves the program that it started.
         send_signal(self.child.id(), Signal::TERM);
         if !ended_within(self.child.id(), PATIENCE) {
             let _ = self.child.kill();
@@ -68,34 +68,34 @@ impl Drop for Piped {
     }
 }
 
-/// What `gapii-ctl list` says of the capture of that name.
+/// Entry of the capture `name` in `gapii-ctl list`.
 pub fn listed(session: &Session, name: &str) -> Option<Value> {
     let list = run(&mut session.ctl(["list", "--json"])).ok();
     let captures: Vec<Value> = serde_json::from_str(&list.stdout).expect("list --json is a list");
     captures.into_iter().find(|capture| capture["name"] == name)
 }
 
-/// Waits until that capture is so far.
+/// Waits until the progress of capture `name` satisfies `so_far`.
 pub fn until(session: &Session, name: &str, what: &str, so_far: impl Fn(&Value) -> bool) -> Value {
     wait::until(&format!("capture {name}: {what}"), LIMIT, || {
         listed(session, name).filter(|capture| so_far(&capture["progress"]))
     })
 }
 
-/// A capture of the session's one program.
+/// Starts a capture of the session's only program.
 pub fn start(session: &Session, name: &str, options: &[&str]) -> (Running, Trace) {
     let trace = Trace::new(session.path(&format!("{name}.gapii")));
     let mut command = session.ctl(["start", "--name", name]);
     (Running::start(command.args(options).arg("-o").arg(&trace.path)), trace)
 }
 
-/// A number of JSON.
+/// A JSON value as a number.
 #[track_caller]
 pub fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-/// Frames of a program, in a second.
+/// Frames per second of all programs, measured for `time`.
 pub fn frames_in(session: &Session, time: Duration) -> f64 {
     let frames = || session.apps().iter().map(|app| number(&app["frames"])).sum::<u64>();
     let (began, first) = (Instant::now(), frames());

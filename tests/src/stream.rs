@@ -1,7 +1,7 @@
 //! A second reader of trace files, written from `docs/trace-format.md`: frames and record headers.
 //!
-//! Finds zstd frames by their own headers and has `zstd -d` decompress them; shares no code with the
-//! project's reader, so that each can show the other wrong. Reads sound files only.
+//! Finds zstd frames by their own headers and decompresses them with `zstd -d`. Shares no code with the project's reader,
+//! so that each can show errors of the other. Reads sound files only.
 
 use std::io::Write;
 use std::ops::Range;
@@ -36,7 +36,7 @@ pub struct Counts {
 /// The frames of a file, in order.
 ///
 /// # Panics
-/// Where bytes do not belong to a frame.
+/// If bytes belong to no frame.
 pub fn frames(file: &[u8]) -> Vec<Frame> {
     let mut frames = Vec::new();
     let mut at = 0;
@@ -86,10 +86,10 @@ fn u32_at(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// What `zstd -d` makes of `bytes`.
+/// Decompresses `bytes` with `zstd -d`.
 ///
 /// # Panics
-/// Where it makes nothing of them.
+/// If `zstd` rejects them.
 pub fn decompress(bytes: &[u8]) -> Vec<u8> {
     crate::process::require("zstd");
     let mut command = Command::new("zstd");
@@ -104,7 +104,7 @@ pub fn decompress(bytes: &[u8]) -> Vec<u8> {
     output.stdout
 }
 
-/// What `zstd -d` makes of a file.
+/// Decompresses a file with `zstd -d`.
 pub fn decompress_file(path: &Path) -> Vec<u8> {
     decompress(&std::fs::read(path).expect("the trace is there"))
 }
@@ -112,7 +112,7 @@ pub fn decompress_file(path: &Path) -> Vec<u8> {
 /// Counts the records of decompressed blocks.
 ///
 /// # Panics
-/// Where a record does not fit.
+/// If a record exceeds its block.
 pub fn count(stream: &[u8]) -> Counts {
     let mut counts = Counts::default();
     let mut at = 0;

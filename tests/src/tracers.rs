@@ -1,4 +1,4 @@
-//! Programs of `tests/tracers/`, which set tracers around what they call themselves.
+//! Programs of `tests/tracers/`, which set tracers around their own calls.
 
 use std::process::Command;
 use std::time::Duration;
@@ -14,8 +14,7 @@ pub fn case(program: &str, case: &str) -> Command {
     offscreen(&tracers(program), [case])
 }
 
-/// Has threads call for so long while others create, enable, disable and destroy tracers; how many there
-/// were of each.
+/// Runs threads that call while other threads create, enable, disable and destroy tracers; returns the counts of both.
 #[track_caller]
 pub fn churn(time: Duration) -> String {
     let session = Session::new();
@@ -26,7 +25,7 @@ pub fn churn(time: Duration) -> String {
     finished.stderr.trim_end().to_owned()
 }
 
-/// Measures `calls` calls of OpenGL ES, on a driver that does nothing.
+/// Measures `calls` calls of OpenGL ES on a driver that does nothing.
 pub fn costs(calls: u64) -> Costs {
     let session = Session::new();
     let mut command = Command::new(tracers("bench_tracers"));

@@ -1,7 +1,7 @@
-//! The same program with the shim and without it: how it ended, what it said, what it read back.
+//! Runs a program with the shim and without it, and compares exit status, output and the pictures that it read back.
 //!
-//! Compares what a user can see, nothing of what was recorded. Where a program prints times or
-//! addresses, its figures are masked; everything else must be the same to the byte.
+//! Does not look at the recording. Figures of programs that print times or addresses are masked; everything else must be
+//! the same to the byte.
 
 use std::fs;
 use std::path::Path;
@@ -12,12 +12,12 @@ use crate::gapii::Session;
 use crate::loading::offscreen;
 use crate::process::{Finished, run};
 
-/// One run that is to look the same twice.
+/// One program with arguments and environment, whose two runs must look the same.
 pub struct Case<'a> {
     pub name: String,
     words: Vec<String>,
     environment: Vec<(&'static str, String)>,
-    /// None: Mesa's surfaceless platform.
+    /// `None` for Mesa's surfaceless platform.
     display: Option<&'a Display>,
     /// Prints figures that differ from run to run.
     has_figures: bool,
@@ -61,13 +61,13 @@ impl<'a> Case<'a> {
         self
     }
 
-    fn command(&self, frames: &Path) -> Command {
+    /// The program, with the folder for its frames and the folder of Mesa's shader cache.
+    fn command(&self, frames: &Path, cache: &Path) -> Command {
         let mut command = match self.display {
             Some(display) => display.command(&self.words),
             None => offscreen(self.words[0].as_ref(), &self.words[1..]),
         };
-        // What the compiler warned of is not said again where a shader comes from a cache.
-        command.env("MESA_SHADER_CACHE_DIR", frames.with_extension("cache"));
+        command.env("MESA_SHADER_CACHE_DIR", cache);
         command.env("GAPII_APP_FRAMES", frames);
         for (name, value) in &self.environment {
             command.env(name, value);
@@ -75,17 +75,21 @@ impl<'a> Case<'a> {
         command
     }
 
-    /// In what the captured run differs from the native one, a sentence each.
+    /// Runs the case natively and captured; returns one sentence per difference.
     pub fn differences(&self, session: &Session) -> Vec<String> {
         let [native_frames, captured_frames] =
             ["native", "captured"].map(|way| session.path(&format!("{way}-{}", self.name)));
         for folder in [&native_frames, &captured_frames] {
             fs::create_dir_all(folder).expect("the session's folder is writable");
         }
-        let mut native = self.command(&native_frames);
-        // The captured one has the session's.
+        // Mesa does not repeat a compiler's warning for a shader that it finds in its cache. Native and captured
+        // programs have a cache each, so both find the shaders of the cases before, and no other.
+        let [native_cache, captured_cache] =
+            ["native", "captured"].map(|way| session.path(&format!("{way}.cache")));
+        let mut native = self.command(&native_frames, &native_cache);
+        // The captured program has the session's folder too.
         let native = run(native.env("XDG_RUNTIME_DIR", session.path("")));
-        let recording = session.record(&[], &self.command(&captured_frames));
+        let recording = session.record(&[], &self.command(&captured_frames, &captured_cache));
         let mut found = self.in_behaviour(&native, &recording.run);
         found.extend(in_files(&native_frames, &captured_frames));
         let info = recording.trace.ask("info", &["--json"]);
@@ -94,8 +98,6 @@ impl<'a> Case<'a> {
         }
         for path in [&native_frames, &captured_frames] {
             fs::remove_dir_all(path).expect("the session's folder is writable");
-            // Not there where nothing was compiled.
-            let _ = fs::remove_dir_all(path.with_extension("cache"));
         }
         fs::remove_file(&recording.trace.path).expect("the trace was written");
         found
@@ -135,7 +137,7 @@ fn first_difference(native: &[String], captured: &[String]) -> Option<String> {
     Some(format!("line {}: {:?}, not {:?}", at + 1, line(captured, at), line(native, at)))
 }
 
-/// The same names with the same contents.
+/// Compares the names and contents of the files in two folders.
 fn in_files(native: &Path, captured: &Path) -> Vec<String> {
     let names = |folder: &Path| {
         let entries = fs::read_dir(folder).expect("a folder that was made").flatten();
@@ -154,7 +156,7 @@ fn in_files(native: &Path, captured: &Path) -> Vec<String> {
     ours.iter().filter(differs).map(|name| format!("{} differs", name.display())).collect()
 }
 
-/// Figures, whole or hexadecimal, are one `#`.
+/// Replaces each figure, decimal or hexadecimal, by one `#`.
 fn masked(line: &str) -> String {
     let mut masked = String::new();
     let mut rest = line;
@@ -181,7 +183,7 @@ fn length(text: &str, is_part: impl Fn(char) -> bool) -> usize {
 /// Runs every case in one session with its own daemon.
 ///
 /// # Panics
-/// Where one of them differs, or there are fewer than `least`.
+/// If a case differs, or if there are fewer than `least` cases.
 pub fn check(cases: &[Case<'_>], least: usize) {
     assert!(cases.len() >= least, "{} cases, not {least}", cases.len());
     let session = Session::new();

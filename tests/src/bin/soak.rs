@@ -121,7 +121,7 @@ fn orders(options: &Options) {
 
 fn kills(options: &Options) {
     let mut random = Random::seeded("kill");
-    (0..options.kills).for_each(|_| kill_once(&mut random, &[]));
+    (0..options.kills).for_each(|_| kill_once(&mut random, 300_000, &[]));
 }
 
 fn restarts(options: &Options) {

@@ -12,7 +12,7 @@ use gapii_tests::programs::program;
 use gapii_tests::wait;
 use rustix::process::Signal;
 
-/// Draws on the fake driver until it is killed, or for some rounds.
+/// A program that draws on the fake driver until it is killed, or for a number of rounds.
 fn drawing(session: &Session, arguments: &[&str]) -> (Process, Page) {
     let path = session.path("page");
     let mut process = Process::new(program("draw_forever"));
@@ -28,7 +28,7 @@ fn wait_for_blocks(trace: &Trace) {
     });
 }
 
-/// Each thread's numbered calls are there from the first on, without a hole.
+/// Checks that each thread's numbered calls are in the trace from the first on, without a gap.
 #[track_caller]
 fn check_prefixes(trace: &Trace) {
     let commands = trace.ask("dump", &["--json"]);
@@ -102,7 +102,7 @@ fn program_whose_daemon_hangs_leaves_the_capture() {
     trace.verify();
     let info = trace.info();
     assert_eq!(info["end_of_stream"]["reason"], "lost", "{info:#}");
-    // The first record without room may be a leave record, whose call is in the trace.
+    // The first record that found no room may be a leave record, whose call is in the trace.
     assert_ne!(info["lost"]["records"], 0, "{info:#}");
     check_prefixes(&trace);
 }

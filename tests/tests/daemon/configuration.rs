@@ -1,4 +1,4 @@
-//! The daemon's configuration file, as it reaches those who never start a daemon themselves.
+//! The daemon's configuration file, also for users who never start a daemon themselves.
 
 use std::fs;
 
@@ -15,9 +15,9 @@ fn configure(session: &Session, text: &str) {
     fs::write(folder.join("gapiid.toml"), text).expect("and so is the file");
 }
 
-/// What `doctor` says of the configuration: its state, and what it found.
+/// State and findings of `gapii-ctl doctor` for the configuration.
 fn diagnosis(session: &Session) -> (String, String) {
-    // Its status is of all that it looks at.
+    // Its exit status covers all checks, so it is not looked at here.
     let answer = run(&mut session.ctl(["doctor", "--json"])).stdout;
     let report: Value = serde_json::from_str(&answer).expect("doctor --json is JSON");
     let checks = report["checks"].as_array().expect("there are checks");

@@ -1,5 +1,5 @@
-//! What has already happened: the last frames of a program, kept in memory and saved when somebody asks,
-//! while it runs and after it was killed.
+//! Kept frames: the daemon holds the last frames of a program in memory and saves them on request, while the program runs
+//! and after it was killed.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use gapii_tests::{glmark2, wait};
 use rustix::process::Signal;
 use serde_json::Value;
 
-/// Keeps a program that is described anew every other frame, and compares what is saved of it at its end.
+/// Keeps the frames of a program with a keyframe every second frame, and verifies the trace that is saved at its end.
 fn check(session: &Session, name: &str) -> Result<(), String> {
     let native = run(&mut offscreen(&app(name), [""; 0]));
     let options = ["--keep-frames", "2", "--keyframe-every", "2", "--observe-frames", "1"];
@@ -37,7 +37,7 @@ fn programs_are_played_exactly_from_a_keyframe_on() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Other tools hear of the first description only, too.
+/// An exported trace also has the first keyframe only.
 #[test]
 fn eglretrace_shows_what_was_kept() {
     let session = Session::new();
@@ -55,7 +55,7 @@ fn what_was_kept_begins_at_a_keyframe_and_passes_over_later_ones() {
     recording.run.ok();
     let trace = &recording.trace;
     trace.is_whole("exit");
-    // Frames 0 to 29, described anew after each fourth.
+    // Frames 0 to 29, with a keyframe after every fourth frame.
     let frames: Vec<u64> = trace.commands().iter().map(|command| command.frame).collect();
     assert_eq!((frames.first(), frames.last()), (Some(&20), Some(&30)));
     assert_eq!(
@@ -107,7 +107,7 @@ fn crash_in_the_driver_is_what_is_kept_ends_with() {
     assert_eq!(report["verified"]["frames"], 15, "{report:#}");
 }
 
-/// A thread that is in no command is not waited for, whatever else it does.
+/// A keyframe does not wait for a thread that is in no command, whatever else the thread does.
 #[test]
 fn keyframes_wait_for_no_thread_that_is_away() {
     let session = Session::new();
@@ -122,7 +122,7 @@ fn keyframes_wait_for_no_thread_that_is_away() {
     }
 }
 
-/// Threads that change what they share at all times are described together, and exactly.
+/// A keyframe of threads that keep changing shared objects is exact.
 #[test]
 fn keyframes_of_busy_threads_are_played_exactly() {
     let session = Session::new();
@@ -143,7 +143,7 @@ fn kept_scene(session: &Session, display: &Display, scene: &str, options: &[&str
     Running::start(&mut command)
 }
 
-/// What `gapii-ctl status` says of the one program that is kept, once it is `enough`.
+/// Waits until the entry of the only kept program in `gapii-ctl status` is `enough`, and returns the entry.
 fn kept(session: &Session, enough: impl Fn(&Value) -> bool) -> Value {
     wait::until("a program to be kept", LIMIT, || {
         let status = run(&mut session.ctl(["status", "--json"])).ok();
@@ -157,14 +157,14 @@ fn number(value: &Value, field: &str) -> u64 {
     value[field].as_u64().unwrap_or_else(|| panic!("no {field}: {value}"))
 }
 
-/// Saves the last frames, and says what came of it.
+/// Saves the last frames; returns the trace and the finished command.
 fn save(session: &Session, options: &[&str], name: &str) -> (Trace, Finished) {
     let trace = Trace::new(session.path(name));
     let finished = run(session.ctl(["save"]).args(options).arg("-o").arg(&trace.path));
     (trace, finished)
 }
 
-/// The trace is well-formed and played exactly; how many frames it has.
+/// Checks that the trace is well-formed and plays exactly; returns its number of frames.
 #[track_caller]
 fn plays(session: &Session, trace: &Trace, reason: &str) -> u64 {
     trace.is_whole(reason);
@@ -189,7 +189,7 @@ fn frames_are_saved_while_the_program_runs_and_after_it_was_killed() {
         assert!(saved.stderr.contains(" from frame "), "{saved}");
         assert!(plays(&session, &trace, "stop") >= last.parse().unwrap(), "{last}");
     }
-    // It can be captured meanwhile.
+    // A capture beside the kept frames works.
     let beside = Trace::new(session.path("beside.gapii"));
     run(session.ctl(["start", "--frames", "7", "-o"]).arg(&beside.path)).ok();
     assert_eq!(plays(&session, &beside, "frames"), 7);
@@ -214,7 +214,7 @@ fn memory_of_what_is_kept_is_bounded() {
     let display = Display::start();
     let keep = ["--keep-frames", "100000", "--keep-bytes", "2M", "--keyframe-every", "100000"];
     let scene = kept_scene(&session, &display, "buffer:update-method=subdata", &keep);
-    // Far more than fits goes by; keyframes come where the daemon asks for them.
+    // The program records far more than fits; the daemon requests keyframes.
     let mut most = 0;
     let began = Instant::now();
     while began.elapsed() < Duration::from_secs(8) {
@@ -253,7 +253,7 @@ fn what_was_kept_of_programs_that_have_ended_goes_in_the_end() {
     assert!(saves("animation"));
     let began = Instant::now();
     keeps("shared_contexts");
-    // The newest one stays, for a while. The daemon hears of an end when the program is gone.
+    // The newest program's frames stay for STAYS_S. The daemon notices an end after the program is gone.
     goes("animation");
     assert!(began.elapsed() < Duration::from_secs(STAYS_S), "it went for its age");
     assert!(saves("shared_contexts"));

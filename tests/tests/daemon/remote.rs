@@ -1,5 +1,4 @@
-//! Clients of other machines: over TLS and through ssh, with connections that fail, and those that may not
-//! come in.
+//! Clients on other machines: over TLS and through ssh, with connections that fail, and clients that are refused.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -22,7 +21,7 @@ use gapii_tests::remote::{NOTICE, Remote, save_through};
 use gapii_tests::wait;
 use rustix::process::Signal;
 
-/// Draws on the fake driver until it is told to end, connected and not captured.
+/// A program that draws on the fake driver until SIGTERM, connected and not captured.
 fn drawing(remote: &Remote) -> (Running, Page) {
     let path = remote.session.path("page");
     let mut process = Process::new(program("draw_forever"));
@@ -40,7 +39,7 @@ fn check_refused(finished: Finished, words: &[&str]) {
     }
 }
 
-/// The daemon has turned so many away for that reason.
+/// Waits until the daemon has counted `times` refusals for the reason `why`.
 #[track_caller]
 fn counted(remote: &Remote, why: &str, times: u64) {
     wait::until(&format!("{times} {why} to be counted"), NOTICE, || {
@@ -129,8 +128,8 @@ fn output_that_cannot_be_written_is_said_with_the_clients_own_words() {
     check_refused(save, &["No space left"]);
 }
 
-/// A program `ssh` that runs what it is told on this machine: the first two times over a connection that
-/// is cut, or garbled, in the middle.
+/// Writes a program `ssh` that runs its command on this machine. The first connection is cut in the middle, the second is
+/// garbled.
 fn fake_ssh(remote: &Remote) -> PathBuf {
     let folder = remote.session.path("bin");
     fs::create_dir(&folder).unwrap();

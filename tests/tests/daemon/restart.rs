@@ -1,4 +1,4 @@
-//! Captures that go on when their daemon does not.
+//! Captures that go on after their daemon was killed.
 
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn children(pid: u32) -> Vec<u32> {
     listed.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
 }
 
-/// The daemon that `gapii-ctl run` has brought.
+/// Process id of the daemon that `gapii-ctl run` started.
 fn private_daemon(ctl: u32) -> Option<u32> {
     let is_daemon = |pid: &u32| {
         std::fs::read_to_string(format!("/proc/{pid}/comm")).is_ok_and(|name| name == "gapiid\n")
@@ -30,18 +30,18 @@ fn private_daemon(ctl: u32) -> Option<u32> {
     children(ctl).into_iter().find(is_daemon)
 }
 
-/// The program that it has started beside that.
+/// Process id of the program that `gapii-ctl run` started.
 fn program_of(ctl: u32, daemon: u32) -> Option<u32> {
     children(ctl).into_iter().find(|pid| *pid != daemon)
 }
 
-/// Whether a program has what it shares with a daemon.
+/// Returns true if a program has mapped the memory that it shares with a daemon.
 fn is_connected(program: u32) -> bool {
     let maps = std::fs::read_to_string(format!("/proc/{program}/maps")).unwrap_or_default();
     maps.contains("memfd:gapii")
 }
 
-/// Kills the daemon of a `run` whose program is connected, when its trace is so far.
+/// Kills the daemon of a `run` whose program is connected, once its trace has grown enough.
 #[track_caller]
 fn restart_private_daemon(name: &str, is_far: impl Fn(&Trace) -> bool) {
     let session = Session::new();
@@ -131,7 +131,7 @@ fn captures_of_one_program_go_on_each_in_its_file() {
             });
         }
     }
-    // All is described once more for the third one.
+    // The snapshot is sent again for the third daemon.
     let (third, third_trace) = start(&session, "third", &["--frames", "20"]);
     third.finish(LIMIT).ok();
     until(&session, "first", "it goes on", |progress| number(&progress["frames"]) > 20);
@@ -144,7 +144,7 @@ fn captures_of_one_program_go_on_each_in_its_file() {
     for trace in [&first_trace, &second_trace] {
         trace.is_whole("stop");
         let info = trace.info();
-        // A daemon that is killed before its first block leaves none.
+        // A daemon that is killed before it writes its first block leaves no seam.
         let seams = info["seams"].as_array().map_or(0, Vec::len);
         assert!((1..=3).contains(&seams), "{info:#}");
         assert!(numbered_in_order(trace) > 1000);

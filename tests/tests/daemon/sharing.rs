@@ -1,5 +1,5 @@
-//! Several captures of one program at a time: each is whole, none feels the other, and who takes too little is
-//! told what is missing.
+//! Several captures of one program at a time: each is whole, none disturbs another, and a client that reads too slowly is
+//! told what it lacks.
 
 use std::process::Command;
 use std::time::Duration;
@@ -16,7 +16,7 @@ use gapii_tests::wait;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// Threads that share what they draw with, and compare it.
+/// Threads that share their objects and check their own pictures.
 fn drawing() -> Command {
     offscreen(&program("threads_forever"), ["2", "3600"])
 }
@@ -91,7 +91,7 @@ fn capture_from_the_first_call_goes_on_as_it_was_when_another_begins() {
         assert_eq!((&info["frames"], &info["missing"]), (&frames.into(), &json!([])), "{info:#}");
         verified(&session, trace, &[]).unwrap_or_else(|why| panic!("{why}"));
     }
-    // All there is of it is made once.
+    // The trace creates each object once.
     let made = |name: &str| trace.commands().iter().filter(|command| command.name == name).count();
     assert_eq!(made("eglCreateContext"), 3);
 }
@@ -135,7 +135,7 @@ fn stalled_reader_slows_nobody_and_hears_what_it_missed() {
         progress["is_missing"] == true && number(&progress["spilled_bytes"]) > 0
     });
     let beside = frames_in(&session, Duration::from_secs(1));
-    // Two programs' worth of work on as many processors would be half of it.
+    // The work of two captures on two processors would halve the rate.
     assert!(beside > 0.5 * alone, "{alone} frames/s alone, {beside} beside a stalled reader");
     run(&mut session.ctl(["stop"])).ok();
     fast.finish(LIMIT).ok();

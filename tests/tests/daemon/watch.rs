@@ -1,4 +1,4 @@
-//! `gapii-ctl watch`: what it says of programs that are captured, and of those that are not.
+//! `gapii-ctl watch`: its figures of programs that are captured and of programs that are not.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -13,12 +13,12 @@ use gapii_tests::programs::program;
 use gapii_tests::sharing::{number, start, until};
 use serde_json::Value;
 
-/// Draws a frame of four commands every few milliseconds.
+/// A program that draws a frame of four commands every few milliseconds.
 fn told() -> Command {
     offscreen(&program("told"), [""; 0])
 }
 
-/// What is said of the one program, of half a second.
+/// Figures of the only program, for an interval of half a second.
 fn watched(session: &Session) -> Value {
     let mut watch = session.ctl(["watch", "--json", "--interval", "0.5", "--count", "2"]);
     let said = run(&mut watch).ok();

@@ -1,5 +1,4 @@
-//! Tracers of Level Zero: which callbacks run, in which order, and with what. Under our layer and
-//! Debian's.
+//! Tracers of Level Zero: which callbacks run, in which order and with which arguments, under our layer and Debian's.
 
 use gapii_tests::artifacts::artifact;
 use gapii_tests::level_zero::{DRIVER, Layer, both_say, traced};

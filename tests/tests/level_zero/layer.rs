@@ -13,7 +13,7 @@ use serde_json::Value;
 const DEBIANS: &str = "/usr/lib/x86_64-linux-gnu/libze_tracing_layer.so.1";
 const FUNCTIONS: &str = include_str!("../../../apis/level_zero/functions.json");
 const TABLES: &str = include_str!("../../../apis/level_zero/tables.json");
-/// Those that belong to no function and no table of the API.
+/// Names that belong to no function and no table of the API.
 const OTHERS: [&str; 3] =
     ["zelGetTracerApiProcAddrTable", "zelLoaderGetVersion", "zelTracerResetAllCallbacks"];
 

@@ -1,4 +1,4 @@
-//! Level Zero in the stream: programs on the null driver, recorded by way of the tracing layer.
+//! Level Zero in the stream: programs on the null driver, recorded through the tracing layer.
 
 use std::collections::BTreeSet;
 use std::process::Command as Process;
@@ -37,7 +37,7 @@ fn pid_said(run: &Running) -> u32 {
     until("the program to run", LIMIT, || run.stdout_line()?.parse().ok())
 }
 
-/// A program that draws, too.
+/// A program that also draws.
 fn graphics_too() -> Process {
     let mut program = on_null_driver(&level_zero_and_gles("graphics_too"));
     surfaceless(&mut program);
@@ -210,7 +210,7 @@ fn running_program_is_attached_to_at_a_submit() {
     trace.is_whole("frames");
     let commands = trace.commands();
     assert_eq!(named(&commands, "zeCommandQueueExecuteCommandLists").count(), 3);
-    // What the lists copy was known before: at rest state is followed.
+    // The lists' copies were known before the capture: state is tracked while the program is idle.
     let submitted = memory(&trace, "zeCommandQueueExecuteCommandLists", "reads");
     assert!(submitted.iter().all(|pieces| pieces.len() == 2), "{submitted:?}");
     let missing = "objects of Level Zero that were there before, and what is in their memory";

@@ -1,4 +1,4 @@
-//! Level Zero, played: on the null driver, which does as the driver of the recording did, or does not.
+//! Replays of Level Zero on the null driver, which behaves like the driver of the recording or has a flaw.
 
 use std::process::Command as Process;
 
@@ -36,7 +36,7 @@ fn replay(session: &Session, trace: &Trace, options: &[&str]) -> Process {
     replay
 }
 
-/// Plays and compares, on a driver with a flaw; how it ended, and its report.
+/// Plays and compares on a driver with a flaw; returns the finished process and the report.
 #[track_caller]
 fn verify(session: &Session, trace: &Trace, flaw: &str) -> (Finished, Value) {
     let mut replay = replay(session, trace, &["--verify", "--json"]);
@@ -45,7 +45,7 @@ fn verify(session: &Session, trace: &Trace, flaw: &str) -> (Finished, Value) {
     (finished, report)
 }
 
-/// All of it is played and as it was; the report.
+/// Checks that a trace plays completely and exactly; returns the report.
 #[track_caller]
 fn plays_alike(session: &Session, trace: &Trace) -> Value {
     let (finished, report) = verify(session, trace, "");
@@ -86,7 +86,7 @@ fn answers_are_what_they_were() {
     let trace = recorded(&session, &program("answers", &[]));
     let report = plays_alike(&session, &trace);
     let reasons = &report["verified"]["reasons"];
-    // What an allocation is called is its driver's business.
+    // The driver chooses the addresses of allocations.
     assert_eq!(reasons["a driver-specific form"], 2, "{report:#}");
 }
 

@@ -1,5 +1,5 @@
-//! Tracers of Level Zero: what their functions answer in every state, and for whom destroying waits.
-//! Under our layer, and under Debian's where that answers at all.
+//! Tracers of Level Zero: what their functions answer in every state, and which calls destroying waits for. Under our
+//! layer, and under Debian's where it answers at all.
 
 use std::time::Duration;
 

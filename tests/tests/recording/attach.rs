@@ -1,5 +1,5 @@
-//! Captures that begin in the middle of a program: what there was comes first, what follows is played
-//! exactly, and the program is none the wiser.
+//! Captures that begin in the middle of a program: a snapshot comes first, the following commands play exactly, and the
+//! program does not notice.
 
 use std::process::Command;
 use std::time::Duration;
@@ -19,8 +19,8 @@ use gapii_tests::{fake_driver, glmark2};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-/// Records a program from its frame `skip` on, and compares: answers and frames with those of a replay,
-/// and what the program said with what it says without us.
+/// Records a program from its frame `skip` on; compares answers and frames with those of a replay, and the program's output
+/// with its native output.
 fn check(session: &Session, name: &str, skip: u64) -> Result<(), String> {
     let native = run(&mut offscreen(&app(name), [""; 0]));
     let skip = skip.to_string();
@@ -75,7 +75,7 @@ fn eglretrace_shows_programs_from_their_second_frame_on() {
     assert!(wrong.is_empty(), "{}:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Where the driver has no more than OpenGL ES 2 nothing blits.
+/// A driver with OpenGL ES 2 only has no `glBlitFramebuffer`.
 #[test]
 fn what_was_drawn_to_a_surface_of_opengl_es_2_is_there() {
     let session = Session::new();
@@ -132,8 +132,8 @@ fn program_outlives_whoever_attaches() {
     kill_who_attaches(8);
 }
 
-/// What an asleep program had before is nobody's to tell; what it does later is recorded, and it goes on
-/// as it was.
+/// State from before the attach is unknown in a program that is not monitored. Later commands are recorded, and the program
+/// goes on as before.
 #[test]
 fn program_that_is_not_monitored_is_recorded_without_what_was_before() {
     let session = Session::new();
@@ -156,7 +156,7 @@ fn program_that_is_not_monitored_is_recorded_without_what_was_before() {
     running.finish(LIMIT).ok();
 }
 
-/// What nobody can name any more can't be described, and is not silently missing.
+/// An attachment whose name was deleted cannot be described; the trace says that it is missing.
 #[test]
 fn attachment_that_was_deleted_is_named() {
     let session = Session::new();
@@ -167,7 +167,7 @@ fn attachment_that_was_deleted_is_named() {
     assert_eq!(info["missing"], json!(["what a framebuffer has of deleted object 1"]), "{info:#}");
 }
 
-/// Attaches to a program one of whose threads is in glFinish, for that many turns of a loop each time.
+/// Attaches to a program with a thread in glFinish, which takes `turns` turns of a loop each time.
 fn attach_to_busy_driver(turns: &str) -> Value {
     let session = Session::new();
     let _daemon = session.daemon(&[]);

@@ -1,4 +1,4 @@
-//! What is said of an attach while the program is described, which takes as long as nobody reads the trace.
+//! Progress messages of an attach while the snapshot is written, which takes as long as nobody reads the trace.
 
 use std::fs::File;
 use std::process::Command;
@@ -28,7 +28,7 @@ fn start(session: &Session, trace: &str) -> Running {
     Running::start(&mut command)
 }
 
-/// How far the one capture is, once its program is being described and so much has come.
+/// Waits until the snapshot of the only capture has `least_bytes`, and returns the capture's progress.
 fn described(session: &Session, least_bytes: u64) -> Value {
     wait::until("a program that is described", LIMIT, || {
         let status = run(&mut session.ctl(["status", "--json"])).ok();

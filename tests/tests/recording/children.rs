@@ -1,5 +1,5 @@
-//! A program for each way of having a child: both behave as natively, the parent's trace is whole, and
-//! nothing of the child's is on a thread of the parent's.
+//! A program for each way of starting a child process: parent and child behave as natively, the parent's trace is whole,
+//! and no command of the child is on a thread of the parent.
 
 use std::ffi::OsStr;
 use std::path::PathBuf;

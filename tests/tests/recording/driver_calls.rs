@@ -1,5 +1,5 @@
-//! What the driver hears: what the program says, and nothing else but what gapii asks of each context
-//! once, however much the program does.
+//! The driver gets the program's calls, and besides them only the queries that gapii makes once per context, however much
+//! the program does.
 
 use std::collections::BTreeMap;
 use std::process::Command;
@@ -27,7 +27,7 @@ fn calls(rounds: u64, way: Way) -> BTreeMap<String, u64> {
     sum
 }
 
-/// Calls that the driver gets with us and not without.
+/// Calls that the driver gets with the shim and not without it.
 fn added(with: &BTreeMap<String, u64>, without: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
     let without = |name: &String| without.get(name).copied().unwrap_or(0);
     let differences = with.iter().map(|(name, count)| (name.clone(), count - without(name)));

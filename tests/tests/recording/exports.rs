@@ -1,5 +1,5 @@
-//! What `libgapii.so` exports: a program probes with `dlsym`, so not one name more than the
-//! libraries it stands in for, and what tools call.
+//! Exports of `libgapii.so`: the names of the libraries that it stands in for, and the functions for tools. Programs probe
+//! with `dlsym`, so no other name may be there.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -9,7 +9,7 @@ use gapii_tests::artifacts::artifact;
 /// Beside the commands: the loader's function that names of driver libraries pass through, and what Level
 /// Zero's tracing layer looks for.
 const OURS: [&str; 2] = ["dlopen", "gapii_intercept"];
-/// What `gapii.h` declares.
+/// Functions that `gapii.h` declares.
 const TRACERS: [&str; 13] = [
     "gapii_call_is_skipped",
     "gapii_call_name",

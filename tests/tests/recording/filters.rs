@@ -1,5 +1,5 @@
-//! Captures of a part of what a program does: the rest is left out, the books say so, and what there is is as
-//! it would be without a filter.
+//! Captures with a filter: commands that do not match are left out and counted, and the others are recorded as they would
+//! be without a filter.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -25,7 +25,7 @@ fn calling(session: &Session, arguments: &[&str]) -> (Command, Page) {
     (process, Page::new(&path))
 }
 
-/// The lines of `dump --json` that are of the program's own commands.
+/// The lines of `dump --json` for commands that the program called.
 fn lines(trace: &Trace) -> Vec<Value> {
     let dump = trace.ask("dump", &["--json"]).ok();
     let lines = dump.stdout.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
@@ -105,7 +105,8 @@ fn what_is_wanted_is_as_it_is_in_a_capture_of_all() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let (mut process, _page) = calling(&session, &["2"]);
-    let _program = run_idle(&session, process.env("FAKE_DRIVER_FINISH", "20000"));
+    // About a millisecond per frame, so that the capture of everything is no larger than the comparison needs.
+    let _program = run_idle(&session, process.env("FAKE_DRIVER_FINISH", "2000000"));
     let (all, all_trace) = start(&session, "all", &[]);
     until(&session, "all", "it has frames", |progress| number(&progress["frames"]) >= 5);
     let options = ["--frames", "60", "--function", "glBindTexture", "--function", "glIsEnabled"];

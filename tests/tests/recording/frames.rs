@@ -1,4 +1,4 @@
-//! Observed frames: what a program shows is in its trace, and nothing of it shows that somebody looked.
+//! Observed frames: a program's pictures are in its trace, and the program cannot notice that they were read.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use gapii_tests::process::{require, run};
 use gapii_tests::programs::{app, program};
 use serde_json::{Value, json};
 
-/// A name by the definition of it, with nothing of the project's.
+/// Name of a blob by its definition, computed without code of the project.
 fn name_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }

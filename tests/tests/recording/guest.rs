@@ -37,7 +37,7 @@ fn signal_handler_that_calls_is_safe() {
     recording.trace.is_whole("exit");
     let commands = recording.trace.commands();
     assert_eq!(counts_up(&uniforms(&commands, 0), said(&recording, " by main")), Ok(()));
-    // Those that came while the thread was in the shim went straight to the driver.
+    // Calls of the handler while the thread was in the shim went straight to the driver.
     let handled = uniforms(&commands, 1);
     assert!(handled.is_sorted() && handled.len() <= 200, "{handled:?}");
 }
@@ -150,7 +150,7 @@ fn crash_in_the_driver_leaves_the_call_in_the_trace() {
     check_crash_report(&recording.trace);
 }
 
-/// The report beside the trace names the signal, and of the thread that died the last commands.
+/// Checks that the report beside the trace names the signal, and lists the last commands of the thread that died.
 fn check_crash_report(trace: &Trace) {
     let path = trace.path.with_extension("gapii.crash.txt");
     let report = std::fs::read_to_string(&path).expect("a report beside the trace");
@@ -158,7 +158,7 @@ fn check_crash_report(trace: &Trace) {
     assert!(report.contains("\ncore dump  "), "{report}");
     let threads: Vec<&str> = report.split("\nthread ").skip(1).collect();
     assert_eq!(threads.len(), 3, "the first one and two that draw: {report}");
-    // The other one may have been in a command of its own.
+    // The other thread may have been in a command too.
     let died = threads.iter().find(|it| it.contains(": in glDrawArrays, which had not returned\n"));
     let died = died.unwrap_or_else(|| panic!("nobody died: {report}"));
     assert!(died.contains("(in flight)"), "{report}");

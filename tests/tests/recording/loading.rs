@@ -1,5 +1,5 @@
-//! A program for each way of getting at EGL and GLES: it behaves as natively, and its trace has every
-//! command of its scene.
+//! A program for each way of loading EGL and OpenGL ES: it behaves as natively, and its trace has every command of its
+//! scene.
 
 use std::path::Path;
 use std::process::Command as Process;
@@ -78,7 +78,7 @@ fn desktop_gl_through_glx_is_handed_on_unrecorded() {
     assert_eq!(names(&recording.trace.commands()), scene::scene());
 }
 
-/// Of GL the trace has the commands of the scene and no others.
+/// Checks that the trace has the GL commands of the scene and no others.
 #[track_caller]
 fn check_gles_half(trace: &Trace) {
     trace.is_whole("exit");
@@ -91,7 +91,7 @@ fn check_gles_half(trace: &Trace) {
     assert!(clears.clone().all(|clear| clear.argument("green") == 0.25), "{commands:?}");
 }
 
-/// The path of a library that `ld.so` would take.
+/// Path of the library that `ld.so` would load.
 fn system_library(name: &str) -> std::path::PathBuf {
     let folders =
         ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];

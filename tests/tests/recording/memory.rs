@@ -1,5 +1,5 @@
-//! Memory that a program hands to commands: in the trace once, as it was, and no crash where it is not
-//! there.
+//! Memory that a program passes to commands: the trace has its contents once, and an unreadable address does not crash the
+//! program.
 
 use std::collections::BTreeSet;
 use std::process::Command as Process;
@@ -21,12 +21,12 @@ fn bytes_of(size: u64, seed: u64) -> Vec<u8> {
     words.flat_map(u64::to_le_bytes).collect()
 }
 
-/// A name by the definition of it, with nothing of the project's.
+/// Name of a blob by its definition, computed without code of the project.
 fn name_of(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex()[..32].to_owned()
 }
 
-/// `memory` on the fake driver, which reads no memory.
+/// The program `memory` on the fake driver, which reads no memory.
 fn on_fake_driver(arguments: &[&str]) -> Process {
     let mut process = Process::new(program("memory"));
     process.args(arguments);
@@ -41,13 +41,13 @@ fn record(arguments: &[&str]) -> (Session, Recording) {
     (session, recording)
 }
 
-/// What the uploads of a trace observed.
+/// The argument `value` of each upload.
 fn uploads(commands: &[Command]) -> Vec<&Value> {
     let uploads = commands.iter().filter(|command| command.name == "glUniform4fv");
     uploads.map(|command| command.argument("value")).collect()
 }
 
-/// The bytes that a trace has under a name, which must be theirs.
+/// Contents of a blob in a trace; their hash must equal the name.
 #[track_caller]
 fn blob(trace: &Trace, hash: &str) -> Vec<u8> {
     let path = trace.path.with_extension("blob");
@@ -153,7 +153,7 @@ fn memory_that_is_not_there_is_said_not_to_be() {
     let commands = recording.trace.commands();
     let uploads = uploads(&commands);
     let unrecorded: Vec<_> = uploads.iter().map(|upload| upload["unrecorded"] == true).collect();
-    // Of arrays that are there in part the part is recorded, up to 64 KiB.
+    // Of a partly readable array, the readable part is recorded, up to 64 KiB.
     let large = [true, false, true, false, true, true];
     let small = [true, false, false, true];
     assert_eq!(unrecorded, [&large[..], &small].concat());

@@ -7,7 +7,7 @@ fn token_of_four_threads_is_recorded_in_hand_over_order() {
     check_token("threads", "up", 4, 50_000);
 }
 
-/// Whoever scans rings in slot order meets the hops backwards.
+/// A reader that scans the rings in slot order meets the hops backwards.
 #[test]
 fn token_handed_against_the_order_of_rings_is_recorded_in_hand_over_order() {
     check_token("threads", "down", 4, 50_000);

@@ -15,9 +15,9 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A program that draws until it is told to end.
 struct Program<'a> {
     words: &'a [&'a str],
-    /// It says this before it draws.
+    /// Text that the program prints before it draws.
     ready: &'a str,
-    /// How it is asked to end by itself, if it can be.
+    /// Arguments that make it end by itself, if it has such arguments.
     ending: &'a [&'a str],
 }
 

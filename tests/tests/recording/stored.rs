@@ -1,4 +1,4 @@
-//! Contents that a program's snapshots have sent: the daemon keeps them, and later snapshots only name them.
+//! Stored contents: the daemon keeps the contents of earlier snapshots of a program, and later snapshots only name them.
 
 use std::collections::BTreeSet;
 
@@ -12,9 +12,9 @@ use gapii_tests::wait;
 use serde_json::Value;
 
 const MIB: u64 = 1 << 20;
-/// What the program holds, in images of 4 MiB.
+/// Bytes that the program holds, in images of 4 MiB.
 const CONTENTS: u64 = 16 * MIB;
-/// What a snapshot takes that sends none of them, at most.
+/// Most bytes of a snapshot that sends none of the contents.
 const LITTLE: u64 = MIB;
 
 /// A program that holds contents, and what is captured of it.
@@ -24,7 +24,7 @@ struct Bench<'a> {
     attached: usize,
 }
 
-/// What one capture came to.
+/// Figures of one capture.
 struct Attached {
     trace: Trace,
     ring_bytes: u64,

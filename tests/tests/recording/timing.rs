@@ -12,7 +12,7 @@ use gapii_tests::random::Random;
 use gapii_tests::{fake_driver, process, replays};
 use serde_json::Value;
 
-/// Each of two threads makes so many rounds; every 16th ends in glFinish and a swap.
+/// Rounds of each of two threads; every 16th round ends in glFinish and a swap.
 const ROUNDS: u64 = 320;
 
 /// Records `draw_forever` on the fake driver, which is in glFinish for a while.
@@ -136,7 +136,7 @@ fn trace_with_times_is_played_compared_and_exported_like_one_without() {
 fn program_killed_in_a_timed_capture_leaves_a_whole_trace() {
     let mut random = Random::seeded("timed kill");
     for _ in 0..8 {
-        kill_once(&mut random, &["--timing"]);
+        kill_once(&mut random, 150_000, &["--timing"]);
     }
 }
 
@@ -154,12 +154,12 @@ fn program_is_timed_in_one_capture_and_not_in_the_next() {
         process::run(start.args(options).arg("-o").arg(&trace.path)).ok();
         trace.is_whole("frames");
         assert_eq!(trace.info()["format_version"], version);
-        // What nobody called took the driver no time.
+        // Commands of a snapshot, which the program did not call, have no driver time.
         let lines: Vec<_> =
             lines(&trace).into_iter().filter(|line| line.get("setup").is_none()).collect();
         let timed = lines.iter().filter(|line| line.get("driver_ns").is_some()).count();
         let commands = lines.len();
-        // Those in flight at the end have no leave record.
+        // Commands in flight at the end have no leave record.
         assert!(
             if version == 3 { timed + 2 >= commands } else { timed == 0 },
             "{timed} of {commands}"

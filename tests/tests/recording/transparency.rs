@@ -1,4 +1,4 @@
-//! Programs behave the same with and without the shim: hundreds of small ones, ours and Debian's.
+//! Programs behave the same with and without the shim: hundreds of small programs, ours and Debian's.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn path(path: PathBuf) -> String {
     path.to_str().expect("the target folder has a plain name").to_owned()
 }
 
-/// Programs of `tests/apps/`, as they are and without llvmpipe's threads.
+/// Checks programs of `tests/apps/`, with and without llvmpipe's threads.
 fn check_apps(belongs: impl Fn(&str) -> bool, least: usize) {
     let mut all = Vec::new();
     for name in names_in("apps").into_iter().filter(|name| belongs(name)) {
@@ -29,7 +29,7 @@ fn programs_of_one_subject_behave_as_natively() {
     check_apps(|name| !name.starts_with("bad_"), 80);
 }
 
-/// What the driver refuses, or does not read, nobody reads.
+/// The shim does not read memory that the driver does not read, or whose command the driver refuses.
 #[test]
 fn bad_programs_behave_as_natively() {
     check_apps(|name| name.starts_with("bad_"), 10);
@@ -72,7 +72,7 @@ fn program_cases_behave_as_natively() {
     check_cases("cases_programs", 50);
 }
 
-/// The folder of Debian's piglit, whose name has the machine's in it.
+/// The folder of Debian's piglit, whose path contains the machine's architecture.
 fn piglit() -> PathBuf {
     let entries = fs::read_dir("/usr/lib").expect("a system has libraries").flatten();
     let mut folders = entries.map(|entry| entry.path().join("piglit"));

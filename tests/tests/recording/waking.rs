@@ -1,4 +1,4 @@
-//! In which processes the shim wakes, and what it waits for: `GAPII_WAIT`, `GAPII_PROCESS`, no daemon.
+//! Processes in which the shim is active, and how long it waits for a daemon: `GAPII_WAIT`, `GAPII_PROCESS`, no daemon.
 
 use std::process::Command as Process;
 

@@ -1,5 +1,5 @@
-//! The programs of `tests/apps/`, recorded and played: every answer is what it was, every frame is
-//! what it was, and what is played twice is the same twice.
+//! The programs of `tests/apps/`, recorded and played: every answer and every frame equals the recorded one, and two
+//! replays of a trace are equal.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -28,7 +28,7 @@ fn check(session: &Session, name: &str) -> Result<(), String> {
     }
 }
 
-/// Runs `check` with each name, on both cores; what is the matter with some, a line each.
+/// Runs `check` with each name, two at a time; returns one line per failure.
 fn complaints(names: &[String], check: impl Fn(&str) -> Result<(), String> + Sync) -> Vec<String> {
     let (next, found) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     let work = || {
@@ -51,8 +51,7 @@ fn none(found: &[String]) {
     assert!(found.is_empty(), "{}:\n{}", found.len(), found.join("\n"));
 }
 
-/// The frames that are compared are hashes of what the program drew, and the read-backs that are
-/// compared are its own.
+/// Compares hashes of the frames that the program drew, and the program's own read-backs.
 #[test]
 fn every_answer_and_frame_is_as_it_was_recorded() {
     let session = Session::new();
@@ -64,7 +63,7 @@ fn programs_of_several_threads_are_played_alike_twenty_times() {
     let names = ["shared_contexts", "moving_contexts", "bad_context"];
     let names: Vec<_> = names.iter().flat_map(|name| vec![(*name).to_owned(); 20]).collect();
     none(&complaints(&names, |name| {
-        // A folder of its own for each.
+        // Each run has a folder of its own.
         let session = Session::new();
         check(&session, name)
     }));
@@ -85,7 +84,7 @@ fn played_twice_the_images_are_the_same() {
     }
 }
 
-/// The program writes to a buffer that stays mapped, which takes an extension.
+/// The program writes to a persistently mapped buffer, which needs an extension.
 #[test]
 fn extension_that_the_driver_lacks_is_named_before_anything_is_played() {
     let session = Session::new();
@@ -106,19 +105,19 @@ const DIFFERENT: &[(&str, &str)] = &[
     ("attribute_lists", "eglChooseConfig"),
     // The program's code is not there.
     ("debug_messages", "glDebugMessageCallback"),
-    // It failed.
+    // The recorded command failed.
     ("moving_contexts", "eglMakeCurrent"),
-    // A name that no driver gave out.
+    // A name that the driver did not give out.
     ("kept_alone", "glIsBuffer"),
     ("names_reused", "glBindTexture"),
-    // A wait for ever, which is one of ten seconds in a replay.
+    // An infinite wait, which a replay limits to ten seconds.
     ("kept_queries", "eglClientWaitSyncKHR"),
     ("sync_objects", "eglClientWaitSyncKHR"),
-    // A pointer that is none.
+    // An invalid pointer.
     ("stale_arrays", "glVertexAttribPointer"),
 ];
 
-/// Records a program, and what its replay does: the same commands with the same memory.
+/// Records a program and its replay, and compares the two traces: same commands, same memory.
 fn compare_again(session: &Session, name: &str, options: &[&str]) -> Result<(), String> {
     let recorded = record_app(session, name, OBSERVED)?;
     let again = session.record(&[], &replay(session, &recorded.trace.path, options));
@@ -139,7 +138,7 @@ fn compare_again(session: &Session, name: &str, options: &[&str]) -> Result<(), 
     }
 }
 
-/// Those whose subject is commands that fail are left out.
+/// Programs whose subject is failing commands are left out.
 #[test]
 fn replay_that_is_recorded_has_the_same_commands() {
     let session = Session::new();
@@ -158,7 +157,7 @@ fn what_replay_reads_back_for_itself_is_not_recorded() {
     }
 }
 
-/// Its window is a pbuffer, and all else is as it was.
+/// The replay has a pbuffer in place of the window; everything else is equal.
 #[test]
 fn replay_of_a_program_with_a_window_has_the_same_commands() {
     let (display, session) = (Display::start(), Session::new());

@@ -1,4 +1,4 @@
-//! Pictures: what a replay writes is what the program had drawn, whole files and nothing else.
+//! Pictures of a replay: they equal what the program drew, and only whole files are written.
 
 use std::fs;
 use std::io::Cursor;
@@ -209,7 +209,7 @@ impl At {
     }
 }
 
-/// Whether a pixel, by its number in an image of 96 x 64, is in the rectangle that was cleared.
+/// Returns true if a pixel of an image of 96 × 64 is in the cleared rectangle.
 fn is_in_rectangle(pixel: usize) -> bool {
     let (x, y) = (pixel % 96, 63 - pixel / 96);
     (8..24).contains(&x) && (4..12).contains(&y)

@@ -1,12 +1,12 @@
-//! Real programs, recorded with their frames observed, and played without a display: every frame is
-//! drawn as it was, every answer is what it was.
+//! Real programs, recorded with observed frames and played without a display: every frame and every answer equals the
+//! recorded one.
 
 use gapii_tests::display::Display;
 use gapii_tests::gapii::Session;
 use gapii_tests::programs::{MPV, TESTGLES2};
 use gapii_tests::replays::verified;
 
-/// Records so many frames of a program, plays them, and compares.
+/// Records `frames` frames of a program, plays them and compares.
 fn check(words: &[&str], frames: u64) {
     let (display, session) = (Display::start(), Session::new());
     let count = frames.to_string();

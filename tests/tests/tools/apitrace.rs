@@ -1,4 +1,4 @@
-//! The same program recorded by gapii and by Debian's apitrace: no difference.
+//! A program recorded by gapii and by Debian's apitrace: the recordings do not differ.
 //!
 //! apitrace's own calls (`// fake`) are left out by the reader. Both runs have their addresses
 //! randomized or not as the kernel likes: handles are compared one to one, see `compare`.

@@ -1,4 +1,4 @@
-//! Bad input: one clear sentence, the right exit status, and what was recorded before is kept.
+//! Bad input: one clear sentence, the right exit status, and earlier recordings stay.
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixListener;
@@ -15,7 +15,7 @@ use gapii_tests::programs::program;
 const USAGE: i32 = 2;
 const UNREACHABLE: i32 = 3;
 
-/// Refused, and the sentence has what it is about.
+/// Checks that a command is refused and that its message names the cause.
 #[track_caller]
 fn check(finished: &Finished, code: i32, mentions: &str) {
     assert_rejected(finished, code);
@@ -102,7 +102,7 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     let mut process = Process::new(program("draw_forever"));
     process.args(["2", "100000"]);
     let record = session.run_command(&[], &disk.join("x.gapii"), &process);
-    // Mounted in a name space of its own, which goes with the shell.
+    // Mounted in a mount namespace of its own, which ends with the shell.
     let mut command = Process::new("unshare");
     command.args(["--user", "--map-root-user", "--mount", "sh", "-c"]);
     command.arg(SCRIPT).arg(disk.join("x.gapii")).arg(&disk).env("KEPT", &kept);
@@ -114,7 +114,7 @@ fn disk_that_fills_up_keeps_what_was_recorded() {
     let trace = Trace::new(kept);
     let info = trace.info();
     assert!(info["calls"].as_u64().unwrap() > 10_000, "{info:#}");
-    // There may or may not be room left for what closes the books.
+    // The index and footer may or may not still fit on the disk.
     let listed = gapii_tests::gapii::commands(&trace.ask("dump", &["--json"]));
     let took_effect = listed.iter().filter(|command| command.seq.is_some()).count();
     assert_eq!(info["calls"], took_effect, "{info:#}");

@@ -1,5 +1,5 @@
-//! The programs of `tests/apps/`, recorded and exported: Debian's `eglretrace` shows what each read
-//! back itself, and `apitrace dump` prints what it prints of apitrace's own recording.
+//! The programs of `tests/apps/`, recorded and exported: Debian's `eglretrace` shows the pictures that each program read
+//! back itself, and `apitrace dump` prints the same as for apitrace's own recording.
 
 use gapii_tests::exporting::{export_app, shown_as_read_back};
 use gapii_tests::gapii::Session;
@@ -8,7 +8,7 @@ use gapii_tests::pictures::NOT_PLAYED;
 use gapii_tests::programs::{app, names_in};
 use gapii_tests::{apitrace, dumps};
 
-/// Programs that apitrace can't record, and why.
+/// Programs that apitrace cannot record, and the reason.
 const NOT_RECORDED: &[(&str, &str)] = &[
     ("bad_arrays", "apitrace reads arrays that the program does not use"),
     ("bad_context", "apitrace asks a driver without a context"),
@@ -33,8 +33,8 @@ const COPIES: &str = "apitrace copies images into textures, with objects of its 
 const NAMES: &str = "one number, two names";
 const ORDER: &str = "arrays of the fixed pipeline come in another order";
 
-/// Differences of dumps that are apitrace's or of no weight: the program or `*`, the beginning of
-/// the sentence, why.
+/// Known differences of dumps, which are apitrace's or irrelevant: the program or `*`, the beginning of the sentence, the
+/// reason.
 const EXPLAINED: &[(&str, &str, &str)] = &[
     ("*", "glGetString: [[\"GL_EXTENSIONS\"]", "apitrace adds extensions of its own"),
     ("animation", "glVertexAttribPointer: ", ADJOINING),
@@ -111,7 +111,7 @@ fn eglretrace_shows_what_each_program_read_back() {
     assert!(right >= 25, "{right}");
 }
 
-/// Differences of the dumps that nobody explained.
+/// Differences of the dumps that [`EXPLAINED`] does not list.
 fn unexplained(session: &Session, name: &str) -> Result<Vec<String>, String> {
     let trace = export_app(session, name, &[])?.trace.ok_or("nothing was recorded")?;
     let own = session.path(&format!("{name}-own.trace"));

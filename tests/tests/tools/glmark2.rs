@@ -1,5 +1,4 @@
-//! The scenes of `glmark2-es2`, recorded, exported and played by `eglretrace`: each frame has the
-//! pixels that were on the window.
+//! The scenes of `glmark2-es2`, recorded, exported and played by `eglretrace`: each frame has the pixels of the window.
 
 use gapii_tests::display::Display;
 use gapii_tests::gapii::Session;
@@ -30,7 +29,7 @@ fn check(scene: &str, frames: usize) {
         let shown = shown.cropped(SIDE, SIDE);
         assert_eq!(shown.differing(played), 0, "pixels of frame {frame} ({played:?})");
     }
-    // That one has no more to show.
+    // The scene `clear` shows one colour.
     let clears = scene.starts_with("clear");
     let something = shown.iter().any(pictures::Picture::shows_something);
     assert!(clears || something, "{scene} shows nothing");

@@ -1,5 +1,5 @@
-//! Tracers of EGL and OpenGL ES: what callbacks see and change, what their functions answer, and what a
-//! trace says of them.
+//! Tracers of EGL and OpenGL ES: what callbacks see and change, what the functions for tools answer, and what a trace
+//! records of them.
 
 use std::process::Command as Process;
 use std::time::Duration;
@@ -342,7 +342,7 @@ fn check_commands(commands: &[Command]) {
         errors.iter().cycle().take(6).cloned().collect::<Vec<_>>()
     );
     assert_eq!(rows("glFinish", |command| json!(command.tracer)), vec![json!(true); 3]);
-    // The others are as they would be without tracers.
+    // The other commands are as they would be without tracers.
     let plain = ["glClear", "glReadPixels", "eglSwapBuffers", "eglMakeCurrent"];
     for command in plain.iter().flat_map(|name| named(name)) {
         assert!(command.made.is_none() && command.given.is_none(), "{command:?}");
@@ -457,7 +457,7 @@ fn example_in_rust_does_the_same() {
     assert!(clears.peek().is_some() && clears.all(|command| command.made.is_some()));
 }
 
-/// Nothing of gapii's is in that process.
+/// Checks that no library of gapii is in the process.
 #[test]
 fn tool_in_rust_says_where_it_should_be_loaded() {
     let example = artifact("examples/libdraws.so");

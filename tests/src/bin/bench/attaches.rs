@@ -1,4 +1,4 @@
-//! What it costs a running program to be attached to.
+//! Measures what attaching costs a running program.
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -11,9 +11,9 @@ use serde_json::{Value, json};
 use crate::bars::{Bar, print_bars, verdict};
 use crate::options::Options;
 
-/// What a program holds.
+/// Objects that a program holds.
 const MIB: u64 = 256;
-/// For how long a program may be held, in milliseconds.
+/// Longest time that a program may be held, in milliseconds.
 const HELD_MAX_MS: f64 = 1000.0;
 /// How long it may take until a frame is recorded, besides two frames, in milliseconds.
 const RECORDED_MAX_MS: f64 = 50.0;

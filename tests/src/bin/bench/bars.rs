@@ -1,13 +1,13 @@
-//! What was promised, and whether it is reached.
+//! Bars of speed, and whether the measured figures reach them.
 
 use std::borrow::Cow;
 
-/// A promise, and what was measured.
+/// A bar and the measured figure.
 pub struct Bar {
     pub what: Cow<'static, str>,
     pub measured: f64,
     pub limit: f64,
-    /// The limit is the least, not the most.
+    /// The bar is a minimum, not a maximum.
     pub least: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The program of cheap calls, in every way.
+//! Measures the program of cheap calls in every way.
 
 use std::collections::BTreeMap;
 

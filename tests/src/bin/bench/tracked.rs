@@ -1,4 +1,4 @@
-//! What commands cost that are followed while nothing is recorded.
+//! Measures commands that the shim tracks while nothing is recorded.
 
 use gapii_tests::bench::{self, On, Way, median};
 use serde_json::{Value, json};
