@@ -1,4 +1,4 @@
-//! What commands become: names, values and memory by the trace's own description.
+//! Calls of exported commands: names, values and memory by the trace's own description.
 
 use std::borrow::Cow;
 
@@ -24,7 +24,7 @@ pub fn export(file: &[u8]) -> (File, Summary) {
     (read(&bytes), summary)
 }
 
-/// The calls of one thread's commands.
+/// The calls that one thread's commands become.
 fn calls(commands: impl FnOnce(&mut Writer, u32)) -> Vec<Call> {
     let mut w = Writer::new();
     let process = w.process(1, "p");
@@ -67,7 +67,7 @@ fn calls_come_in_the_order_of_effect_with_threads_as_they_come() {
     ];
     assert_eq!(list, expected);
     assert!(file.calls.iter().all(|call| call.returned && !call.fake));
-    // Memory of the second draw: no array has the one piece, the other could not be read.
+    // The second draw has two pieces of memory: one belongs to no array, the other could not be read.
     let expected = Summary { commands: 13, unexpressed: 1, missing: 1, ..Summary::default() };
     assert_eq!(summary, expected);
 }

@@ -1,4 +1,4 @@
-//! Traces exported to apitrace's format and read back by a reader of the tests' own.
+//! Traces exported to apitrace's format, and read back by a second reader that only these tests use.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,4 +1,4 @@
-//! Memory that commands read through addresses: what calls bring it.
+//! Memory that commands read through addresses, and the calls that carry it.
 
 use crate::commands::export;
 use crate::reader::{Call, Value};
@@ -12,7 +12,7 @@ const TEXTURE0: u64 = 0x84C0;
 const VERTEX_ARRAY: u64 = 0x8074;
 const TEXTURE_COORD_ARRAY: u64 = 0x8078;
 
-/// Bytes that tell where they came from.
+/// Bytes whose values tell their address.
 fn bytes(from: u8, len: usize) -> Vec<u8> {
     (0..len).map(|at| from.wrapping_add(at as u8)).collect()
 }
@@ -62,7 +62,7 @@ fn draw_that_begins_later_has_zeros_before_what_it_reads() {
 #[test]
 fn interleaved_arrays_each_begin_at_their_own_address() {
     let mut script = Script::new();
-    // Places and colours, the first of which is at index 1.
+    // Positions and colours, from index 1 on.
     let vertices = bytes(1, 24);
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 12, 0x1000]);
     script.call("glVertexAttribPointer", &[1, 4, UNSIGNED_BYTE, 12, 0x1008]);
@@ -72,7 +72,7 @@ fn interleaved_arrays_each_begin_at_their_own_address() {
     let read = [indices, piece(0x100C, &vertices)];
     script.reading("glDrawElements", &[TRIANGLES, 3, UNSIGNED_BYTE, 0x5000], &read);
     let calls = calls(script);
-    // Each ends with its own last element.
+    // Each array ends with its own last element.
     let places = Value::Blob([&[0; 12], &vertices[..20]].concat());
     let colours = Value::Blob([vec![0; 4], vertices].concat());
     let expected = [
@@ -86,7 +86,7 @@ fn interleaved_arrays_each_begin_at_their_own_address() {
 #[test]
 fn arrays_far_apart_get_the_range_of_the_same_vertices() {
     let mut script = Script::new();
-    // The memory of the second array lies between the first one's address and what is read of it.
+    // The memory of the second array is between the address of the first array and the bytes read of it.
     let (places, colours) = (bytes(1, 24), bytes(100, 12));
     script.call("glVertexAttribPointer", &[0, 2, FLOAT, 0, 0x1000]);
     script.call("glVertexAttribPointer", &[1, 4, UNSIGNED_BYTE, 0, 0x0F00]);
@@ -237,7 +237,7 @@ fn texts_are_found_by_their_addresses() {
     let mut script = Script::new();
     let addresses: Vec<u8> =
         [0x2004u64, 0x2000, 0x3000, 0].iter().flat_map(|at| at.to_le_bytes()).collect();
-    // Two texts side by side are one piece; one has no zero byte, and one is empty.
+    // Two adjoining strings are one piece; one has no NUL, and one is empty.
     let piece = |address, bytes| Piece { param: 2, address, bytes };
     let read = [piece(0x1000, &addresses), piece(0x2000, b"abc\0de")];
     script.reading("glShaderSource", &[1, 4, 0x1000, 0], &read);

@@ -1,6 +1,6 @@
 //! A second reader of `.trace`, for tests: the whole file in memory, each call with its values.
 //!
-//! Ends the test where the file is not as the format has it.
+//! Panics if the file breaks the format.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Traces of commands by name, with memory at addresses.
+//! Makes traces of commands by name, with memory at addresses.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ pub struct Script {
     description: Description,
 }
 
-/// What a command reads, beyond its arguments.
+/// Memory that a command reads, beyond its arguments.
 #[derive(Clone, Copy)]
 pub struct Piece<'a> {
     /// Index of the parameter, or [`NO_PARAM`].
@@ -31,8 +31,8 @@ const INT: Type = Type { repr: Some(Repr::I32), kind: Kind::Number };
 const FLOAT: Type = Type { repr: Some(Repr::F32), kind: Kind::Number };
 const POINTER: Type = Type { repr: Some(Repr::Pointer), kind: Kind::Pointer };
 
-/// Commands with parameters that are `i32`, and addresses where there is a `*`: of what is behind
-/// it, or of nothing that is known.
+/// Functions whose parameters are `i32`, or addresses where a `*` stands; the word behind the `*` is the type
+/// of the elements, if it is known.
 const COMMANDS: &[(&str, &[&str])] = &[
     ("glBindBuffer", &["target", "buffer"]),
     ("glBindVertexArray", &["array"]),
@@ -95,7 +95,7 @@ impl Script {
         self
     }
 
-    /// `glMapBufferRange`, which gave `address`.
+    /// A `glMapBufferRange` that returned `address`.
     pub fn map(&mut self, target: u64, length: u64, address: u64) -> &mut Self {
         let (id, payload) = self.enter("glMapBufferRange", &[target, 0, length, 2]);
         self.writer.enter(self.thread, id, 0, None, &payload);

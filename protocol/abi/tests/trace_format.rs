@@ -1,4 +1,4 @@
-//! The tables of docs/trace-format.md are those of the code.
+//! Checks that the tables in docs/trace-format.md are those of the code.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;

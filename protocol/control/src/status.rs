@@ -1,7 +1,7 @@
 //! Layout of the daemon's status page: counters in shared memory that any process of the same user can read
 //! without a request.
 //!
-//! The daemon writes the page and tools read it, both by copying bytes. The page is a named segment of
+//! The daemon writes the page and tools read it, both by copying bytes. The page is a named object of
 //! shared memory ([`name`]). A reader must not trust it, because its writer may have died in the middle of
 //! a write: it copies the page twice and passes both copies to [`StatusPage::from_copies`]. This module
 //! only converts bytes.
@@ -26,7 +26,7 @@ pub const STATUS_MAGIC: [u8; 8] = *b"GAPIISTA";
 /// Offset of the sequence number, in bytes.
 pub const SEQUENCE_OFFSET: usize = 16;
 
-/// Returns the name of the shared-memory segment with the status page of user `uid`'s daemon; 0 is the
+/// Returns the name of the shared-memory object with the status page of user `uid`'s daemon; 0 is the
 /// system's daemon.
 pub fn name(uid: u32) -> String {
     format!("/gapii-status-{uid}")

@@ -1,4 +1,4 @@
-//! Any bytes as the first words of an application, and as the daemon's answer.
+//! Reads any bytes as the hello of an application, and as the daemon's reply.
 
 #![no_main]
 

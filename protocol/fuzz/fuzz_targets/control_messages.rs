@@ -1,4 +1,4 @@
-//! Any bytes as what a client says to the daemon, or the daemon to a client, arriving in any pieces.
+//! Reads any bytes, arriving in any pieces, as messages of a client and as messages of the daemon.
 
 #![no_main]
 
@@ -13,14 +13,14 @@ fuzz_target!(|input: &[u8]| {
     let Some((piece_bytes, stream)) = input.split_first() else { return };
     let at_once = bodies(stream, stream.len().max(1));
     assert_eq!(bodies(stream, usize::from(*piece_bytes).max(1)), at_once);
-    // Without the length in the way, too.
+    // Also without a length, so that the fuzzer need not find a valid one.
     for body in at_once.iter().map(Vec::as_slice).chain([stream]) {
         check::<Request>(body);
         check::<Event>(body);
     }
 });
 
-/// The frames of a stream that arrives in pieces of so many bytes.
+/// The bodies of a stream that arrives in pieces of so many bytes.
 fn bodies(stream: &[u8], piece_bytes: usize) -> Vec<Vec<u8>> {
     let mut buffer = FrameBuffer::default();
     let mut bodies = Vec::new();
@@ -37,7 +37,7 @@ fn bodies(stream: &[u8], piece_bytes: usize) -> Vec<Vec<u8>> {
     bodies
 }
 
-/// What is a message says the same when it is said again.
+/// A message that can be read is the same after it is written and read again.
 fn check<T: DeserializeOwned + Serialize + Debug>(body: &[u8]) {
     let Ok(message) = gapii_control::decode::<T>(body) else { return };
     let Ok(frame) = gapii_control::encode(&message) else { return };

@@ -1,4 +1,4 @@
-//! Any bytes as the records of a block, twice in a row: no compression and no checksum in the way.
+//! Reads any bytes as the records of two equal blocks, without compression and checksum.
 
 #![no_main]
 
@@ -11,7 +11,7 @@ use gapii_trace::census::Census;
 use gapii_trace::{Description, TraceHeader, TraceReader, json};
 use libfuzzer_sys::fuzz_target;
 
-/// The description in the corpus' own files, which the blocks of the corpus go with.
+/// The description in the corpus' files, which the blocks of the corpus use.
 fn description() -> &'static Description {
     static HEADER: OnceLock<TraceHeader> = OnceLock::new();
     let header = HEADER.get_or_init(|| {

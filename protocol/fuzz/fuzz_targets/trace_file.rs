@@ -1,4 +1,4 @@
-//! Any bytes as a trace file: opened, listed, searched for blobs, summed up and verified.
+//! Opens, lists, searches, summarizes and verifies any bytes as a trace file.
 
 #![no_main]
 

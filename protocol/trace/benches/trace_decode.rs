@@ -1,5 +1,5 @@
-//! How fast commands come out of a trace in memory, and how large and slow a header is; in time on
-//! the processor, so that other load does not show.
+//! Measures how fast a reader gets commands out of a trace in memory, and the size and time of a header. Counts
+//! processor time, so that other load on the machine does not matter.
 //!
 //! `cargo bench -p gapii-trace`
 

@@ -133,7 +133,7 @@ impl Census {
             *self.functions.entry(record.header.id()).or_default() += 1;
         }
         let Some(function) = description.function(record.header.id()) else {
-            let message = format!("function {} is not described", record.header.id());
+            let message = format!("the header does not describe function {}", record.header.id());
             self.problem(ProblemKind::Structure, message);
             return Ok(());
         };
@@ -216,7 +216,7 @@ impl Census {
         self.timed += 1;
         if record.header.id() >= META_FIRST || record.header.flags() & LEAVE == 0 {
             let message = format!(
-                "the record at byte {} says how long the driver took, and is no leave record",
+                "the record at byte {} has a driver time and is not a leave record",
                 record.start
             );
             self.problem(ProblemKind::Structure, message);
@@ -259,16 +259,16 @@ impl Census {
 
     fn block_record(&mut self, record: &Record<'_>, block: Block, seq: u64) {
         if record.start != 0 {
-            let message = format!("a block begins at byte {} of another", record.start);
+            let message = format!("a BLOCK record is at byte {} of a block", record.start);
             self.problem(ProblemKind::Structure, message);
         }
         if block.number != self.blocks.saturating_add(self.from.block) {
-            let message = format!("block {} calls itself {}", self.blocks, block.number);
+            let message = format!("block {} has the number {}", self.blocks, block.number);
             self.problem(ProblemKind::Sequence, message);
         }
         let seq = if self.blocks == 0 { self.from.seq } else { seq };
         if block.first_seq != seq {
-            let message = format!("block begins at seq {}, {seq} is next", block.first_seq);
+            let message = format!("block begins at seq {}, expected {seq}", block.first_seq);
             self.problem(ProblemKind::Sequence, message);
         }
     }
@@ -280,9 +280,7 @@ impl Census {
                 let known = self.tracker.process_at(process.process);
                 known
                     .filter(|known| (known.pid, known.frames) != (process.pid, process.frames))
-                    .map(|_| {
-                        format!("process {} is restated otherwise than it is", process.process)
-                    })
+                    .map(|_| format!("PROCESS {} contradicts earlier records", process.process))
             }
             Ok(Meta::ThreadState(state)) => {
                 let known = self.tracker.thread_at(state.thread);
@@ -291,10 +289,10 @@ impl Census {
                         (known.process, known.tid) != (state.process, state.tid)
                             || (known.context, known.stamp) != (state.context, state.stamp)
                     })
-                    .map(|_| format!("thread {} is restated otherwise than it is", state.thread))
+                    .map(|_| format!("THREAD_STATE {} contradicts earlier records", state.thread))
             }
             Ok(Meta::SwitchThread(switch)) if !self.tracker.restated(switch.thread) => {
-                Some(format!("thread {} is not restated in the block", switch.thread))
+                Some(format!("thread {} has no THREAD_STATE in the block", switch.thread))
             }
             _ => None,
         };

@@ -188,7 +188,7 @@ fn blocks_of_frames(
     let first = index.frame_ends.iter().map(|end| end.frame).min().unwrap_or(0);
     let start = match frames.start().checked_sub(1) {
         None => 0,
-        // What was kept need not begin with frame 0.
+        // A saved trace need not begin with frame 0.
         Some(before) if before < first => 0,
         Some(before) => {
             ends(before).map(|end| end.block as usize).min().unwrap_or(index.blocks.len())

@@ -82,7 +82,7 @@ impl Filter {
         if let Some(api) =
             self.apis.iter().find(|api| functions.iter().all(|function| function.api != **api))
         {
-            return Some(format!("nothing of an API {api:?} is recorded"));
+            return Some(format!("no function of an API {api:?} is recorded"));
         }
         let is_unknown =
             |word: &&String| functions.iter().all(|function| !fits(word, &function.name));
@@ -113,7 +113,7 @@ impl fmt::Display for Filter {
 pub fn fits(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut at, mut in_name) = (0, 0);
-    // The place behind the last `*`, and where the characters that this `*` stands for end in the name so far.
+    // The place behind the last `*`, and how far the characters that this `*` stands for reach in the name.
     let mut star = None;
     while in_name < name.len() {
         match pattern.get(at) {

@@ -255,7 +255,7 @@ impl<'a> Observations<'a> {
             OBSERVED_NONE => (0, Observation::Unrecorded { size }),
             OBSERVED_INLINE => inline(rest, size),
             OBSERVED_BLOB => named(rest, size),
-            // What follows a word of a later version is not known either.
+            // The length of the data behind a word of a later version is unknown.
             _ => (rest.len(), Observation::Missing { size }),
         };
         self.at += 8 + taken;

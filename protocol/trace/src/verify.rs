@@ -142,7 +142,7 @@ impl Verifier {
     /// Notes a problem if two counts differ.
     fn expect(&mut self, kind: ProblemKind, what: &str, stated: u64, counted: u64) {
         if stated != counted {
-            let message = format!("{what}: {stated} are stated, {counted} are there");
+            let message = format!("{what}: {stated} stated, {counted} counted");
             self.problem(kind, None, message);
         }
     }
@@ -172,7 +172,7 @@ impl Verifier {
             }
             let command = assembler.command(&reader.header().description, &NoBlobs);
             if let Some(what) = unreadable_part(&command) {
-                let message = format!("{}: {what} does not fit its record", command.name());
+                let message = format!("{}: the record is too short for {what}", command.name());
                 self.problem(ProblemKind::Payload, Some(block), message);
             }
         }
@@ -190,7 +190,7 @@ impl Verifier {
         for (count, what) in [
             (anomalies.orphan_leaves, "leave records have no enter record"),
             (anomalies.missing_leaves, "commands have no leave record though their thread went on"),
-            (anomalies.dropped_records, "records were too much to hold"),
+            (anomalies.dropped_records, "records exceeded the limit of held records"),
         ] {
             if count != 0 {
                 self.problem(ProblemKind::Pairing, None, format!("{count} {what}"));
@@ -202,7 +202,7 @@ impl Verifier {
     fn times(&mut self, version: u32, census: &Census) {
         if census.timed > 0 && version < TIMED_VERSION {
             let message = format!(
-                "{} records say how long the driver took, in a trace of format version {version}",
+                "{} records have a driver time, in a trace of format version {version}",
                 census.timed
             );
             self.problem(ProblemKind::Structure, None, message);
@@ -216,7 +216,7 @@ impl Verifier {
             return;
         }
         let bytes = census.missing_bytes;
-        let message = format!("{missing} references to blobs of {bytes} bytes have none before");
+        let message = format!("{missing} references, to {bytes} bytes, have no blob before them");
         match footer.is_some_and(|footer| footer.lost.records > 0) {
             true => self.found.warnings.push(message),
             false => self.problem(ProblemKind::Memory, None, message),
@@ -227,7 +227,7 @@ impl Verifier {
         let Some(index) = reader.index() else { return };
         if index.frame_ends != census.frame_ends {
             let message = format!(
-                "index lists {} ends of frames, {} are in the stream, or they are elsewhere",
+                "the index lists {} ends of frames and the stream has {}, or their places differ",
                 index.frame_ends.len(),
                 census.frame_ends.len()
             );
@@ -242,7 +242,7 @@ impl Verifier {
         for (number, block) in index.blocks.iter().enumerate() {
             if block.first_seq != seq {
                 let message =
-                    format!("index has block begin at seq {}, not {seq}", block.first_seq);
+                    format!("the index has seq {} for the block, expected {seq}", block.first_seq);
                 self.problem(ProblemKind::Index, Some(number as u64), message);
             }
             seq = block.first_seq.saturating_add(u64::from(block.seqs));
@@ -259,7 +259,7 @@ impl Verifier {
         });
         let elsewhere = elsewhere.count();
         if elsewhere > 0 {
-            let message = format!("{elsewhere} blobs are not where the index says");
+            let message = format!("the index has wrong places for {elsewhere} blobs");
             self.problem(ProblemKind::Index, None, message);
         }
     }
@@ -271,9 +271,11 @@ impl Verifier {
         census: &Census,
     ) {
         match census.tracker().end() {
-            None => self.problem(ProblemKind::Footer, None, "the stream has no end".to_owned()),
+            None => {
+                self.problem(ProblemKind::Footer, None, "the stream has no END record".to_owned())
+            }
             Some(end) if end.reason != footer.reason || end.in_flight != footer.in_flight => {
-                let message = "the footer and the stream end otherwise".to_owned();
+                let message = "the footer and the END record differ".to_owned();
                 self.problem(ProblemKind::Footer, None, message);
             }
             Some(_) => {}
@@ -321,7 +323,7 @@ impl Verifier {
             let known = ledger.emitted.checked_add(ledger.lost);
             if known.and_then(|known| known.checked_add(ledger.left_out)) != Some(ledger.produced) {
                 let message = format!(
-                    "thread {thread}: {} emitted, {} lost and {} left out are not the {} produced",
+                    "thread {thread}: {} emitted, {} lost and {} left out do not add up to {} produced",
                     ledger.emitted, ledger.lost, ledger.left_out, ledger.produced
                 );
                 self.problem(ProblemKind::Ledger, None, message);
@@ -333,7 +335,8 @@ impl Verifier {
             let in_gaps = gaps.remove(&thread).unwrap_or(0);
             self.expect(ProblemKind::Ledger, &what, ledger.lost, in_gaps);
             if counted.lost_records > ledger.lost {
-                let message = format!("thread {thread} has gaps that the ledger has not");
+                let message =
+                    format!("the GAPs of thread {thread} report more lost records than the ledger");
                 self.problem(ProblemKind::Ledger, None, message);
             }
         }

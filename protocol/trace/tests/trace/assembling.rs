@@ -1,4 +1,4 @@
-//! Order of commands, pairing, limits, and reading from the middle.
+//! The assembler: order of commands, pairing of records, limits, and reading from the middle.
 
 use gapii_abi::atom::{EFFECT, EndReason, FRAME, FRAME_END, Frame, FrameKind, InFlight};
 use gapii_trace::BlobName;
@@ -9,7 +9,7 @@ use std::io::Cursor;
 use crate::describe::*;
 use crate::writer::{Writer, collect, open};
 
-/// Name, seq and whether a leave record was found, as `glFinish 3 left`.
+/// Each command as `glFinish 3 left`: its name, its seq, and whether it has a leave record.
 fn brief(command: &Command<'_>) -> String {
     let seq = command.seq.map_or_else(|| "-".to_owned(), |seq| seq.to_string());
     let left = if command.leave_stamp.is_some() { " left" } else { "" };
@@ -113,7 +113,7 @@ fn commands_open_at_a_cut_end_are_in_flight() {
     );
 }
 
-/// A swap of one thread that has not returned while the other issues a command in each of six
+/// A swap of one thread that does not return while another thread issues a command in each of six
 /// blocks.
 fn held_up() -> (Writer, u32) {
     let (mut w, a, b) = two_threads();
@@ -209,7 +209,7 @@ fn frame(kind: FrameKind, name: u8) -> Vec<u8> {
     frame.encode().to_vec()
 }
 
-/// A command and the first byte of the name of the frame that was observed before it.
+/// Each command with the first byte of the name of the frame that was observed before it.
 fn shown(command: &Command<'_>) -> (String, Option<u8>) {
     let frame = command.observed_frame;
     assert!(frame.is_none_or(|frame| (frame.surface, frame.width, frame.height) == (7, 3, 2)));
@@ -224,7 +224,7 @@ fn observed_frame_belongs_to_the_next_command_of_its_thread() {
     w.end_block();
     w.swap(a, 5);
     w.swap(a, 7);
-    // What a later version has is not known, and what was for a lost swap is for nothing.
+    // A FRAME of an unknown kind is ignored, and so is the FRAME of a lost swap.
     w.record(a, FRAME, 0, Some(9), &frame(FrameKind::Other(9), 2));
     w.swap(a, 10);
     w.record(a, FRAME, 0, Some(12), &frame(FrameKind::Hash, 3));

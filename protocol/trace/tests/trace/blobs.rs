@@ -1,4 +1,4 @@
-//! Memory that is there once: found from anywhere, believed by its own hash only, and counted.
+//! Blobs: found from every reference, accepted only if the hash of their bytes is their name, and counted.
 
 use std::io::Cursor;
 
@@ -20,7 +20,7 @@ fn upload() -> Payload {
     Payload::new().u32(0x8892).u64(4096).u64(0x1000).u32(0x88E4)
 }
 
-/// Two threads; a blob of 3000 bytes in three blocks, mixed with another thread's; then references.
+/// Two threads: a blob of 3000 bytes in three blocks, mixed with another thread's blob; then references.
 fn two_blobs() -> (Writer, [Vec<u8>; 2]) {
     let mut w = Writer::new();
     let process = w.process(1, "p");
@@ -93,7 +93,7 @@ fn memory_is_counted_the_same_from_footer_and_by_counting() {
     assert_eq!((totals.blobs, totals.blob_bytes), (2, 3700));
     assert_eq!((totals.references, totals.referenced_bytes), (4, 9700));
     assert_eq!((totals.observed_bytes, info.memory.saved_bytes), (9700, 6000));
-    // The last block is not in what was cut.
+    // The cut file lacks the last block.
     let counted = Info::of(&mut open(&cut)).unwrap().memory.totals;
     assert_eq!((counted.blobs, counted.references), (2, 3));
 }
@@ -119,7 +119,7 @@ fn names_are_found_by_their_beginning() {
 fn bytes_of_another_hash_are_never_handed_out() {
     let (mut w, blobs) = two_blobs();
     let name = BlobName::of(&blobs[0]);
-    // An index that leads elsewhere is not believed, and does not hide what is there.
+    // An index with a wrong place is not believed, and does not hide the blob.
     let lies = [(9, 0), (0, 8), (0, u32::MAX), (2, 64)];
     for (block, offset) in lies {
         for entry in &mut w.blobs {
@@ -132,7 +132,7 @@ fn bytes_of_another_hash_are_never_handed_out() {
         let verification = verify(&mut open(&file)).unwrap();
         assert_eq!(verification.problems[0].kind, ProblemKind::Index);
     }
-    // One that promises a name for other bytes.
+    // An index with a name for other bytes is not believed either.
     let (mut w, _) = two_blobs();
     let promised = BlobName([7; 16]);
     w.blobs[0].name = promised;

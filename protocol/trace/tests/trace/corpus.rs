@@ -1,4 +1,4 @@
-//! The fuzzers' committed inputs, read as ordinary tests. docs/trace-format.md says how to fuzz.
+//! Reads the fuzzers' committed inputs as ordinary tests. docs/trace-format.md says how to fuzz.
 
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +13,7 @@ fn corpus(target: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../fuzz/corpus").join(target)
 }
 
-/// The inputs this code can make itself, by name.
+/// The inputs that this code makes itself, by name.
 fn seeds() -> Vec<(&'static str, Vec<u8>)> {
     let whole = small_file();
     let mut unended = small_trace();

@@ -1,4 +1,4 @@
-//! Cut and damaged files: what is whole is read, the rest is said, nothing panics.
+//! Cut and damaged files: whole blocks are read, the rest is reported, nothing panics.
 
 use std::io::Cursor;
 
@@ -7,7 +7,8 @@ use gapii_trace::{Info, Tail, TraceReader, verify};
 
 use crate::writer::{line, open, small_file, small_trace};
 
-/// How many of the blocks that begin at `offsets` (and the last one's end) are whole in `len` bytes.
+/// Number of blocks that are whole in the first `len` bytes. `offsets` are the blocks' beginnings and the
+/// last one's end.
 fn whole_blocks(offsets: &[usize], len: usize) -> usize {
     offsets[1..].iter().filter(|end| **end <= len).count()
 }

@@ -1,5 +1,5 @@
-//! A small description with one command of each shape, so that tests do not change with the
-//! generated tables.
+//! A small description with one command of each shape, so that tests do not depend on the generated
+//! tables.
 
 use gapii_abi::atom::{
     OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word, range_word,
@@ -112,7 +112,7 @@ impl Payload {
         self
     }
 
-    /// A range whose bytes stand behind it.
+    /// A range whose bytes follow it.
     pub fn range(mut self, param: u8, address: u64, bytes: &[u8]) -> Self {
         let word = range_word(OBSERVED_INLINE, param, bytes.len() as u64);
         self = self.u64(address).u64(word);

@@ -1,5 +1,5 @@
-//! Files made to hurt: lengths that lie, bombs, records that are none. Refused, counted or shown as
-//! missing; never a panic, never an allocation beyond the limits.
+//! Hostile files: wrong lengths, decompression bombs, bytes that are not records. They are refused, counted or
+//! shown as missing, without a panic and without an allocation beyond the limits.
 
 use std::io::Cursor;
 
@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::describe::*;
 use crate::writer::{Writer, header, open};
 
-/// Reads all of a file in every way; says how it ends.
+/// Reads a whole file in every way, and returns how it ends.
 pub fn read_all(file: &[u8]) -> Option<Tail> {
     let mut reader = TraceReader::open(Cursor::new(file)).ok()?;
     let mut commands = reader.commands().unwrap().with_tracers();

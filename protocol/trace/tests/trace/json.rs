@@ -1,4 +1,4 @@
-//! The JSON of commands, summaries and verifications, as others build on it.
+//! The JSON of commands, summaries and verifications, which other programs rely on.
 
 use gapii_abi::atom::{EFFECT, EndReason, InFlight};
 use gapii_trace::{Info, verify};
@@ -52,13 +52,13 @@ fn commands_in_flight_dump_last() {
     insta::assert_json_snapshot!(without_compression(info));
 }
 
-/// Without what a version of zstd decides.
+/// The summary without the numbers that depend on the version of zstd.
 fn without_compression(info: Info) -> Info {
     Info { file_bytes: 0, ..info }
 }
 
-/// Two threads in the driver when the program dies: one in a command that has no leave record, one
-/// in one that takes effect at leave.
+/// Two threads are in the driver when the program dies: one in a command without a leave record, the
+/// other in a command that takes effect at leave.
 pub fn crash() -> Vec<u8> {
     let mut w = Writer::new();
     let process = w.process(4711, "scene");

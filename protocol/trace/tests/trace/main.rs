@@ -1,6 +1,6 @@
-//! Trace files, written and read back: whole, cut, damaged, hostile, of other versions.
+//! Trace files that are written and read back: whole, cut, damaged, hostile, and of other versions.
 
-// All of this is tests, which clippy sees in functions marked as such only.
+// Clippy only takes functions marked as tests for tests; all of this crate is.
 #![allow(clippy::unwrap_used)]
 
 mod assembling;

@@ -1,4 +1,4 @@
-//! What is written is read, whatever the threads do and wherever blocks end.
+//! Commands are read as they were written, whatever the threads do and wherever blocks end.
 
 use gapii_abi::atom::{EFFECT, EndReason, InFlight};
 use gapii_trace::value::{Observation, Value};
@@ -10,16 +10,16 @@ use crate::writer::{Writer, collect, open};
 
 const THREADS: usize = 3;
 
-/// Something a thread does; each gets its own number as an argument.
+/// A step of a thread. Each command has its own number as an argument.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     /// A command without a leave record.
     Command,
     /// A command with a leave record that takes effect at enter.
     EnterNow,
-    /// The same that takes effect at leave.
+    /// A command with a leave record that takes effect at leave.
     EnterLater,
-    /// The open command returns, having written so many bytes, as a blob in pieces of so many.
+    /// The open command returns and has written so many bytes, as a blob in pieces of so many bytes.
     Leave {
         written: usize,
         piece: usize,
@@ -50,13 +50,13 @@ struct Expected {
     in_flight: bool,
 }
 
-/// The script's state and what it should lead to.
+/// State of the script, and the commands that should be read.
 struct Model {
     writer: Writer,
     stamp: u64,
     seq: u64,
     frame: u64,
-    /// Per thread: index in `expected` of the open command, or the number it will have there.
+    /// By thread: index in `expected` of the open command, or the index that it will have.
     open: [Option<(u64, i64, Option<usize>)>; THREADS],
     expected: Vec<Expected>,
 }
@@ -115,7 +115,7 @@ impl Model {
             0 => Payload::new().inline(&bytes),
             piece => {
                 self.writer.blob(thread, &bytes, piece);
-                // A blob of nothing is in no piece.
+                // An empty blob has no pieces.
                 if written == 0 { Payload::new().inline(&[]) } else { Payload::new().blob(&bytes) }
             }
         };
@@ -160,7 +160,7 @@ fn read(command: &Command<'_>) -> Expected {
     };
     let observation = command.args().last().map_or(Observation::None, |arg| arg.observation);
     let written = command.bytes_of(observation).map(|bytes| bytes.to_vec());
-    // What never took effect has no frame of its own: the one it was entered in counts.
+    // A command that took no effect counts for the frame in which it was entered.
     let frame = if command.seq.is_some() { command.frame } else { 0 };
     let (seq, in_flight) = (command.seq, command.in_flight);
     Expected { seq, thread: command.thread, frame, number, written, in_flight }

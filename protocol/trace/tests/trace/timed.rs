@@ -1,4 +1,4 @@
-//! Times that the driver took.
+//! The driver's times in leave records.
 
 use gapii_abi::atom::{EFFECT, EndReason, Header, LEAVE, LEAVES, META_FIRST};
 use gapii_trace::frame::{TIMED_VERSION, UNTIMED_VERSION};
@@ -17,7 +17,7 @@ fn timed_writer(version: u32) -> (Writer, u32) {
     (w, thread)
 }
 
-/// A command without a result, one with, and one that another block has the leave record of.
+/// A command without a result, a command with one, and a command whose leave record is in another block.
 pub fn timed_file(version: u32) -> Vec<u8> {
     let (mut w, main) = timed_writer(version);
     w.enter(main, CLEAR, EFFECT, None, &Payload::new().u32(0x4100));
@@ -67,7 +67,7 @@ fn times_on_other_records_are_a_problem() {
         w.raw_bytes(&[header.0, 1, 2, 3].map(u64::to_le_bytes).concat());
         w.end_block();
         let found = verified(w.finish());
-        let is_said = found.problems.iter().any(|p| p.message.ends_with("is no leave record"));
+        let is_said = found.problems.iter().any(|p| p.message.ends_with("is not a leave record"));
         assert!(is_said, "{id:#x}: {:?}", found.problems);
     }
 }

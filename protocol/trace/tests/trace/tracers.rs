@@ -1,4 +1,4 @@
-//! What tracers did, as records of a trace and in commands.
+//! TRACED records, and the commands that a reader makes of them.
 
 use gapii_abi::atom::EndReason;
 use gapii_abi::atom::TracedKind::{self, Changed, Own, Result as Given, Skipped};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use crate::describe::*;
 use crate::writer::{Writer, line, lines, open};
 
-/// A record of tracers', about a command with `args_len` bytes of arguments.
+/// The payload of a TRACED record about a command with `args_len` bytes of arguments.
 fn traced(w: &mut Writer, thread: u32, kind: TracedKind, id: u16, args_len: u32, rest: &[u8]) {
     let payload = [&Traced { id, kind, args_len }.encode(), rest].concat();
     w.record(thread, TRACED, 0, None, &payload);
@@ -39,12 +39,12 @@ fn told(file: &[u8], limits: HoldLimits) -> Vec<Value> {
     told
 }
 
-/// These fields of each command; null where one is not there.
+/// These fields of each command; null for a missing field.
 fn fields<const N: usize>(told: &[Value], names: [&str; N]) -> Vec<[Value; N]> {
     told.iter().map(|command| names.map(|name| command[name].clone())).collect()
 }
 
-/// A thread whose every command is told something of; between a leave record and what follows it come
+/// A thread with a TRACED record for every command. Between a leave record and the TRACED behind it come
 /// another thread's commands, and a new block.
 pub fn traced_file() -> Vec<u8> {
     let (mut w, a, b) = start();
@@ -129,7 +129,7 @@ fn command_that_nobody_says_more_of_is_told_when_its_thread_goes_on_or_the_strea
     }
 }
 
-/// A thread that sleeps holds nobody up for long.
+/// A sleeping thread holds up other threads only until a limit.
 #[test]
 fn others_wait_for_no_more_than_a_number_of_commands() {
     let (mut w, a, b) = start();
@@ -166,7 +166,7 @@ fn word_of_another_command_is_nobodys() {
     assert!(told.iter().all(|command| command.get("made").or(command.get("given")).is_none()));
 }
 
-/// As records of tracers' were to readers that did not know them.
+/// What a reader that does not know TRACED records reads.
 #[test]
 fn record_of_a_later_applications_is_accounted_for() {
     let (mut w, a, _) = start();

@@ -10,7 +10,7 @@ use std::io::Cursor;
 use crate::describe::*;
 use crate::writer::{Writer, header, line, lines, open};
 
-/// A header frame around any body, of a version.
+/// A header frame with this body and this version.
 fn frame(body: &Value, version: u32) -> Vec<u8> {
     let body = encode_block(&rmp_serde::to_vec_named(body).unwrap(), 1).unwrap();
     let mut frame = 0x184D_2A50u32.to_le_bytes().to_vec();

@@ -1,4 +1,4 @@
-//! Writes traces for tests, the way the daemon does but from a script instead of rings.
+//! Writes traces for tests as the daemon does, from a script instead of rings.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -109,7 +109,7 @@ impl Writer {
         self.record(thread, id, flags | LEAVE, stamp, &p.0);
     }
 
-    /// As [`Self::leave`], with how long the driver took.
+    /// Like [`Self::leave`], with the driver's time.
     pub fn leave_timed(&mut self, thread: u32, id: u16, flags: u16, driver_ns: u64, p: &Payload) {
         let header = Header::new(id, flags | LEAVE, 8 + p.0.len() as u32).with_time();
         self.write(thread, header, None, Some(driver_ns), &p.0);
@@ -159,7 +159,7 @@ impl Writer {
         self.footer.lost.bytes += bytes;
     }
 
-    /// Any record of a thread, and before it what its block must say first.
+    /// A record of a thread, after the atoms that must precede it in its block.
     pub fn record(&mut self, thread: u32, id: u16, flags: u16, stamp: Option<u64>, payload: &[u8]) {
         self.write(thread, Header::new(id, flags, 8 + payload.len() as u32), stamp, None, payload);
     }
@@ -216,7 +216,7 @@ impl Writer {
         }
     }
 
-    /// Bytes that are in no one's account.
+    /// Bytes that no thread's account has.
     pub fn raw_bytes(&mut self, bytes: &[u8]) {
         self.begin_block();
         self.raw.extend_from_slice(bytes);
@@ -354,7 +354,7 @@ pub fn small_trace() -> Writer {
     w
 }
 
-/// The same, ended and with all its parts.
+/// The same trace, ended, with index and footer.
 pub fn small_file() -> Vec<u8> {
     let mut w = small_trace();
     w.end(EndReason::Frames, Vec::new());
