@@ -1,6 +1,6 @@
-//! `Command`: what [`crate::table`] needs of a command. [`crate::handler`] has macros that define commands.
+//! `Command`: what [`crate::table`] needs from a command. [`crate::handler`] has macros that define commands.
 
-/// A function's address, of whatever type the function is, in a table that never changes.
+/// A function's address, whatever the function's type, in a table that never changes.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub struct Handler(pub *const ());
@@ -8,12 +8,12 @@ pub struct Handler(pub *const ());
 // SAFETY: a function's address can be read from any thread.
 unsafe impl Sync for Handler {}
 
-/// A command, as the tables of [`crate::table`] have it.
+/// A command in the tables of [`crate::table`].
 pub trait Command {
-    /// What runs in its place while a capture does.
+    /// The code that runs in place of the command during a capture.
     const HANDLER: Handler;
-    /// What runs in its place while no capture does, if its state is followed.
+    /// The code that runs in place of the command while nothing is captured, if the command changes tracked state.
     const TRACKER: Option<Handler> = None;
-    /// Whether its handler is in place whether or not a capture runs.
+    /// Whether the handler is in place even while nothing is captured.
     const IS_HOOKED: bool = false;
 }

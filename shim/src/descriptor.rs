@@ -1,15 +1,16 @@
-//! Descriptors of ours among the program's: high, and used only while they are still the same file. The
-//! program may close or replace what it did not open.
+//! The shim's descriptors among the program's. They have high numbers, and the shim uses one only while it still
+//! refers to the same file, because the program may close or replace any descriptor.
 
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
 
-/// Our descriptors live from here on, away from those a program may count on or close.
+/// The lowest numbers for the shim's descriptors, tried in this order. Programs seldom count on numbers this high, or
+/// close them.
 const DESCRIPTOR_FLOOR: [RawFd; 2] = [900, 200];
-/// What stands for none.
+/// Value for "no descriptor".
 const NONE: RawFd = -1;
 
-/// A descriptor that is kept for the life of a connection, or replaced meanwhile.
+/// A descriptor that is kept for the life of a connection, or until it is replaced.
 pub struct Kept {
     descriptor: AtomicI32,
     device: AtomicU64,
@@ -17,7 +18,7 @@ pub struct Kept {
 }
 
 impl Kept {
-    /// None yet.
+    /// Holds no descriptor.
     pub const fn none() -> Kept {
         Kept {
             descriptor: AtomicI32::new(NONE),
@@ -26,40 +27,40 @@ impl Kept {
         }
     }
 
-    /// Moves a descriptor up, and keeps it.
+    /// Moves a descriptor to a high number, and keeps it.
     pub fn keep(descriptor: OwnedFd) -> Option<Kept> {
         let kept = Kept::none();
         kept.set(descriptor).then_some(kept)
     }
 
-    /// Keeps another in its place; where that fails, none. One thread at a time; others may look meanwhile,
-    /// and find neither.
+    /// Keeps another descriptor in place of this one; if that fails, keeps none and returns false. One thread at a
+    /// time may call this. Other threads may call [`Kept::get`] meanwhile, and find none.
     pub fn replace(&self, descriptor: OwnedFd) -> bool {
         self.close();
         self.set(descriptor)
     }
 
-    /// Closes it, unless the program has done so.
+    /// Closes the descriptor, unless the program has closed it.
     pub fn close(&self) {
         drop(self.take());
     }
 
-    /// Gives it away, unless the program has closed it.
+    /// Gives the descriptor away, unless the program has closed it.
     pub fn take(&self) -> Option<OwnedFd> {
         let ours = self.get();
         let descriptor = self.descriptor.swap(NONE, Relaxed);
-        // SAFETY: ours, and nobody else takes it: its number was here until now.
+        // SAFETY: the shim's own, and no other thread takes it: its number was here until now.
         ours.filter(|ours| *ours == descriptor).map(|raw| unsafe { OwnedFd::from_raw_fd(raw) })
     }
 
-    /// The descriptor, as long as it is ours.
+    /// Returns the descriptor if it still refers to the same file.
     pub fn get(&self) -> Option<RawFd> {
         let descriptor = self.descriptor.load(Relaxed);
         let file = (self.device.load(Relaxed), self.inode.load(Relaxed));
         (descriptor != NONE && file_of(descriptor) == Some(file)).then_some(descriptor)
     }
 
-    /// Whether it was closed here; the program's closing it is not that.
+    /// Whether the shim has closed the descriptor. False if the program has.
     pub fn is_closed(&self) -> bool {
         self.descriptor.load(Relaxed) == NONE
     }
@@ -74,7 +75,7 @@ impl Kept {
     }
 }
 
-/// A copy of it up high.
+/// Duplicates a descriptor to a high number.
 fn raise(descriptor: &OwnedFd) -> Option<RawFd> {
     DESCRIPTOR_FLOOR.iter().find_map(|&floor| {
         // SAFETY: duplicates a descriptor that we own.

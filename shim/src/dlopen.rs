@@ -1,7 +1,7 @@
-//! Stands in for `dlopen`, so that a program that names a driver library by path gets this one.
+//! Stands in for `dlopen`, so that a program that opens a driver library by path gets this library.
 //!
-//! Changes the name at most and then *jumps* to the loader's own function: the loader judges a
-//! call by its return address (search paths, namespaces, `RTLD_NEXT`), which stays the program's.
+//! It changes at most the name, and then *jumps* to the loader's own function. The loader judges a call by its return
+//! address (search paths, namespaces, `RTLD_NEXT`), and that stays the program's.
 
 use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
@@ -11,9 +11,9 @@ use crate::driver::SONAMES;
 use crate::errno::ErrnoGuard;
 use crate::module::Module;
 
-/// The loader's `dlopen`; null until first needed.
+/// The loader's `dlopen`; null until it is first needed.
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
-/// A bit for each of [`SONAMES`] that the program has opened through us.
+/// One bit for each of [`SONAMES`]: whether the program has opened it through the shim.
 static OPENED: AtomicU32 = AtomicU32::new(0);
 
 /// `dlopen` as the program calls it.
@@ -45,7 +45,7 @@ pub unsafe extern "C" fn dlopen() {
     );
 }
 
-/// The loader's own `dlopen`, for our own needs.
+/// Calls the loader's own `dlopen`, for the shim's own needs.
 pub fn real(path: &CStr, flags: c_int) -> *mut c_void {
     let code = real_code();
     if code.is_null() {
@@ -54,7 +54,7 @@ pub fn real(path: &CStr, flags: c_int) -> *mut c_void {
     // SAFETY: `code` is the loader's dlopen.
     let dlopen: unsafe extern "C" fn(*const c_char, c_int) -> *mut c_void =
         unsafe { core::mem::transmute(code) };
-    // SAFETY: a terminated path.
+    // SAFETY: a NUL-terminated path.
     unsafe { dlopen(path.as_ptr(), flags) }
 }
 
@@ -63,7 +63,7 @@ fn real_code() -> *mut c_void {
     if !known.is_null() {
         return known;
     }
-    // SAFETY: asks the loader for what follows this module.
+    // SAFETY: asks the loader for the definition that follows this module's.
     let mut found = unsafe { libc::dlsym(libc::RTLD_NEXT, c"dlopen".as_ptr()) };
     if Module::of(found).is_some_and(|module| module.is_gapii()) {
         found = libc_code();
@@ -72,10 +72,10 @@ fn real_code() -> *mut c_void {
     found
 }
 
-/// The C library's own `dlopen`, where another copy of this library is in between.
+/// Returns the C library's own `dlopen`. Needed where another copy of this library follows in the search order.
 fn libc_code() -> *mut c_void {
     let flags = libc::RTLD_NOLOAD | libc::RTLD_LAZY;
-    // SAFETY: looks for a library that every process has; nobody stands in for dlmopen.
+    // SAFETY: looks for a library that every process has; this library does not replace dlmopen.
     let libc = unsafe { libc::dlmopen(libc::LM_ID_BASE, c"libc.so.6".as_ptr(), flags) };
     if libc.is_null() {
         return ptr::null_mut();
@@ -84,17 +84,18 @@ fn libc_code() -> *mut c_void {
     unsafe { libc::dlsym(libc, c"dlopen".as_ptr()) }
 }
 
-/// The name that the loader shall open: the program's own, or our file for a driver library.
+/// Returns the name that the loader is to open: this library's file in place of a driver library, otherwise the
+/// program's own name.
 unsafe extern "C" fn name_to_open(name: *const c_char, flags: c_int) -> *const c_char {
     let _errno = ErrnoGuard::new();
     real_code();
     if name.is_null() {
         return name;
     }
-    // SAFETY: the program passes a terminated name, or the loader would fault as well.
+    // SAFETY: the program passes a NUL-terminated name, or the loader would fault as well.
     let Some(soname) = soname_index(unsafe { CStr::from_ptr(name) }) else { return name };
     let bit = 1 << soname;
-    // A look whether the library is there must not find what only we have brought.
+    // A program that asks whether a driver library is loaded must not find what only the shim has brought in.
     if flags & libc::RTLD_NOLOAD != 0 && OPENED.load(Relaxed) & bit == 0 {
         return name;
     }
@@ -107,7 +108,7 @@ unsafe extern "C" fn name_to_open(name: *const c_char, flags: c_int) -> *const c
     }
 }
 
-/// Which of [`SONAMES`] the last part of a path is.
+/// Returns which of [`SONAMES`] the last part of a path is.
 fn soname_index(path: &CStr) -> Option<usize> {
     let file = path.to_bytes().rsplit(|&byte| byte == b'/').next()?;
     SONAMES.iter().position(|soname| soname.to_bytes() == file)

@@ -1,8 +1,8 @@
-//! Finds the real driver libraries, below us and never through us.
+//! Finds the real driver libraries, and never this library.
 //!
-//! The next definition in the program's own search order comes first, since that is what the
-//! program would have had; then the library of that name on the library path (our folder of
-//! sonames left out), in the loader's cache, or in the system's folders.
+//! The next definition in the program's own search order comes first, because the program would have had that one.
+//! Then comes the library of the same name: on the library path (without gapii's soname folder), in the loader's
+//! cache, or in the system's folders.
 
 use core::ffi::{CStr, c_void};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -16,7 +16,7 @@ use crate::dlopen;
 use crate::module::Module;
 use crate::table::Code;
 
-/// The libraries that we stand in for.
+/// The libraries that the shim stands in for.
 #[derive(Clone, Copy)]
 enum Library {
     Egl,
@@ -24,7 +24,7 @@ enum Library {
     Gles1,
 }
 
-/// File names we answer to when a program opens them.
+/// File names in whose place a program that opens them gets the shim.
 pub const SONAMES: [&CStr; 6] = [
     c"libEGL.so.1",
     c"libEGL.so",
@@ -44,9 +44,9 @@ unsafe impl Sync for Handle {}
 
 static HANDLES: [OnceLock<Handle>; 3] = [const { OnceLock::new() }; 3];
 
-/// The driver's definition of an exported command; null if it has none.
+/// Returns the driver's definition of an exported command; null if the driver has none.
 pub fn symbol(name: &CStr) -> Code {
-    // SAFETY: asks the loader for what follows this module in the search order.
+    // SAFETY: asks the loader for the definition that follows this module's.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
     if !next.is_null() && !is_ours(next) {
         return next.cast();
@@ -95,8 +95,8 @@ fn handle(library: Library) -> *mut c_void {
 
 /// Loads the first library of that name that is not this one.
 ///
-/// The plain name comes first, even where it leads to this very file: then the loader knows us by
-/// it, and a library that is loaded later and needs the name gets us, not the driver.
+/// The plain name is opened first, even if it leads to this very file. Then the loader knows this library by that
+/// name, and a library that is loaded later and needs the name gets the shim, not the driver.
 fn open(soname: &CStr, probe: &CStr) -> *mut c_void {
     let flags = libc::RTLD_NOW | libc::RTLD_LOCAL;
     let by_name = dlopen::real(soname, flags);
@@ -118,7 +118,7 @@ fn open(soname: &CStr, probe: &CStr) -> *mut c_void {
     core::ptr::null_mut()
 }
 
-/// Whether a path leads to this very file, whatever its name.
+/// Whether a path leads to this library's file, whatever its name.
 fn is_us(path: &Path) -> bool {
     file_id(path) == our_file()
 }
@@ -129,12 +129,12 @@ fn our_file() -> Option<(u64, u64)> {
     file_id(Path::new(std::ffi::OsStr::from_bytes(path.to_bytes())))
 }
 
-/// Device and inode of the file behind `path`.
+/// Returns device and inode of the file behind `path`.
 fn file_id(path: &Path) -> Option<(u64, u64)> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// The driver's function for a command, as a function of the type that the context asks for.
+/// The driver's function for a command, with the function type that the context asks for.
 macro_rules! driver {
     ($id:ident) => {
         core::mem::transmute::<$crate::table::Code, _>($crate::table::driver(

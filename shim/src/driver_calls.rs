@@ -1,4 +1,4 @@
-//! What is current, as the driver tells: the surface that a thread draws to, and the context.
+//! The current surface and context of a thread, as the driver reports them.
 
 use core::ffi::{CStr, c_char};
 
@@ -31,7 +31,7 @@ pub struct Draw {
 }
 
 impl Draw {
-    /// `None`: the surface is not current here, for reading too, or has pixels that are not bytes.
+    /// Returns the surface if it is this thread's current one for drawing and for reading, and its pixels are bytes.
     pub fn current(display: u64, surface: u64) -> Option<Draw> {
         let is_at = |end| surface != 0 && driver::egl_get_current_surface(end) == surface;
         if ![EGL_DRAW, EGL_READ].into_iter().all(is_at) {
@@ -41,7 +41,7 @@ impl Draw {
         draw.has_bytes().then_some(draw)
     }
 
-    /// Width and height in pixels.
+    /// Returns width and height in pixels.
     pub fn size(&self) -> Option<[u32; 2]> {
         let [width, height] = [EGL_WIDTH, EGL_HEIGHT].map(|name| self.query(name));
         Some([u32::try_from(width?).ok()?, u32::try_from(height?).ok()?])
@@ -49,13 +49,13 @@ impl Draw {
 
     fn query(&self, name: i32) -> Option<i32> {
         let mut value = 0;
-        // SAFETY: `value` is writable; a handle that is none is an error.
+        // SAFETY: `value` is writable; an invalid handle is an error.
         let done =
             unsafe { driver::egl_query_surface(self.display, self.surface, name, &raw mut value) };
         (done != 0).then_some(value)
     }
 
-    /// Whether its pixels are fixed-point numbers, which alone are read as bytes.
+    /// Whether the components of its pixels are fixed-point numbers. Floating-point ones cannot be read as bytes.
     fn has_bytes(&self) -> bool {
         if !self.display_has("EGL_EXT_pixel_format_float") {
             return true;
@@ -64,7 +64,7 @@ impl Draw {
     }
 
     fn display_has(&self, extension: &str) -> bool {
-        // SAFETY: a handle that is none is an error.
+        // SAFETY: an invalid handle is an error.
         let known = unsafe { driver::egl_query_string(self.display, EGL_EXTENSIONS) };
         has_word(known as *const c_char, extension)
     }
@@ -86,14 +86,15 @@ impl Draw {
     }
 }
 
-/// The context of OpenGL ES that is current.
+/// The current context of OpenGL ES.
 pub struct Gl {
     version: (u8, u8),
     extensions: *const c_char,
 }
 
 impl Gl {
-    /// `None`: there is none, or the driver lacks what every one has.
+    /// Returns the current context. `None` if the thread has none, or if the driver lacks a function that every
+    /// driver should have.
     pub fn current() -> Option<Gl> {
         // SAFETY: this thread's own words.
         if unsafe { (*words()).context_api } != OPENGL_ES_API {
@@ -115,17 +116,17 @@ impl Gl {
         if version.is_null() {
             return None;
         }
-        // SAFETY: the driver gives zero-terminated text that stays.
+        // SAFETY: the driver returns a NUL-terminated string that stays valid.
         let version = parse_version(unsafe { CStr::from_ptr(version) }.to_str().ok()?)?;
         // SAFETY: takes no memory.
         let extensions = unsafe { driver::get_string(GL_EXTENSIONS) };
         Some(Gl { version, extensions: extensions as *const c_char })
     }
 
-    /// Reads the lower left of the framebuffer as RGBA, a byte for each.
+    /// Reads the lower left of the framebuffer as RGBA, one byte per component.
     pub fn read_pixels(&self, width: u32, height: u32, out: *mut u8) {
         let (width, height) = (width as i32, height as i32);
-        // SAFETY: the caller's memory is as large, and nothing that is set makes more of it.
+        // SAFETY: the caller's memory has this size, and no pixel parameter that is set enlarges the image.
         unsafe { driver::read_pixels(0, 0, width, height, GL_RGBA, GL_UNSIGNED_BYTE, out) };
     }
 }
@@ -141,7 +142,7 @@ impl Driver for Gl {
 
     fn integer(&self, name: u32) -> u32 {
         let mut value = 0;
-        // SAFETY: the name is of one number.
+        // SAFETY: the variable has one value.
         unsafe { driver::get_integers(name, &raw mut value) };
         value as u32
     }
@@ -186,12 +187,12 @@ impl Driver for Gl {
     }
 }
 
-/// Whether a word is in the driver's text of words; null has none.
+/// Whether `word` is in the driver's list of words; a null list has none.
 fn has_word(text: *const c_char, word: &str) -> bool {
     if text.is_null() {
         return false;
     }
-    // SAFETY: the driver gives zero-terminated text that stays.
+    // SAFETY: the driver returns a NUL-terminated string that stays valid.
     let text = unsafe { CStr::from_ptr(text) }.to_bytes();
     text.split(|byte| *byte == b' ').any(|known| known == word.as_bytes())
 }

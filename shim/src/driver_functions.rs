@@ -1,7 +1,7 @@
-//! The driver's own functions, for what the shim asks it by itself, and sets and puts back meanwhile.
+//! The driver's own functions, for the queries and temporary changes that the shim makes itself.
 //!
-//! Never through the table: nothing of it is recorded. Who calls has a context of OpenGL ES current
-//! that knows the function; one that the driver does not have does nothing and returns 0.
+//! They bypass the table, so nothing of them is recorded. The caller has a context of OpenGL ES current that knows
+//! the function. A function that the driver does not have does nothing and returns 0.
 
 #![allow(clippy::too_many_arguments, reason = "as many as the commands have")]
 
@@ -12,7 +12,7 @@ use crate::generated::ids;
 use crate::generated::names::{EXPORTED, NAMES};
 use crate::table::{self, Code};
 
-/// Declares functions that take numbers alone, and `unsafe` ones that take memory too.
+/// Declares safe functions, which take numbers only, and `unsafe` ones, which also take pointers.
 macro_rules! driver_functions {
     (
         numbers {$($name:ident = $id:ident($($arg:ident: $ty:ty),*) $(-> $result:ty)?;)*}
@@ -36,7 +36,7 @@ macro_rules! driver_functions {
         }
         // SAFETY: the driver's function for the command has the command's signature.
         let call = unsafe { transmute::<Code, unsafe extern "C" fn($($ty),*) $(-> $result)?>(code) };
-        // SAFETY: of memory the caller has made sure; numbers that make no sense are an error.
+        // SAFETY: the caller vouches for pointers; invalid numbers are an error.
         unsafe { call($($arg),*) }
     }};
 }
@@ -251,8 +251,8 @@ pub fn has(id: u16) -> bool {
     !find(id).is_null()
 }
 
-/// The driver's function for a command. The program need not have asked for it; where it is not
-/// exported, the driver may hand out one that only some contexts have.
+/// Returns the driver's function for a command, even if the program has never asked for it. If the function is not
+/// exported, the driver may return one that only some contexts support.
 fn find(id: u16) -> Code {
     let known = table::driver(id);
     let at = usize::from(id);
@@ -267,7 +267,7 @@ fn find(id: u16) -> Code {
     }
     // SAFETY: the driver's function for the command has the command's signature.
     let ask = unsafe { transmute::<Code, unsafe extern "C" fn(*const c_char) -> Code>(ask) };
-    // SAFETY: a text with its end.
+    // SAFETY: a NUL-terminated string.
     let code = unsafe { ask(name.as_ptr()) };
     if !code.is_null() {
         learn(id, code);
@@ -275,7 +275,7 @@ fn find(id: u16) -> Code {
     code
 }
 
-/// Notes where the driver has a command that it does not export.
+/// Notes the driver's function for a command that the driver does not export.
 pub fn learn(id: u16, code: Code) {
     if table::driver(id).is_null() {
         table::set_driver(usize::from(id), code);

@@ -4,6 +4,7 @@
 pub struct ErrnoGuard(i32);
 
 impl ErrnoGuard {
+    /// Saves this thread's `errno`.
     pub fn new() -> Self {
         // SAFETY: `__errno_location` returns this thread's errno, valid for the thread's life.
         let location = unsafe { libc::__errno_location() };
@@ -12,7 +13,7 @@ impl ErrnoGuard {
     }
 }
 
-/// This thread's `errno`.
+/// Returns this thread's `errno`.
 pub fn errno() -> i32 {
     ErrnoGuard::new().0
 }

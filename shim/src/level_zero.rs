@@ -1,7 +1,7 @@
-//! Level Zero: its tracing layer hands us its functions, and calls them through us.
+//! Level Zero: the tracing layer hands the shim its functions, and calls them through the shim.
 //!
-//! This library exports no `ze…`: preloaded, it would come before Level Zero's loader. The layer finds
-//! [`gapii_intercept`] in the process by name; where there is none nothing is recorded.
+//! This library exports no `ze…` symbols: preloaded, they would come before those of Level Zero's loader. The layer
+//! finds [`gapii_intercept`] in the process by name. If it does not find it, nothing is recorded.
 
 use core::ffi::{CStr, c_char, c_void};
 
@@ -13,14 +13,13 @@ use crate::generated::names::NAMES;
 use crate::process;
 use crate::table;
 
-/// Makes `callee` what the command `name` of Level Zero leads to, and returns what is to be called in its
-/// place: an entry that jumps there, or to what records it. Of a name that is not known, and in a process that
-/// is not to be recorded, that is `callee` itself.
+/// Makes `callee` the driver's function for the Level Zero command `name`, and returns the entry point to call in its
+/// place. Returns `callee` itself if the name is unknown, or if this process is not to be recorded.
 ///
-/// May be asked again; then the last callee counts.
+/// May be called again for the same command; the last `callee` counts.
 ///
 /// # Safety
-/// `name` is null or a text; `callee` is null or the command's function.
+/// `name` is null or a NUL-terminated string. `callee` is null or the command's function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_intercept(name: *const c_char, callee: *mut c_void) -> *mut c_void {
     if name.is_null() || callee.is_null() {

@@ -1,10 +1,10 @@
-//! Memory of the shim's own that the kernel turns into zeros in a forked child.
+//! The shim's own memory that the kernel turns into zeros in a forked child.
 
 use core::ptr::{self, NonNull};
 
-/// Maps `bytes` zeros. `None`: there is no memory, or the kernel can't wipe it.
+/// Maps `bytes` zeros. `None` if there is no memory, or if the kernel cannot wipe it on `fork`.
 ///
-/// Pages that are never touched take no room.
+/// Pages that are never touched take no memory.
 pub fn map(bytes: usize) -> Option<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
@@ -15,18 +15,18 @@ pub fn map(bytes: usize) -> Option<NonNull<u8>> {
     }
     // SAFETY: the whole mapping just made.
     if unsafe { libc::madvise(memory, bytes, libc::MADV_WIPEONFORK) } != 0 {
-        // SAFETY: as above; nobody knows of it.
+        // SAFETY: as above; no pointer to it was given out.
         unsafe { libc::munmap(memory, bytes) };
         return None;
     }
     NonNull::new(memory.cast())
 }
 
-/// Gives memory back.
+/// Unmaps memory.
 ///
 /// # Safety
-/// [`map`] gave it with this size, and nobody uses it any more.
+/// `memory` came from [`map`] with this size, and nothing uses it any more.
 pub unsafe fn unmap(memory: *mut u8, bytes: usize) {
-    // SAFETY: the caller says so.
+    // SAFETY: passed on.
     unsafe { libc::munmap(memory.cast(), bytes) };
 }

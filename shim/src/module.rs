@@ -1,4 +1,4 @@
-//! Which loaded file this code is in: the loader's view of ourselves.
+//! The loaded file that contains an address, as the loader sees it; in particular the shim's own file.
 
 use core::ffi::{CStr, c_void};
 use core::mem::MaybeUninit;
@@ -6,14 +6,14 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// A file mapped by the loader.
+/// A file that the loader has mapped.
 pub struct Module {
     base: *mut c_void,
     path: *const libc::c_char,
 }
 
 impl Module {
-    /// The module that contains `address`.
+    /// Returns the module that contains `address`.
     pub fn of(address: *const c_void) -> Option<Module> {
         let mut info = MaybeUninit::<libc::Dl_info>::uninit();
         // SAFETY: `info` is writable; any address may be asked for.
@@ -25,33 +25,32 @@ impl Module {
         Some(Module { base: info.dli_fbase, path: info.dli_fname })
     }
 
-    /// The module of this code.
+    /// Returns the module that contains this code.
     pub fn ours() -> Option<Module> {
         Module::of(Module::ours as *const c_void)
     }
 
-    /// Where it begins.
+    /// Returns the module's load address.
     pub fn base(&self) -> usize {
         self.base as usize
     }
 
-    /// The path it was loaded from; null where the loader has none.
+    /// Returns the path that the module was loaded from; null if the loader has none.
     pub fn path(&self) -> *const libc::c_char {
         self.path
     }
 
-    /// The path it was loaded from.
+    /// Returns the path that the module was loaded from, if the loader has one.
     pub fn path_str(&self) -> Option<&CStr> {
         if self.path.is_null() {
             return None;
         }
-        // SAFETY: the loader keeps the name as long as the module, and we are in it or never
-        // unload what we found.
+        // SAFETY: the loader keeps the name as long as the module, and the module is this one or is never unloaded.
         Some(unsafe { CStr::from_ptr(self.path) })
     }
 
-    /// Whether the module is this library's file, be it this copy or another: a program that has the
-    /// archive linked in may have the library preloaded, too.
+    /// Whether the module is a copy of this library: this one, or another. A program that has the archive linked in
+    /// may have the library preloaded, too.
     pub fn is_gapii(&self) -> bool {
         self.path_str().is_some_and(|path| {
             gapii_loader::is_gapii_file(Path::new(OsStr::from_bytes(path.to_bytes())))

@@ -1,16 +1,17 @@
-//! The program's memory as the tracked state reads it: the names, numbers and texts that commands
-//! are given, and the indices that draws use.
+//! The program's memory, as the tracked state reads it: the names, numbers and strings that commands take, and the
+//! indices that draws use.
 
 use gapii_state::Memory;
 
 use crate::{guarded, pages};
 
+/// Reads the memory of this process. Unreadable memory is an answer, not a fault.
 pub struct ProgramMemory;
 
 impl Memory for ProgramMemory {
     #[inline]
     fn read(&self, address: u64, into: &mut [u8]) -> bool {
-        // SAFETY: `into` is ours; where the kernel does not copy, the driver would read there too.
+        // SAFETY: `into` is the shim's own; where the kernel does not copy, the driver would read the memory too.
         unsafe { guarded::read(address, into.as_mut_ptr(), into.len()) }
     }
 

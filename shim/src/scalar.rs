@@ -1,9 +1,9 @@
-//! Values that travel in a record's fixed part as they are.
+//! Values that a record's fixed part holds unchanged.
 
 /// A plain value of 0, 1, 2, 4 or 8 bytes.
 ///
 /// # Safety
-/// Every bit pattern written through the type must be fully initialised: no padding.
+/// The type has no padding: every byte that is written through it is initialised.
 pub unsafe trait Scalar: Copy {}
 
 macro_rules! scalars {
@@ -14,7 +14,7 @@ macro_rules! scalars {
 }
 scalars!(i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, f32, f64);
 
-// SAFETY: nothing is written for it.
+// SAFETY: it has no bytes.
 unsafe impl Scalar for () {}
 // SAFETY: thin pointers are one initialised word.
 unsafe impl<T> Scalar for *const T {}

@@ -1,24 +1,25 @@
-//! What is to run in a thread when it ends, once that thread has asked for it.
+//! Runs a function in a thread when the thread ends, if the thread has asked for it.
 //!
-//! A key of the C library's with a destructor: the shim has no thread-locals of Rust's.
+//! Uses a key of the C library with a destructor, because the shim has no Rust thread-locals.
 
 use std::sync::OnceLock;
 
 use libc::{c_void, pthread_key_t};
 
-/// Something that threads give back when they end.
+/// A function that runs at the end of the threads that ask for it.
 pub struct ThreadExit {
     run: unsafe extern "C" fn(*mut c_void),
     key: OnceLock<Option<pthread_key_t>>,
 }
 
 impl ThreadExit {
-    /// `run` gets what the thread gave [`ThreadExit::notice`], in that thread; it never unwinds.
+    /// `run` is called in the thread, with the value that the thread passed to [`ThreadExit::notice`]. It must not
+    /// unwind.
     pub const fn new(run: unsafe extern "C" fn(*mut c_void)) -> ThreadExit {
         ThreadExit { run, key: OnceLock::new() }
     }
 
-    /// Has `run` called with `value` when this thread ends; the last value given counts.
+    /// Has `run` called with `value` when this thread ends. A later value replaces an earlier one.
     pub fn notice(&self, value: *mut c_void) {
         let key = self.key.get_or_init(|| {
             let mut key = 0;

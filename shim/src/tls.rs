@@ -1,37 +1,36 @@
 //! The shim's thread-local words, in the initial-exec model: two loads, no call into the loader.
 //!
-//! Holds plain words only; nothing here has a destructor. Thread exit is noticed elsewhere, see
-//! [`crate::thread`].
+//! They are plain words without destructors. [`crate::thread_exit`] runs code at the end of a thread.
 
 use core::arch::{asm, global_asm};
 
 use crate::seats::Seat;
 use crate::thread::Thread;
 
-/// What the shim remembers of a thread, zero until first used.
+/// The shim's words for one thread; all zeros until first used.
 #[repr(C)]
 pub struct Words {
-    /// The thread's recording state, null until it records for the first time.
+    /// The thread's recording state; null until it first records.
     pub thread: *mut Thread,
-    /// What the shim keeps of the program's state in this thread, null until it has had a context.
+    /// The tracked state of the program in this thread; null until its first command of EGL or Level Zero.
     pub state: *mut gapii_state::Thread,
-    /// The thread's place among those that use EGL, null until it does.
+    /// The thread's seat among the threads that use EGL; null until it has one.
     pub seat: *const Seat,
-    /// 1 while a hooked command of this thread is on its way through the shim.
+    /// 1 while a hooked command of this thread is in progress.
     pub in_hook: u32,
-    /// 1 while this thread attaches itself or waits for room: commands go straight on.
+    /// 1 while this thread attaches itself or waits for room. Its commands go straight to the driver meanwhile.
     pub in_slow_path: u32,
-    /// The API bound by `eglBindAPI`, 0 for the default (OpenGL ES).
+    /// The API that `eglBindAPI` has bound; 0 for the default, OpenGL ES.
     pub bound_api: u32,
-    /// API of the current context, 0 without one.
+    /// API of the current context; 0 without a context.
     pub context_api: u32,
-    /// The current context's handle, 0 without one.
+    /// Handle of the current context; 0 without a context.
     pub context: u64,
-    /// Client version of the current context, 0 if unknown.
+    /// Client version of the current context; 0 if unknown.
     pub context_version: u32,
-    /// 1 when the swap on its way is the last one of the capture.
+    /// 1 if the swap in progress is the last one of the capture.
     pub last_frame: u32,
-    /// 1 while a tracer's callbacks run.
+    /// 1 while a tracer's callback runs.
     pub in_callback: u32,
 }
 
@@ -51,7 +50,7 @@ global_asm!(
     bytes = const WORDS_BYTES,
 );
 
-/// This thread's words. Valid until the thread ends; never null.
+/// Returns this thread's words. The pointer is never null, and valid until the thread ends.
 #[inline(always)]
 pub fn words() -> *mut Words {
     let words: *mut Words;
