@@ -1,25 +1,25 @@
 //! Level Zero: which of the program's own memory command lists read and write, and when.
 //!
-//! Memory that was allocated through the API is told apart from the program's own by its address.
+//! An address tells whether memory is the program's own or was allocated through the API.
 
 use std::collections::BTreeMap;
 
 use crate::generated::fields::{CommandList, Piece, ProcessState};
 use crate::{Memory, NO_PARAM, Observer, Scope, Thread, Values};
 
-/// Handles that one submit may name.
+/// The most handles that one submit may name.
 const LISTS_MAX: i64 = 1 << 16;
-/// Where the mode is in `ze_command_queue_desc_t`, in bytes, and the one of them that waits.
+/// Offset of `mode` in `ze_command_queue_desc_t`, in bytes; below it, `ZE_COMMAND_QUEUE_MODE_SYNCHRONOUS`.
 const QUEUE_MODE_OFFSET: u64 = 28;
 const SYNCHRONOUS: u32 = 1;
 
-/// Whose memory an address is in.
+/// The owner of the memory at an address.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Program,
-    /// It was allocated, and the host sees it.
+    /// Memory that was allocated through the API and that the host can read.
     Host,
-    /// Only devices see it.
+    /// Memory that only devices can read.
     Device,
 }
 
@@ -36,14 +36,14 @@ impl<S: Scope> ProcessState<S> {
         }
     }
 
-    /// So many bytes are written once that queue or immediate list was waited for.
+    /// Notes memory that is written by the time the program has waited for `executor`, a queue or an immediate list.
     fn will_write(&mut self, executor: u64, piece: &Piece) {
         let size = self.written_memory.entry(piece.address).or_default();
         *size = piece.size.max(*size);
         self.writers.insert(piece.address, executor);
     }
 
-    /// The addresses of what it writes.
+    /// Returns the addresses that `executor` writes.
     fn written_by(&self, executor: u64) -> impl Iterator<Item = u64> {
         let own = self.writers.iter().filter(move |(_, writer)| **writer == executor);
         own.map(|(address, _)| *address)
@@ -60,7 +60,7 @@ impl<S: Scope> ProcessState<S> {
     }
 }
 
-/// Memory that a list copies from, where the host sees it and that happens at once.
+/// Observes the source of a copy, if the list is immediate and the host can read the memory.
 pub fn source_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -78,7 +78,7 @@ pub fn source_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// The same of a region of rows of bytes.
+/// Does the same for a region of rows of bytes.
 #[expect(clippy::too_many_arguments, reason = "what the command says")]
 pub fn source_region_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
@@ -95,7 +95,7 @@ pub fn source_region_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?S
     source_of_immediate(thread, memory, seen, param, piece.address, list, piece.size);
 }
 
-/// A list copies so many bytes, when it is executed.
+/// Notes a copy of `size` bytes that the list makes when it is executed.
 pub fn append_copy<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -112,7 +112,7 @@ pub fn append_copy<S: Scope, M: Memory + ?Sized>(
     );
 }
 
-/// The same of a region of rows of bytes.
+/// Does the same for a region of rows of bytes.
 #[expect(clippy::too_many_arguments, reason = "what the command says")]
 pub fn append_region_copy<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -150,7 +150,7 @@ fn append<S: Scope>(state: &mut ProcessState<S>, list: u64, to: Piece, from: Pie
     }
 }
 
-/// All that the lists read, and all memory that the host sees.
+/// Observes all memory that the lists read, and all allocated memory that the host can read.
 pub fn submitted_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -169,7 +169,7 @@ pub fn submitted_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-/// All memory that the host sees, where what is appended to the list happens at once.
+/// Observes all allocated memory that the host can read, if the list is immediate.
 pub fn memory_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -182,8 +182,8 @@ pub fn memory_of_immediate<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
-/// What the lists write is written once the queue was waited for, or anything of which nobody knows what it
-/// tells of.
+/// Notes that the memory which the lists write is written by the time the program has waited for the queue, or for
+/// anything that may stand for the queue's work.
 pub fn submit<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -199,7 +199,7 @@ pub fn submit<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// What a queue or an immediate list writes, and all memory that the host sees.
+/// Observes the memory that a queue or an immediate list writes, and all allocated memory that the host can read.
 pub fn completed_by<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -215,6 +215,7 @@ pub fn completed_by<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
+/// Forgets the memory that `executor` writes, after the program has waited for it.
 pub fn complete_by<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -228,7 +229,8 @@ pub fn complete_by<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// What all of them write that nobody has waited for, and all memory that the host sees.
+/// Observes all memory that is written and that the program has not waited for, and all allocated memory that the
+/// host can read.
 pub fn completed_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -241,13 +243,14 @@ pub fn completed_memory<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     pieces.iter().for_each(|piece| observe(seen, NO_PARAM, piece));
 }
 
+/// Forgets all memory that is written, after the program has waited for everything.
 pub fn complete<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     let mut state = thread.process.lock();
     state.written_memory.clear();
     state.writers.clear();
 }
 
-/// Whether what is given to a queue of this description is done when the command returns.
+/// Whether the work of a queue with this descriptor is done when the submitting command returns.
 pub fn is_synchronous<S: Scope, M: Memory + ?Sized>(
     _thread: &mut Thread<S>,
     memory: &M,
@@ -256,7 +259,7 @@ pub fn is_synchronous<S: Scope, M: Memory + ?Sized>(
     desc != 0 && memory.get::<u32>(desc.wrapping_add(QUEUE_MODE_OFFSET)) == SYNCHRONOUS
 }
 
-/// The memory that the host sees.
+/// Returns the allocated memory that the host can read.
 fn visible<S: Scope>(state: &ProcessState<S>) -> Vec<Piece> {
     pieces_of(&state.visible_memory).collect()
 }
@@ -274,7 +277,7 @@ fn observe<O: Observer + ?Sized>(seen: &mut O, param: u8, piece: &Piece) {
     seen.range(param, piece.address, piece.size.max(0).unsigned_abs());
 }
 
-/// From the first byte of a region to its last, of memory that has `pitch` bytes a row.
+/// Returns the memory from the first byte of a region to its last; a row takes `pitch` bytes.
 fn region_piece<M: Memory + ?Sized>(
     memory: &M,
     base: u64,
@@ -288,7 +291,7 @@ fn region_piece<M: Memory + ?Sized>(
         let rows = y.saturating_mul(pitch);
         x.saturating_add(rows).saturating_add(z.saturating_mul(slice_pitch))
     };
-    // Of a region of two dimensions the third is 0 or 1.
+    // A two-dimensional region has a depth of 0 or 1.
     let (last_row, last_slice) = (height.max(1) - 1, depth.max(1) - 1);
     let (first, last) = (place(x, y, z), place(x, y + last_row, z + last_slice));
     let size = last.saturating_sub(first).saturating_add(width);

@@ -7,6 +7,7 @@ const ITERATIONS_MAX: i64 = 1 << 20;
 
 /// A number as descriptions compute with it.
 pub trait Int {
+    /// Returns the number as 64 signed bits.
     fn int(self) -> i64;
 }
 
@@ -22,7 +23,7 @@ macro_rules! int {
 
 int!(u8, i8, u16, i16, u32, i32, i64, usize);
 
-/// What is beyond is the greatest there is: a timeout for ever, a size that no memory has.
+/// Values above `i64::MAX` become `i64::MAX`: they are endless timeouts, or sizes that no memory has.
 impl Int for u64 {
     fn int(self) -> i64 {
         i64::try_from(self).unwrap_or(i64::MAX)
@@ -35,43 +36,52 @@ impl Int for bool {
     }
 }
 
+/// Returns a number as 64 signed bits.
 pub fn int(value: impl Int) -> i64 {
     value.int()
 }
 
+/// Returns `a + b`, saturating.
 pub fn add(a: i64, b: i64) -> i64 {
     a.saturating_add(b)
 }
 
+/// Returns `a - b`, saturating.
 pub fn sub(a: i64, b: i64) -> i64 {
     a.saturating_sub(b)
 }
 
+/// Returns `a * b`, saturating.
 pub fn mul(a: i64, b: i64) -> i64 {
     a.saturating_mul(b)
 }
 
+/// Returns `-a`, saturating.
 pub fn neg(a: i64) -> i64 {
     a.saturating_neg()
 }
 
+/// Returns `a / b`, rounded towards zero; 0 if `b` is 0.
 pub fn div(a: i64, b: i64) -> i64 {
     if b == 0 { 0 } else { a.saturating_div(b) }
 }
 
+/// Returns the remainder of `a / b`; 0 if `b` is 0.
 pub fn rem(a: i64, b: i64) -> i64 {
     if b == 0 { 0 } else { a.wrapping_rem(b) }
 }
 
+/// Returns `a << b`; 0 if `b` is negative or 64 and more.
 pub fn shl(a: i64, b: i64) -> i64 {
     u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0)
 }
 
+/// Returns `a >> b`, which keeps the sign; 0 if `b` is negative or 64 and more.
 pub fn shr(a: i64, b: i64) -> i64 {
     u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0)
 }
 
-/// The numbers from `from` to below `to`, at most as many as a loop may run over.
+/// Returns the numbers from `from` to below `to`, cut after the most iterations that a loop may have.
 pub fn range(from: i64, to: i64) -> std::ops::Range<i64> {
     from..to.min(from.saturating_add(ITERATIONS_MAX))
 }

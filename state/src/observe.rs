@@ -1,26 +1,26 @@
-//! Ranges of the program's memory, as the extents of descriptions give them.
+//! Ranges of the program's memory, computed from the extents in descriptions.
 //!
-//! Generated code calls these; each tells the observer, and none reads more than it needs to know
-//! where a range ends.
+//! Generated code calls these functions. Each reports to the observer, and reads no more than it needs to find the
+//! end of a range.
 
 use gapii_commands::constants;
 
 use crate::memory::{Memory, NO_PARAM, Observer, Values};
 use crate::number::range as counts;
 
-/// No range is as long as this, in bytes.
+/// Ranges are shorter than this, in bytes.
 const RANGE_BYTES_MAX: i64 = 1 << 47;
 /// The attribute that ends a list.
 const EGL_NONE: i64 = constants::EGL_NONE as i64;
 /// The longest attribute list that is read, in words.
 const ATTRIBUTES_MAX: i64 = 512;
 
-/// So many bytes at an address; nothing if that is null or the number is not positive.
+/// Observes `bytes` bytes at an address; nothing if the address is null or the number is not positive.
 pub fn memory<O: Observer + ?Sized>(seen: &mut O, address: u64, bytes: i64) {
     range(seen, NO_PARAM, address, bytes);
 }
 
-/// So many elements from the pointer on.
+/// Observes a number of elements from the pointer on.
 pub fn elements<O: Observer + ?Sized>(
     seen: &mut O,
     param: u8,
@@ -31,7 +31,7 @@ pub fn elements<O: Observer + ?Sized>(
     range(seen, param, pointer, count.saturating_mul(element_bytes));
 }
 
-/// Elements `from` to below `to`.
+/// Observes elements `from` to below `to`.
 pub fn slice<O: Observer + ?Sized>(
     seen: &mut O,
     param: u8,
@@ -47,7 +47,7 @@ pub fn slice<O: Observer + ?Sized>(
     }
 }
 
-/// As many elements as the integer at `count` says, at most `most`; all if `count` is null.
+/// Observes as many elements as the integer at `count` says, at most `most`; `most` if `count` is null.
 pub fn counted<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -64,7 +64,7 @@ pub fn counted<M: Memory + ?Sized, O: Observer + ?Sized>(
     elements(seen, param, pointer, found, element_bytes);
 }
 
-/// Text up to its zero byte, without that, in a buffer of at most `most` bytes.
+/// Observes a NUL-terminated string, without the NUL, in a buffer of at most `most` bytes.
 pub fn text<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -78,7 +78,7 @@ pub fn text<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// `length` bytes, or up to the zero byte where `is_terminated`.
+/// Observes `length` bytes, or up to the NUL if `is_terminated`.
 pub fn text_of<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -93,8 +93,8 @@ pub fn text_of<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// An array of pointers to texts, and the texts. `lengths` is null or points to a length for each;
-/// a negative one says that the text ends with a zero byte.
+/// Observes an array of pointers to strings, and the strings. `lengths` is null or points to one length per string; a
+/// negative length means that the string is NUL-terminated.
 pub fn strings<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -111,7 +111,7 @@ pub fn strings<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Pairs of attribute and value, up to and with the closing `EGL_NONE`.
+/// Observes pairs of attribute and value, with the `EGL_NONE` that ends them.
 pub fn attributes<M: Memory + ?Sized, O: Observer + ?Sized>(
     memory: &M,
     seen: &mut O,
@@ -124,7 +124,7 @@ pub fn attributes<M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// The value of `key` in an attribute list.
+/// Returns the value of `key` in an attribute list.
 pub fn attribute<M: Memory + ?Sized>(
     memory: &M,
     pointer: u64,
@@ -138,7 +138,7 @@ pub fn attribute<M: Memory + ?Sized>(
         .map(|at| attribute_word(memory, pointer, element_bytes, at + 1))
 }
 
-/// All texts of an array of pointers, one after another.
+/// Returns all strings of an array of pointers, one after another.
 pub fn joined<M: Memory + ?Sized>(memory: &M, pointer: u64, count: i64, lengths: u64) -> String {
     let mut joined = String::new();
     for at in counts(0, count) {
@@ -152,7 +152,7 @@ pub fn joined<M: Memory + ?Sized>(memory: &M, pointer: u64, count: i64, lengths:
     joined
 }
 
-/// The text that [`text_of`] observes.
+/// Returns the string that [`text_of`] observes.
 pub fn text_value<M: Memory + ?Sized>(
     memory: &M,
     pointer: u64,
@@ -189,7 +189,7 @@ fn attribute_word<M: Memory + ?Sized>(
     }
 }
 
-/// Where the closing `EGL_NONE` is.
+/// Returns the position of the `EGL_NONE` that ends the list.
 fn attributes_end<M: Memory + ?Sized>(memory: &M, pointer: u64, element_bytes: i64) -> Option<i64> {
     if pointer == 0 {
         return None;

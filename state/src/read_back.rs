@@ -1,7 +1,7 @@
-//! What bends a read-back of the default framebuffer, put aside while it lasts.
+//! Settings that affect a read-back of the default framebuffer, put aside while it lasts.
 //!
-//! Asks and sets nothing that the context's version and extensions do not have, so that no GL error
-//! comes of it and a pending one stays pending. Calls no driver itself: who has one lends it.
+//! Nothing is queried or set that the context's version and extensions do not have, so that the read-back causes no
+//! GL error and a pending error stays pending. This module calls no driver itself; the caller passes one in.
 
 use gapii_commands::constants;
 use gapii_commands::constants::{
@@ -19,7 +19,7 @@ pub trait Driver {
     fn version(&self) -> (u8, u8);
     /// Whether the context has an extension.
     fn has(&self, extension: &str) -> bool;
-    /// `glGetIntegerv` of a single number.
+    /// `glGetIntegerv` for a state variable with one value.
     fn integer(&self, name: u32) -> u32;
     /// `glIsEnabled`
     fn is_enabled(&self, capability: u32) -> bool;
@@ -27,17 +27,17 @@ pub trait Driver {
     fn enable(&self, capability: u32, is_on: bool);
     /// `glPixelStorei`
     fn pixel_store(&self, name: u32, value: u32);
-    /// `glBindBuffer`; false: there is no such function.
+    /// `glBindBuffer`. False if the driver has no such function.
     fn bind_buffer(&self, target: u32, buffer: u32) -> bool;
     /// `glIsBuffer`
     fn is_buffer(&self, buffer: u32) -> bool;
-    /// `glBindFramebuffer`, of whatever suffix; false: there is no such function.
+    /// `glBindFramebuffer`, with or without a suffix. False if the driver has no such function.
     fn bind_framebuffer(&self, target: u32, framebuffer: u32) -> bool;
-    /// `glReadBuffer`, of whatever suffix; false: there is no such function.
+    /// `glReadBuffer`, with or without a suffix. False if the driver has no such function.
     fn read_buffer(&self, buffer: u32) -> bool;
 }
 
-/// The settings that were put aside; they are put back, the last one first, when this is dropped.
+/// The settings that were put aside. Dropping this puts them back, the last one first.
 pub struct Aside<'d, D: Driver> {
     driver: &'d D,
     taken: [Option<(Setting, u32)>; SETTINGS.len()],
@@ -45,16 +45,16 @@ pub struct Aside<'d, D: Driver> {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Setting {
-    /// A driver may have things to say of a slow read-back, and the program would hear them.
+    /// Debug messages: a driver may report a slow read-back, and the program would receive the message.
     DebugOutput,
     Pack(u32, u32),
     PackBuffer,
-    /// The binding, and the target that sets it.
+    /// The query of a binding, and the target that sets it.
     Framebuffer(u32, u32),
     ReadBuffer,
 }
 
-/// In the order in which they are put aside: a read buffer is one of the framebuffer bound.
+/// Settings in the order in which they are put aside: a read buffer belongs to the framebuffer that is bound.
 const SETTINGS: [Setting; 10] = [
     Setting::DebugOutput,
     Setting::Pack(GL_PACK_ALIGNMENT, 4),
@@ -68,14 +68,13 @@ const SETTINGS: [Setting; 10] = [
     Setting::ReadBuffer,
 ];
 
-/// Extensions that give a context of ES 2 a framebuffer for reading apart from that for drawing.
+/// Extensions that give a context of OpenGL ES 2.0 separate framebuffers for reading and drawing.
 const READ_FRAMEBUFFERS: [&str; 3] =
     ["GL_NV_framebuffer_blit", "GL_ANGLE_framebuffer_blit", "GL_APPLE_framebuffer_multisample"];
 
 impl<'d, D: Driver> Aside<'d, D> {
-    /// Makes a read-back of the draw surface's back buffer plain: RGBA rows of four bytes a pixel
-    /// come from the bottom up and without gaps. `None`: something can't be put aside, and all is
-    /// as it was.
+    /// Makes a read-back of the draw surface's back buffer plain: RGBA rows of four bytes per pixel, from the bottom
+    /// up and without gaps. `None` if a setting cannot be put aside; all settings are then as they were.
     pub fn put(driver: &'d D) -> Option<Self> {
         if driver.has("GL_EXT_shader_pixel_local_storage")
             && driver.is_enabled(GL_SHADER_PIXEL_LOCAL_STORAGE_EXT)
@@ -92,7 +91,7 @@ impl<'d, D: Driver> Aside<'d, D> {
             if value == plain {
                 continue;
             }
-            // What can't come back stays.
+            // A setting that could not be restored is not changed.
             if setting == Setting::PackBuffer && !driver.is_buffer(value)
                 || !setting.set(driver, plain)
             {
@@ -115,7 +114,7 @@ impl<D: Driver> Drop for Aside<'_, D> {
 }
 
 impl Setting {
-    /// Whether contexts like this one have it.
+    /// Whether contexts like this one have the setting.
     fn exists(self, driver: &impl Driver) -> bool {
         let (major, minor) = driver.version();
         let has_read_framebuffer =
@@ -147,13 +146,13 @@ impl Setting {
         }
     }
 
-    /// What it is to be, where it is `value`.
+    /// Returns the value that the setting is to have, if it is `value` now.
     fn plain(self, driver: &impl Driver, value: u32) -> u32 {
         match self {
-            // Rows of four bytes a pixel are aligned to any of the three.
+            // Rows of four bytes per pixel fit any of the three alignments.
             Self::Pack(GL_PACK_ALIGNMENT, _) if value <= 4 => value,
             Self::Pack(_, plain) => plain,
-            // The one buffer of a surface that has no other may be called so, and can't be set.
+            // The only buffer of a single-buffered surface may be reported as this, and cannot be set.
             Self::ReadBuffer if value == GL_FRONT && !driver.has("GL_NV_read_buffer_front") => {
                 value
             }
@@ -181,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// A driver that refuses what a context of its version does not know.
+    /// A driver that refuses what a context of its version does not have.
     struct Model {
         version: (u8, u8),
         extensions: Vec<&'static str>,

@@ -1,7 +1,7 @@
-//! What OpenGL ES commands read and write, by what the program did before them.
+//! What OpenGL ES commands read and write, depending on the commands before them.
 //!
-//! Each test is a short program: commands as the driver would have carried them out, and at the end
-//! the ranges that one of them touched.
+//! Each test is a short program: commands as the driver would have executed them, and at the end the ranges that one
+//! of them touched.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ type Group = gapii_state::Group<Whole>;
 type Process = gapii_state::Process<Whole>;
 type Thread = gapii_state::Thread<Whole>;
 
-/// Ranges as they were told: parameter, address, length.
+/// Ranges as they were reported: parameter, address, length.
 #[derive(Default, PartialEq, Eq, Debug)]
 struct Seen(Vec<(u8, u64, u64)>);
 
@@ -33,7 +33,7 @@ impl Space {
         Self(vec![0; 1 << 16])
     }
 
-    /// Puts values at an offset, and says its address.
+    /// Writes values at an offset, and returns their address.
     fn put<const N: usize>(&mut self, offset: usize, values: &[[u8; N]]) -> u64 {
         let bytes = values.concat();
         self.0[offset..offset + bytes.len()].copy_from_slice(&bytes);
@@ -75,7 +75,7 @@ impl App {
         Self { thread, space: Space::new(), seen: Seen::default() }
     }
 
-    /// With a program in use, as draws need it.
+    /// Has a current program, as draws need it.
     fn drawing(version: (u8, u8)) -> Self {
         let mut app = Self::new(version);
         app.leave(|thread, space, seen| glCreateProgram::leave(thread, space, seen, 77));
@@ -83,7 +83,7 @@ impl App {
         app
     }
 
-    /// Runs a part of a command; what it touched.
+    /// Runs a part of a command, and returns what it touched.
     fn run(&mut self, part: impl FnOnce(&mut Thread, &Space, &mut Seen)) -> Vec<(u8, u64, u64)> {
         part(&mut self.thread, &self.space, &mut self.seen);
         std::mem::take(&mut self.seen.0)
@@ -209,7 +209,7 @@ fn each_vertex_array_object_has_its_arrays_and_its_element_buffer() {
         call!(app, glDrawElements::enter(GL_TRIANGLES, 3, GL_UNSIGNED_BYTE, at))
     };
     assert_eq!(elements(&mut app, 0), [(NO_PARAM, ARRAY + 64, 12)]);
-    // A name that nobody made is refused.
+    // A name that was not created is refused.
     call!(app, glBindVertexArray::enter(99));
     assert_eq!(elements(&mut app, 0), [(NO_PARAM, ARRAY + 64, 12)]);
     call!(app, glDeleteVertexArrays::enter(1, names));
@@ -275,7 +275,7 @@ fn indices_come_from_a_buffer_however_it_was_filled() {
     call!(app, glBindBufferBase::enter(GL_SHADER_STORAGE_BUFFER, 0, 4));
     assert_eq!(elements(&mut app), []);
     assert_eq!(app.thread.context.as_ref().unwrap().unknown_indices, 1);
-    // What the program says of them is believed then.
+    // Then the program's statement is used.
     let ranged = call!(app, glDrawRangeElements::enter(GL_TRIANGLES, 2, 5, 3, GL_UNSIGNED_BYTE, 1));
     assert_eq!(ranged, [(NO_PARAM, ARRAY + 8, 16)]);
 }
@@ -361,7 +361,7 @@ fn upload_reads_what_the_context_has_unpack_parameters_for() {
     check((3, 0), 0, &[(8, ARRAY, 24)]);
     check((3, 0), 10, &[(8, ARRAY, 52)]);
     check((3, 0), -10, &[(8, ARRAY, 24)]);
-    // ES 2 has no row lengths.
+    // OpenGL ES 2.0 has no row lengths.
     check((2, 0), 10, &[(8, ARRAY, 24)]);
 }
 
@@ -418,7 +418,7 @@ fn lists_of_formats_are_as_long_as_the_program_was_told() {
     assert_eq!(list(&mut app), [(1, ARRAY, 28)]);
 }
 
-/// A program linked from one shader, and `name` at location 3.
+/// Returns a program linked from one shader, with `name` at location 3.
 fn with_uniform(source: &str, name: &str) -> App {
     let mut app = App::new((3, 0));
     let source = app.space.text(64, source);

@@ -1,4 +1,4 @@
-//! Commands by name, for tools that have a trace's arguments and no types.
+//! Commands by name, for tools that have a trace's arguments without their types.
 
 use crate::Thread;
 use crate::generated::dispatch::COMMANDS;
@@ -6,25 +6,25 @@ use gapii_state::Memory;
 
 pub use gapii_state::Ignore;
 
-/// What a part does: the thread, the program's memory, the arguments' bits and the result's.
+/// A part of a command: takes the thread, the program's memory, the bits of the arguments, and those of the result.
 pub type Part<T> = fn(&mut T, &dyn Memory, &[u64], u64);
 
 /// A command that changes the state of threads `T`.
 pub struct CommandState<T = Thread> {
     /// The command's name.
     pub name: &'static str,
-    /// What it does when it is called.
+    /// The part that runs when the command is called.
     pub enter: Option<Part<T>>,
-    /// What it does when the driver has returned.
+    /// The part that runs when the driver has returned.
     pub leave: Option<Part<T>>,
 }
 
-/// The command of that name, or `None` if it does nothing with the state.
+/// Returns the command of that name, or `None` if the command does not affect the state.
 pub fn command(name: &str) -> Option<&'static CommandState> {
     find(COMMANDS, name)
 }
 
-/// The command of that name among `commands`, which are sorted by name.
+/// Returns the command of that name among `commands`, which are sorted by name.
 pub fn find<T>(
     commands: &'static [CommandState<T>],
     name: &str,
@@ -33,7 +33,7 @@ pub fn find<T>(
     commands.get(at)
 }
 
-/// Something that an argument is.
+/// A type of argument.
 pub trait Argument {
     fn from_bits(bits: u64) -> Self;
 }
@@ -62,12 +62,12 @@ impl Argument for f64 {
     }
 }
 
-/// Commands with the indices of their arguments, and which parts they have: `enter`, and `leave` or, where
-/// the part gets the driver's answer, `result`.
+/// Declares commands with the indices of their arguments and with their parts: `enter`, and `leave` or, if the part
+/// takes the driver's result, `result`.
 #[macro_export]
 macro_rules! dispatch {
     ($($name:ident $args:tt: $enter:tt $leave:tt;)*) => {
-        /// Commands that do something with the state, by name.
+        /// Commands that affect the state, sorted by name.
         pub static COMMANDS: &[dispatch::CommandState<Thread<Whole>>] = &[$(
             dispatch::CommandState {
                 name: stringify!($name),
@@ -78,7 +78,7 @@ macro_rules! dispatch {
     };
 }
 
-/// One part of a command: its arguments from their bits.
+/// One part of a command, with its arguments decoded from their bits.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! dispatch_part {
@@ -98,7 +98,7 @@ macro_rules! dispatch_part {
     };
 }
 
-/// Argument `at`; one that is not there is zero.
+/// Returns argument `at`; a missing one is zero.
 pub fn bits<T: Argument>(args: &[u64], at: usize) -> T {
     T::from_bits(args.get(at).copied().unwrap_or(0))
 }

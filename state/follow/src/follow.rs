@@ -1,7 +1,7 @@
-//! State at a command of a trace: every command before it, run through the mutator.
+//! The state at a command of a trace: the result of running every command before it through the descriptions.
 //!
-//! The program's memory is what the trace observed of it, so a description finds what it reads, and
-//! zero in place of what no description reads.
+//! The program's memory is what the trace observed of it. So a description finds everything that it reads; memory
+//! that no description reads is zero.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,12 +20,12 @@ pub struct Follower {
     processes: BTreeMap<u32, Arc<Process>>,
     threads: BTreeMap<u32, Thread>,
     args: Vec<u64>,
-    /// By function id, once it was looked for.
+    /// By function id, for functions that were looked up.
     states: Vec<Option<Option<&'static CommandState>>>,
 }
 
 impl Follower {
-    /// Makes the state what it is behind `command`.
+    /// Brings the state to what it is after `command`.
     ///
     /// A command that never took effect changes nothing; one that has not returned has only begun.
     pub fn follow(&mut self, command: &Command<'_>) {
@@ -33,7 +33,7 @@ impl Follower {
         self.leave(command);
     }
 
-    /// What the command does when it is called.
+    /// Does what the command does when it is called.
     pub fn enter(&mut self, command: &Command<'_>) {
         if !counts(command) {
             return;
@@ -53,7 +53,8 @@ impl Follower {
         }
     }
 
-    /// What the command does when the driver has returned, after [`Self::enter`] of the same one.
+    /// Does what the command does when the driver has returned. To be called after [`Self::enter`] for the same
+    /// command.
     pub fn leave(&mut self, command: &Command<'_>) {
         if !counts(command) || command.in_flight {
             return;
@@ -73,7 +74,7 @@ impl Follower {
         leave(thread, &memory, &self.args, result.unwrap_or(0));
     }
 
-    /// What a thread has set up, by its index in the trace.
+    /// Returns the state of a thread, by the thread's index in the trace.
     pub fn thread(&self, thread: u32) -> Option<&Thread> {
         self.threads.get(&thread)
     }
@@ -89,7 +90,7 @@ impl Follower {
     }
 }
 
-/// Replaces `args` with the bits of a command's arguments, without what they point at.
+/// Replaces `args` with the bits of a command's arguments, without the memory that they point at.
 fn take_args(args: &mut Vec<u64>, command: &Command<'_>) {
     args.clear();
     if let (Some(function), Some(payload)) = (command.function, command.enter_payload()) {
@@ -104,7 +105,7 @@ fn counts(command: &Command<'_>) -> bool {
     command.seq.is_some() && command.enter_payload().is_some()
 }
 
-/// What a command does, looked for by its name once.
+/// Returns what a command does, looked up once by its name.
 fn state_of(
     states: &mut Vec<Option<Option<&'static CommandState>>>,
     command: &Command<'_>,
@@ -116,7 +117,7 @@ fn state_of(
     *states.get_mut(id)?.get_or_insert_with(|| crate::command(command.name()))
 }
 
-/// A thread may have made its context current before the trace began.
+/// Makes a thread's context current that it may have made current before the trace began.
 fn adopt_context(thread: &mut Thread, context: u64) {
     let current = thread.context.as_ref().map_or(0, |current| current.handle);
     if context != 0 && context != current {
@@ -125,7 +126,7 @@ fn adopt_context(thread: &mut Thread, context: u64) {
     }
 }
 
-/// What the driver said of the context is said where it first became current.
+/// Applies the limits that the driver reported for the context when it first became current.
 fn learn_limits(thread: &mut Thread, limits: &ContextLimits) {
     let Some(context) = thread.context.as_deref_mut().filter(|context| !context.limits.is_known)
     else {

@@ -1,4 +1,4 @@
-//! The program's memory around one command of a trace: what was observed of it.
+//! The program's memory around one command of a trace, as far as it was observed.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -8,13 +8,13 @@ use gapii_trace::description::{Kind, Observed as Direction};
 use gapii_trace::value::{Arg, Observation, Range, Value};
 use gapii_trace::{Bytes, Command};
 
-/// Texts of an array of texts are put at addresses that no program has.
+/// Arrays of strings are put at addresses that no program uses.
 const TEXTS_FIRST_ADDRESS: u64 = 1 << 60;
 
 /// Memory that a command read and wrote.
 pub struct Observed<'a> {
     command: &'a Command<'a>,
-    /// Found when memory is asked for: most commands ask for none.
+    /// Filled when memory is first read, because most commands read none.
     pieces: OnceCell<Pieces<'a>>,
     prefers_outputs: bool,
 }
@@ -25,7 +25,7 @@ struct Pieces<'a> {
     writes: Vec<Piece<'a>>,
 }
 
-/// Bytes from an address on. Those of a blob are taken from the trace when they are looked at.
+/// Bytes from an address on. The bytes of a blob are taken from the trace when they are read.
 struct Piece<'a> {
     address: u64,
     observation: Observation<'a>,
@@ -44,12 +44,12 @@ impl<'a> Piece<'a> {
 }
 
 impl<'a> Observed<'a> {
-    /// As it was when the command was entered.
+    /// Shows memory as it was when the command was entered.
     pub fn of(command: &'a Command<'a>) -> Self {
         Self { command, pieces: OnceCell::new(), prefers_outputs: false }
     }
 
-    /// From here on as it is when the command has returned.
+    /// From here on shows memory as it was when the command returned.
     pub fn prefer_outputs(&mut self) {
         self.prefers_outputs = true;
     }
@@ -94,7 +94,7 @@ impl<'a> Pieces<'a> {
         }
     }
 
-    /// An array of texts is recorded as the texts; the program had pointers to them.
+    /// The trace holds the strings of an array; the program had pointers to them.
     fn add_texts(&mut self, command: &Command<'a>, address: u64, observation: Observation<'a>) {
         let recorded = command.bytes_of(observation);
         let mut rest = recorded.as_deref().unwrap_or_default();

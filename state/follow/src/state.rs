@@ -1,4 +1,4 @@
-//! What generated code refers to.
+//! The items that generated code refers to.
 
 pub use gapii_state::Whole;
 pub use gapii_state::commands;

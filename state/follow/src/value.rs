@@ -5,11 +5,11 @@ use gapii_state::{Object, Objects, Ref};
 /// A piece of state.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
-    /// No object, or an optional that is not there.
+    /// No object, or an optional without a value.
     None,
     Bool(bool),
     Number(i64),
-    /// Unsigned 64 bits: a count that uses all of them.
+    /// Unsigned 64 bits: a count that can use all of them.
     Unsigned(u64),
     Float(f64),
     /// A value of an enum group of the registry: `GL` or `EGL`.
@@ -22,7 +22,7 @@ pub enum Value {
         group: &'static str,
         value: u64,
     },
-    /// One of the names that a description gives.
+    /// One of the names that a description defines.
     Named(&'static str),
     /// An address in the program's memory.
     Address(u64),
@@ -34,7 +34,7 @@ pub enum Value {
     Map(Vec<(Value, Value)>),
     /// Fields in the order of their declaration.
     Record(Vec<(&'static str, Value)>),
-    /// An object by kind, name and what tells it from others of that name.
+    /// An object by kind and name, with the number that distinguishes it from others of that name.
     Object {
         kind: &'static str,
         name: u64,
@@ -42,23 +42,23 @@ pub enum Value {
     },
 }
 
-/// What can be shown.
+/// State that can be shown.
 pub trait Describe {
     fn describe(&self) -> Value;
 }
 
 /// A kind of object.
 pub trait Kind {
-    /// As the description calls it.
+    /// The kind's name in the description.
     const NAME: &'static str;
 }
 
-/// The value of a field, as `show` shows it.
+/// Returns the value of a field, shown by `show`.
 pub fn shown<T>(field: &T, show: impl Fn(&T) -> Value) -> Value {
     show(field)
 }
 
-/// Structs with their fields, each with how it is shown where it does not show itself.
+/// Implements showing for structs with their fields; a field may have its own way of showing.
 #[macro_export]
 macro_rules! record {
     ($($name:ty { $($field:ident $(: $show:expr)?,)* })*) => {$(
@@ -85,7 +85,7 @@ macro_rules! record_field {
     };
 }
 
-/// Kinds of objects, called what their types are.
+/// Kinds of objects, named like their types.
 #[macro_export]
 macro_rules! kinds {
     ($($kind:ident,)*) => {$(
@@ -146,7 +146,7 @@ impl<T: Kind> Describe for Ref<T> {
     }
 }
 
-/// All objects of a kind: first those that have a name, then those that lost theirs.
+/// Returns all objects of a kind: first those that have a name, then those that lost theirs.
 pub fn objects<T: Object<Kind: Kind> + Describe>(objects: &Objects<T>) -> Value {
     let named = objects.named().map(|found| (found, false));
     let deleted = objects.deleted().map(|found| (found, true));
@@ -163,12 +163,12 @@ pub fn objects<T: Object<Kind: Kind> + Describe>(objects: &Objects<T>) -> Value 
     Value::Map(entries.collect())
 }
 
-/// A list or array, each element shown by `element`.
+/// Shows a list or array, each element by `element`.
 pub fn list<T>(elements: &[T], element: impl Fn(&T) -> Value) -> Value {
     Value::List(elements.iter().map(element).collect())
 }
 
-/// A map, its keys and values shown by `key` and `value`.
+/// Shows a map, its keys and values by `key` and `value`.
 pub fn map<'a, K: 'a, V: 'a>(
     entries: impl IntoIterator<Item = (&'a K, &'a V)>,
     key: impl Fn(&K) -> Value,
@@ -177,7 +177,7 @@ pub fn map<'a, K: 'a, V: 'a>(
     Value::Map(entries.into_iter().map(|(k, v)| (key(k), value(v))).collect())
 }
 
-/// An optional, shown by `inner` where it is there.
+/// Shows an optional, by `inner` if it has a value.
 pub fn optional<T>(value: &Option<T>, inner: impl Fn(&T) -> Value) -> Value {
     value.as_ref().map_or(Value::None, inner)
 }

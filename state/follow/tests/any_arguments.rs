@@ -1,5 +1,5 @@
-//! Commands with any arguments, in any order, are no trouble: tools follow traces that they cannot
-//! trust, and programs call what they like.
+//! Commands with any arguments, in any order, cause no panic: tools follow traces that they cannot trust, and
+//! programs may call anything.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use gapii_follow::{Context, Group, Process, Thread};
 use gapii_state::Memory;
 use proptest::prelude::*;
 
-/// A few bytes that are anything, over and over, and nothing beyond them.
+/// A few arbitrary bytes, repeated, and nothing readable beyond them.
 struct Space(Vec<u8>);
 
 const SPACE: u64 = 0x10_0000;
@@ -35,7 +35,7 @@ impl Memory for Space {
     }
 }
 
-/// Numbers that programs use, and some that they should not.
+/// Numbers that programs use, and some that they should not use.
 fn argument() -> impl Strategy<Value = u64> {
     let absurd = [64, 4096, u64::MAX, 1 << 31, i32::MAX as u64, i64::MAX as u64, 1 << 40];
     // Targets, formats, types and names of values.
@@ -73,7 +73,7 @@ proptest! {
         let space = Space(bytes);
         for (command, returned, args, result) in calls {
             let command = command.get(COMMANDS);
-            // Contexts come and go with EGL's own; this is about what happens in one.
+            // EGL commands create and remove contexts; this test is about what happens in one.
             if command.name.starts_with("egl") {
                 continue;
             }

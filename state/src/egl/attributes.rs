@@ -1,14 +1,14 @@
-//! Attribute lists: pairs of attribute and value, up to and with `EGL_NONE`.
+//! Attribute lists: pairs of attribute and value, with the `EGL_NONE` that ends them.
 
 use gapii_commands::constants;
 
 use crate::{Memory, Scope, Thread, Values};
 
 const EGL_NONE: i64 = constants::EGL_NONE as i64;
-/// The longest list that is looked at, in pairs.
+/// The longest list that is read, in pairs.
 const PAIRS_MAX: i64 = 256;
 
-/// Number of attributes in a list that `EGL_NONE` ends; 0 if nothing ends it.
+/// Returns the number of attributes in a list before `EGL_NONE`; 0 if the list does not end.
 pub fn count_attributes<S: Scope, M: Memory + ?Sized>(
     _thread: &mut Thread<S>,
     memory: &M,

@@ -1,7 +1,6 @@
-//! Every context of a process: which there are, who shares with whom, and the state of those that are
-//! current nowhere.
+//! Every context of a process: which exist, which share, and the state of those that are not current.
 //!
-//! Does not know threads: who takes a context puts it back.
+//! Knows no threads: a thread that takes a context puts it back.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -25,36 +24,36 @@ impl<S: Scope> Default for Contexts<S> {
 struct Entry<S: Scope> {
     display: u64,
     group: Arc<Group<S>>,
-    /// The state, while no thread has it. A context of another API than OpenGL ES has none.
+    /// The state, while no thread has it. Contexts of other APIs than OpenGL ES have none.
     idle: Option<Box<Context<S>>>,
     fate: Fate,
 }
 
-/// How far the destruction of a context has got.
+/// Progress of a context's destruction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Fate {
     Alive,
-    /// The driver has been asked.
+    /// The driver was asked to destroy it.
     Ending,
-    /// Destroyed while current: it goes when its thread lets go of it.
+    /// Destroyed while current: it is removed when its thread releases it.
     Ended,
 }
 
 impl<S: Scope> Contexts<S> {
-    /// A new context, in the group of `share` if there is such a context. It replaces one whose
-    /// handle the driver has given out again. Without `version` it has no state.
+    /// Adds a context, in the group of `share` if that context exists. It replaces a context whose handle the driver
+    /// has reused. Without `version` it has no state.
     pub fn create(&mut self, handle: u64, display: u64, share: u64, version: Option<(u8, u8)>) {
         let group = self.entries.get(&share).map(|entry| entry.group.clone()).unwrap_or_default();
         let idle = version.map(|version| Box::new(Context::new(handle, group.clone(), version)));
         self.entries.insert(handle, Entry { display, group, idle, fate: Fate::Alive });
     }
 
-    /// Whether a context of that handle has been created, and its destruction not been told.
+    /// Whether a context with this handle was created and not destroyed.
     pub fn has(&self, handle: u64) -> bool {
         self.entries.contains_key(&handle)
     }
 
-    /// The driver is about to be asked to destroy a context.
+    /// Notes that the driver is about to be asked to destroy a context.
     pub fn begin_destroy(&mut self, display: u64, handle: u64) {
         if let Some(entry) = self.entries.get_mut(&handle)
             && entry.display == display
@@ -64,7 +63,7 @@ impl<S: Scope> Contexts<S> {
         }
     }
 
-    /// The driver has answered. A handle that it has given out anew meanwhile is another context.
+    /// Notes the driver's answer. If the driver has reused the handle meanwhile, that is another context.
     pub fn end_destroy(&mut self, handle: u64, is_done: bool) {
         let Some(entry) = self.entries.get_mut(&handle) else { return };
         if entry.fate == Fate::Ending {
@@ -73,7 +72,7 @@ impl<S: Scope> Contexts<S> {
         }
     }
 
-    /// Every context of a display goes, those that are current when they no longer are.
+    /// Removes every context of a display; a current context is removed when its thread releases it.
     pub fn terminate(&mut self, display: u64) {
         self.entries.retain(|_, entry| {
             let is_of_another = entry.display != display;
@@ -84,30 +83,30 @@ impl<S: Scope> Contexts<S> {
         });
     }
 
-    /// The state of a context, for the thread it becomes current in; none where another has it.
+    /// Takes the state of a context, for the thread in which it becomes current. `None` if another thread has it.
     pub fn take(&mut self, handle: u64) -> Option<Box<Context<S>>> {
         self.entries.get_mut(&handle)?.idle.take()
     }
 
-    /// The share group of a context.
+    /// Returns the share group of a context.
     pub fn group(&self, handle: u64) -> Option<Arc<Group<S>>> {
         self.entries.get(&handle).map(|entry| entry.group.clone())
     }
 
-    /// Every context, and which share group it is of: the same number for those that share.
+    /// Returns every context with the number of its share group; contexts that share have the same number.
     pub fn groups(&self) -> Vec<(u64, usize)> {
         let number = |group: &Arc<Group<S>>| Arc::as_ptr(group).addr();
         self.entries.iter().map(|(handle, entry)| (*handle, number(&entry.group))).collect()
     }
 
-    /// Says that the stream of a capture has all there is of a context, which is new. Returns the number of
-    /// its group, if that is new too.
+    /// Notes that a capture's stream holds everything about a new context. Returns the number of its share group, if
+    /// the group is new, too.
     pub fn note_described(&mut self, handle: u64, epoch: u64) -> Option<u64> {
         let entry = self.entries.get_mut(&handle)?;
         if let Some(context) = &mut entry.idle {
             context.described = epoch;
         }
-        // The context alone has it, and the map.
+        // Only the context and the map hold the group.
         let is_new = Arc::strong_count(&entry.group) <= 2;
         is_new.then(|| {
             entry.group.described.store(epoch, Relaxed);
@@ -115,7 +114,7 @@ impl<S: Scope> Contexts<S> {
         })
     }
 
-    /// The states of contexts that are current nowhere.
+    /// Returns the states of the contexts that are not current.
     pub fn idle(&self) -> impl Iterator<Item = &Context<S>> {
         self.entries.values().filter_map(|entry| entry.idle.as_deref())
     }
@@ -130,7 +129,7 @@ impl<S: Scope> Contexts<S> {
         }
     }
 
-    /// The driver has released a context: it goes if it was waiting for that.
+    /// Notes that the driver has released a context. A context that waited for that is removed.
     pub fn let_go(&mut self, handle: u64) {
         let entry = self.entries.get(&handle);
         if entry.is_some_and(|entry| entry.fate == Fate::Ended && entry.idle.is_some()) {
@@ -174,7 +173,7 @@ mod tests {
         assert!(contexts.take(1).is_some());
     }
 
-    /// What happens to context 1 after it was created, and whether it is still there then.
+    /// Checks whether context 1 still exists after these steps.
     fn check(steps: &[&str], expected: bool) {
         let mut contexts = contexts(&[(1, 0)]);
         let mut current = None;

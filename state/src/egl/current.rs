@@ -1,14 +1,14 @@
-//! Which context is current on a thread: its state moves between the process and the thread.
+//! The current context of a thread: its state moves between the process and the thread.
 //!
-//! A context is released before the driver is called and another acquired after it has answered,
-//! so that no two threads ever hold the same one, whatever the order in which they get here.
+//! A thread releases its context before it calls the driver, and acquires the other after the driver has answered. So
+//! no two threads ever hold the same context, in whatever order they get here.
 
 use gapii_commands::constants::EGL_OPENGL_ES_API;
 
 use crate::{Memory, Scope, Thread};
 
-/// A context comes to be, in a share group of its own or in that of another. One of another API than
-/// OpenGL ES is known and has no state.
+/// Creates a context, in a share group of its own or in that of another context. A context of another API than OpenGL
+/// ES is known, but has no state.
 #[expect(clippy::too_many_arguments, reason = "as many as eglCreateContext has")]
 pub fn create_context<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -25,7 +25,7 @@ pub fn create_context<S: Scope, M: Memory + ?Sized>(
     thread.process.contexts().create(context, display, share, version);
 }
 
-/// Before the driver destroys a context.
+/// Notes that the driver is about to destroy a context.
 pub fn destroy_context<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -35,7 +35,7 @@ pub fn destroy_context<S: Scope, M: Memory + ?Sized>(
     thread.process.contexts().begin_destroy(display, context);
 }
 
-/// After [`destroy_context`]: the driver did it, or refused.
+/// After [`destroy_context`]: notes whether the driver did it.
 pub fn end_destroy_context<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -45,8 +45,7 @@ pub fn end_destroy_context<S: Scope, M: Memory + ?Sized>(
     thread.process.contexts().end_destroy(context, is_done);
 }
 
-/// The thread's context goes back to the process, where another thread may take it as soon as the
-/// driver has released it.
+/// Gives the thread's context back to the process. Another thread may take it as soon as the driver has released it.
 pub fn release_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     let Some(context) = thread.context.take() else {
         thread.released = 0;
@@ -56,8 +55,8 @@ pub fn release_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _me
     thread.process.contexts().put_back(context);
 }
 
-/// After [`release_current`]: a context, or none, becomes the thread's. One that nobody has seen
-/// being made counts as one of OpenGL ES that shares with none.
+/// After [`release_current`]: makes a context, or none, the thread's. A context whose creation was not seen counts as
+/// an OpenGL ES context in a share group of its own.
 pub fn make_current<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -74,14 +73,14 @@ pub fn make_current<S: Scope, M: Memory + ?Sized>(
     thread.released = 0;
 }
 
-/// After [`release_current`]: the driver refused, so the thread keeps what it had.
+/// After [`release_current`]: the driver refused, so the thread keeps its context.
 pub fn keep_current<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M) {
     thread.context = thread.process.contexts().take(thread.released);
     thread.released = 0;
 }
 
-/// A thread ends without having released its context. The driver lets nobody else have that one; its
-/// state stays with the process, for those who ask for it.
+/// Ends a thread that has not released its context. The driver lets no other thread have that context; its state
+/// stays with the process.
 pub fn end_thread<S: Scope>(thread: &mut Thread<S>) {
     if let Some(context) = thread.context.take() {
         thread.process.contexts().put_back(context);
@@ -99,7 +98,7 @@ mod tests {
     const DISPLAY: u64 = 0xD0;
     const EGL_OPENGL_API: u32 = 0x30A2;
 
-    /// Threads of one process, and what they do to contexts of it.
+    /// Threads of one process, and what they do with its contexts.
     struct Threads(Vec<Thread>);
 
     impl Threads {

@@ -1,8 +1,8 @@
-//! The end of a display: all that belongs to it goes.
+//! The end of a display and of everything that belongs to it.
 
 use crate::{Memory, Scope, Thread};
 
-/// All that belongs to a display goes; what is current stays until it no longer is.
+/// Deletes everything that belongs to a display. A current context stays until it is no longer current.
 pub fn terminate<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, display: u64) {
     thread.process.contexts().terminate(display);
     objects_of_display::delete(&mut thread.process.lock(), display);
@@ -36,7 +36,7 @@ mod objects_of_display {
         }
     }
 
-    /// The names of all objects of `display` go.
+    /// Deletes the names of all objects of `display`.
     pub fn delete<S: Scope>(process: &mut ProcessState<S>, display: u64) {
         delete_all(&mut process.egl_contexts, display);
         delete_all(&mut process.surfaces, display);

@@ -1,10 +1,10 @@
-//! Vertex arrays: what their commands change, and which of them lie in the program's memory.
+//! Vertex arrays: the changes that commands make to them, and which of them lie in the program's memory.
 
 use super::formats;
 use crate::{Buffer, Context, Memory, Ref, Scope, Thread, VertexArrays};
 
 impl<S: Scope> Context<S> {
-    /// The vertex arrays that are bound.
+    /// Returns the vertex arrays of the bound vertex array object.
     #[inline]
     pub fn arrays(&self) -> &VertexArrays {
         match self.vertex_arrays.get(self.vertex_array) {
@@ -23,19 +23,20 @@ impl<S: Scope> Context<S> {
 }
 
 impl VertexArrays {
-    /// Binding point of a slot.
+    /// Returns the binding point of a slot.
     pub fn binding_of(&self, slot: usize) -> Option<&crate::VertexBinding> {
         let shift = isize::try_from(self.attribs.get(slot)?.binding_shift).ok()?;
         self.bindings.get(slot.checked_add_signed(shift)?)
     }
 
-    /// Whether a slot is enabled and lies in the program's memory.
+    /// Whether a slot is enabled and its vertices lie in the program's memory.
     fn is_client(&self, slot: usize) -> bool {
         self.attribs.get(slot).is_some_and(|attrib| attrib.enabled)
             && self.binding_of(slot).is_some_and(|at| at.buffer.is_none() && at.offset != 0)
     }
 
-    /// Puts a slot's vertices into this buffer, or the program's memory; `set` does what else is to be set.
+    /// Puts a slot's vertices into `buffer`, or into the program's memory if it is none. `set` makes the other
+    /// changes.
     #[inline(always)]
     fn place(
         &mut self,
@@ -60,8 +61,8 @@ impl VertexArrays {
         self.find_client(slot);
     }
 
-    /// Finds again what lies in the program's memory, after a change of a slot or of the binding
-    /// point of the same number.
+    /// Updates which slots lie in the program's memory, after a change of a slot or of the binding point with the
+    /// same number.
     #[inline]
     fn find_client(&mut self, slot: usize) {
         if self.is_shifted {
@@ -80,7 +81,7 @@ impl VertexArrays {
         self.client = client;
     }
 
-    /// Takes a buffer off all binding points.
+    /// Removes a buffer from all binding points.
     pub(super) fn unbind(&mut self, buffer: Ref<Buffer>) {
         for binding in self.bindings.iter_mut().filter(|binding| binding.buffer == buffer) {
             binding.buffer = Ref::NONE;
@@ -92,8 +93,7 @@ impl VertexArrays {
     }
 }
 
-/// Where the vertices of a slot lie: `pointer` is an offset while a buffer is bound to
-/// GL_ARRAY_BUFFER.
+/// Sets where the vertices of a slot lie. While a buffer is bound to GL_ARRAY_BUFFER, `pointer` is an offset in it.
 pub fn set_vertex_array<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -108,7 +108,7 @@ pub fn set_vertex_array<S: Scope, M: Memory + ?Sized>(
     context.arrays_mut().place(slot as usize, buffer, (size, ty), (stride, pointer), |_| {});
 }
 
-/// What glVertexAttribPointer does: [`set_vertex_array`], and how its numbers are taken.
+/// Does what glVertexAttribPointer does: [`set_vertex_array`], and sets the format of the slot.
 #[inline(always)]
 pub fn set_vertex_pointer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -129,6 +129,7 @@ pub fn set_vertex_pointer<S: Scope, M: Memory + ?Sized>(
     });
 }
 
+/// Enables or disables a slot.
 #[inline]
 pub fn enable_vertex_array<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -147,7 +148,7 @@ pub fn enable_vertex_array<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// How the numbers of a slot are taken; where they lie stays.
+/// Sets the format of a slot (size, type, normalisation). The place of its vertices stays.
 #[inline]
 pub fn set_vertex_format<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -169,6 +170,7 @@ pub fn set_vertex_format<S: Scope, M: Memory + ?Sized>(
     }
 }
 
+/// Sets the binding point that a slot takes its vertices from.
 #[inline]
 pub fn set_vertex_binding<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -185,6 +187,7 @@ pub fn set_vertex_binding<S: Scope, M: Memory + ?Sized>(
     }
 }
 
+/// Binds a buffer, with offset and stride, to a binding point.
 pub fn bind_vertex_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -204,6 +207,7 @@ pub fn bind_vertex_buffer<S: Scope, M: Memory + ?Sized>(
     }
 }
 
+/// Sets the divisor of a binding point: 0 advances per vertex, n once per n instances.
 pub fn set_vertex_divisor<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -241,7 +245,7 @@ mod tests {
         context(&mut thread).array_buffer = buffer;
         set_vertex_array(&mut thread, &Nothing, 3, 2, GL_FLOAT, 0, 0x1000);
         assert_eq!(client(&mut thread), 0);
-        // ES 1.1 has slots of its own.
+        // OpenGL ES 1.1 has slots of its own.
         context(&mut thread).array_buffer = Ref::NONE;
         set_vertex_array(&mut thread, &Nothing, 45, 2, GL_FLOAT, 0, 0x1000);
         enable_vertex_array(&mut thread, &Nothing, 45, true);
@@ -263,7 +267,7 @@ mod tests {
         let buffer = context(&mut thread).group.lock().buffers.create(1);
         bind_vertex_buffer(&mut thread, &Nothing, 0, buffer, 16, 8);
         assert_eq!(client(&mut thread), 0);
-        // A binding point without a buffer has nothing but an offset.
+        // A binding point without a buffer has only an offset.
         bind_vertex_buffer(&mut thread, &Nothing, 0, Ref::NONE, 0, 8);
         assert_eq!(client(&mut thread), 0);
         set_vertex_binding(&mut thread, &Nothing, 5, u32::MAX);

@@ -1,11 +1,11 @@
-//! Attribute lists of OpenGL ES: pairs of attribute and value, up to and with `GL_NONE`.
+//! Attribute lists of OpenGL ES: pairs of attribute and value, with the `GL_NONE` that ends them.
 
 use crate::{Memory, Observer, Scope, Thread};
 
-/// The longest list that is looked at, in pairs.
+/// The longest list that is read, in pairs.
 const PAIRS_MAX: u64 = 256;
 
-/// The list with its end; nothing if nothing ends it.
+/// Observes the list with its end; nothing if the list does not end.
 pub fn attributes_to_none<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     _thread: &mut Thread<S>,
     memory: &M,

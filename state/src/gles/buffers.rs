@@ -1,8 +1,8 @@
-//! Buffers: bindings, and the contents of those that indices are taken from.
+//! Buffers: their bindings, and the contents of the buffers that indices are taken from.
 //!
-//! Contents are kept of buffers that have been bound to, or filled through, GL_ELEMENT_ARRAY_BUFFER,
-//! and of small ones filled through the targets of copies, as long as every change goes through the
-//! program: what the driver writes makes them unknown.
+//! Contents are kept for buffers that have been bound to GL_ELEMENT_ARRAY_BUFFER or filled through it, and for small
+//! buffers filled through the targets of copies. They are known as long as the program makes every change; after a
+//! write by the driver they are unknown.
 
 use std::sync::atomic::Ordering::{Acquire, Release};
 
@@ -11,13 +11,13 @@ use gapii_commands::constants::*;
 
 use crate::{Buffer, Context, GroupState, Memory, Ref, Scope, Scoped as _, Thread, Whole};
 
-/// The largest index source whose contents are kept, in bytes.
+/// The size in bytes of the largest index source whose contents are kept.
 const CONTENTS_BYTES_MAX: usize = 64 << 20;
-/// The largest buffer that is taken for one because it is filled to be copied from or to.
+/// The size in bytes of the largest buffer whose contents are kept because it is filled through a target of copies.
 const COPIED_BYTES_MAX: i64 = 4 << 20;
 
 impl<S: Scope> Context<S> {
-    /// What is bound to a target; none for a target that there is not.
+    /// Returns the buffer that is bound to a target; none if no such target exists.
     #[inline]
     pub(super) fn buffer_at(&self, target: u32) -> Ref<Buffer> {
         match target {
@@ -81,6 +81,7 @@ impl Context<Whole> {
 }
 
 #[inline]
+/// Returns the buffer that is bound to a target.
 pub fn bound_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -89,7 +90,7 @@ pub fn bound_buffer<S: Scope, M: Memory + ?Sized>(
     thread.context.as_deref().map(|context| context.buffer_at(target)).unwrap_or_default()
 }
 
-/// Binds the source of indices, whose contents are kept from then on.
+/// Binds the source of indices. Its contents are kept from then on.
 pub fn bind_element_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -111,7 +112,7 @@ pub fn bind_element_buffer<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// The buffer gets a new data store, with `data` if that is not null.
+/// Gives the buffer a new data store, filled from `data` unless that is null.
 pub fn define_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -136,7 +137,7 @@ pub fn define_buffer<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Whether indices may come from what is filled through that target, perhaps by way of a copy.
+/// Whether indices may come from a buffer that is filled through this target, directly or through a copy.
 fn may_hold_indices(target: u32, size: i64) -> bool {
     match target {
         GL_ELEMENT_ARRAY_BUFFER => true,
@@ -145,8 +146,8 @@ fn may_hold_indices(target: u32, size: i64) -> bool {
     }
 }
 
-/// What a data store of `size` bytes holds at first: zeros where the program gives nothing, for it
-/// may not take indices from there anyway. Empty if it is not known.
+/// Returns the first contents of a data store of `size` bytes. Without `data` they are zeros: the program must not
+/// take indices from undefined contents anyway. Empty if the contents are unknown.
 fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> {
     let fits = usize::try_from(size).ok().filter(|size| *size <= CONTENTS_BYTES_MAX);
     let Some(size) = fits else { return Vec::new() };
@@ -157,7 +158,7 @@ fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> 
     contents
 }
 
-/// So many bytes, if there is room for them.
+/// Returns this many zero bytes; `None` if there is no memory for them.
 pub(super) fn zeros(bytes: usize) -> Option<Vec<u8>> {
     let mut zeros = Vec::new();
     zeros.try_reserve_exact(bytes).ok()?;
@@ -165,7 +166,7 @@ pub(super) fn zeros(bytes: usize) -> Option<Vec<u8>> {
     Some(zeros)
 }
 
-/// Part of the contents of a buffer is replaced.
+/// Replaces `size` bytes of a buffer's contents with those at `data`.
 #[inline(always)]
 pub fn change_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -180,11 +181,11 @@ pub fn change_buffer<S: Scope, M: Memory + ?Sized>(
 }
 
 impl<S: Scope> Context<S> {
-    /// Whether the shim has to know what is in a buffer. Asks the group once about one that it has not.
+    /// Whether the shim has to know the contents of a buffer. Asks the group once about a buffer that needs none.
     #[inline]
     fn keeps_contents(&mut self, buffer: Ref<Buffer>) -> bool {
-        // Pairs with the releases above. Who was told that a buffer has become a source sees their
-        // number; it is read before the group is asked.
+        // Pairs with the releases above. A thread that was told that a buffer has become an index source sees the new
+        // number, because it reads the number before it asks the group.
         let sources = self.group.index_sources.load(Acquire) as i64;
         let place = buffer.name() as usize % self.other_buffers.len();
         let is_known = self.other_buffers.get(place) == Some(&buffer);
@@ -209,7 +210,7 @@ impl<S: Scope> Context<S> {
         keeps
     }
 
-    /// Follows what the program writes into an index source: `size` bytes at `data`.
+    /// Copies `size` bytes that the program writes, from `data`, into the contents of an index source.
     #[inline]
     pub(super) fn write_contents<M: Memory + ?Sized>(
         &mut self,
@@ -256,13 +257,13 @@ impl<S: Scope> Context<S> {
     }
 }
 
-/// `size` bytes from `offset` on, if there are so many.
+/// Returns `size` bytes from `offset` on, if the contents have them.
 fn part(contents: &mut [u8], offset: i64, size: i64) -> Option<&mut [u8]> {
     let from = usize::try_from(offset).ok()?;
     contents.get_mut(from..)?.get_mut(..usize::try_from(size).ok()?)
 }
 
-/// The driver copies from one buffer to another.
+/// Follows a copy from one buffer to another that the driver makes.
 pub fn copy_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -304,7 +305,7 @@ fn copy_contents<S: Scope>(
     }
 }
 
-/// The driver may write into the buffer.
+/// Makes the contents unknown, because the driver may write into the buffer now.
 pub fn lose_contents<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -318,7 +319,7 @@ pub fn lose_contents<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// The driver may write into the buffer at any time from now on.
+/// Makes the contents unknown for good, because the driver may write into the buffer at any time from now on.
 pub fn give_to_driver<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -333,7 +334,7 @@ pub fn give_to_driver<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Takes a buffer off the context's binding points, ends its mapping, deletes its name.
+/// Removes a buffer from the context's binding points, ends its mapping and deletes its name.
 pub fn delete_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let found = context.group.lock().buffers.find(u64::from(name));
@@ -354,7 +355,7 @@ mod tests {
 
     const AT: u64 = 0x1000;
 
-    /// A thread with buffer 1 as index source and buffer 2 for copies from.
+    /// Returns a thread with buffer 1 as index source and buffer 2 for copies.
     fn with_index_source() -> (Thread<Whole>, Ref<Buffer>) {
         let mut thread = thread((3, 2));
         let [source, other] =
@@ -371,7 +372,7 @@ mod tests {
         context(thread).group.lock().buffers.get(buffer).unwrap().contents.clone()
     }
 
-    /// So many bytes from that offset on are replaced in what is bound to the target.
+    /// Replaces `size` bytes from `offset` on in the buffer that is bound to the target.
     fn change(thread: &mut Thread<Whole>, memory: &Bytes, target: u32, (offset, size): (i64, i64)) {
         let bound = bound_buffer(thread, memory, target);
         change_buffer(thread, memory, bound, offset, size, AT);
@@ -384,7 +385,7 @@ mod tests {
         let memory = Bytes(AT, vec![8, 9]);
         change(&mut thread, &memory, GL_ARRAY_BUFFER, (1, 2));
         assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
-        // What does not fit is the driver's to refuse.
+        // The driver refuses a change that does not fit.
         change(&mut thread, &memory, GL_ARRAY_BUFFER, (3, 2));
         change(&mut thread, &memory, GL_ARRAY_BUFFER, (-1, 2));
         assert_eq!(contents(&mut thread, source), [1, 8, 9, 4]);
@@ -413,7 +414,7 @@ mod tests {
         context(&mut thread).copy_read_buffer = unknown;
         copy_buffer(&mut thread, &Nothing, GL_COPY_READ_BUFFER, to, 0, 0, 2);
         assert!(contents(&mut thread, source).is_empty());
-        // All of it written at once is known again.
+        // Contents that are written all at once are known again.
         change(&mut thread, &Bytes(AT, vec![5; 4]), to, (0, 4));
         assert_eq!(contents(&mut thread, source), [5; 4]);
     }

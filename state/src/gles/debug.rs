@@ -1,8 +1,8 @@
-//! Debug output: messages that the driver kept, and labels.
+//! Debug output: messages that the driver kept, and labels of objects.
 
 use crate::{Memory, Observer, Scope, Thread, Whole};
 
-/// `count` texts one after the other, each with its zero byte, in a buffer of `size` bytes.
+/// Observes `count` NUL-terminated strings, one after the other, with their NULs, in a buffer of `size` bytes.
 pub fn messages<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     _thread: &mut Thread<S>,
     memory: &M,
@@ -26,12 +26,14 @@ pub fn messages<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
+/// Ends the innermost debug group.
 pub fn pop_debug_group<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     if let Some(context) = thread.context.as_deref_mut() {
         context.debug_groups.pop();
     }
 }
 
+/// Sets the label of an object; `identifier` says which kind of object `name` is.
 pub fn label_object<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,

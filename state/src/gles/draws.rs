@@ -1,16 +1,16 @@
 //! Draws: the vertices and indices that they take from the program's memory.
 //!
-//! What is observed of an array reaches from the first vertex that the draw uses to the end of the
-//! last. Arrays whose vertices lie between each other's are observed as one.
+//! An array is observed from the first vertex that the draw uses to the end of the last. Interleaved arrays are
+//! observed as one.
 
 use super::formats;
 use super::indices::{self, Bounds};
 use crate::{Context, Memory, NO_PARAM, Observer, Scope, Thread, VertexArrays};
 
-/// Slots of a vertex array object.
+/// Number of slots of a vertex array object.
 const SLOTS: usize = 48;
 
-/// Vertices `first` up to `count` of them, of `instances` instances.
+/// Observes `count` vertices from `first` on, for `instances` instances.
 #[inline]
 pub fn client_arrays<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
@@ -30,7 +30,7 @@ pub fn client_arrays<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     observe_arrays(arrays, seen, vertices, (base_instance, instances));
 }
 
-/// Indices at `address`, or in the element buffer, and their vertices.
+/// Observes the indices at `address`, or in the element buffer, and their vertices.
 pub fn client_elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -46,7 +46,7 @@ pub fn client_elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     draw.observe(thread, memory, seen, (base_instance, instances));
 }
 
-/// Indices of a parameter and their vertices.
+/// Observes the indices at a parameter, and their vertices.
 pub fn elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -63,7 +63,7 @@ pub fn elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     draw.observe(thread, memory, seen, (base_instance, instances));
 }
 
-/// Indices of which the program says between which numbers they are.
+/// Observes indices for which the program states the lowest and the highest.
 pub fn ranged_elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -84,7 +84,7 @@ pub fn ranged_elements<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     draw.observe(thread, memory, seen, (0, 1));
 }
 
-/// A draw by indices.
+/// An indexed draw.
 struct Elements {
     /// The parameter that points at the indices.
     param: u8,
@@ -92,7 +92,7 @@ struct Elements {
     count: i64,
     ty: u32,
     base_vertex: i64,
-    /// What the program said of them; believed where they can't be looked at.
+    /// The bounds that the program states; used if the indices cannot be read.
     known: Option<Bounds>,
 }
 
@@ -138,7 +138,7 @@ impl Elements {
         observe_arrays(context.arrays(), seen, vertices, (base_instance, instances));
     }
 
-    /// Bounds of indices in the element buffer, whose contents may not be known.
+    /// Returns the bounds of indices in the element buffer, whose contents may be unknown.
     fn in_buffer<S: Scope>(&self, context: &mut Context<S>, len: u64) -> Option<Bounds> {
         let restart = context.primitive_restart;
         let source = context.arrays().element_buffer;
@@ -157,12 +157,12 @@ impl Elements {
     }
 }
 
-/// Without a program nothing is drawn, but in ES 1.
+/// Whether a draw draws anything: without a program only OpenGL ES 1.1 does.
 fn has_program<S: Scope>(context: &Context<S>) -> bool {
     context.version.0 < 2 || context.program.is_some() || context.pipeline.is_some()
 }
 
-/// Whether an array has something for each vertex, not only for instances.
+/// Whether an array advances per vertex, and not only per instance.
 fn takes_vertices(arrays: &VertexArrays) -> bool {
     client_slots(arrays)
         .any(|slot| arrays.binding_of(slot).is_some_and(|binding| binding.divisor == 0))
@@ -173,8 +173,7 @@ fn client_slots(arrays: &VertexArrays) -> impl Iterator<Item = usize> {
     (0..SLOTS).filter(move |slot| client >> slot & 1 != 0)
 }
 
-/// What all enabled arrays in the program's memory have of the vertices `first` to `last` and of so
-/// many instances from a first one on.
+/// Observes vertices `first` to `last`, and the instances, in all enabled arrays in the program's memory.
 fn observe_arrays<O: Observer + ?Sized>(
     arrays: &VertexArrays,
     seen: &mut O,
@@ -212,7 +211,7 @@ fn observe<O: Observer + ?Sized>(seen: &mut O, range: Option<(u64, u64)>) {
     }
 }
 
-/// Start and end of what one array has.
+/// Returns start and end of the part of one array that the draw uses.
 fn array_range(
     arrays: &VertexArrays,
     slot: usize,
@@ -285,7 +284,7 @@ mod tests {
         check(&[(0, 4, GL_UNSIGNED_BYTE, 0, 0x1000, 0)], (0, 3, 0, 1), &[(0x1000, 12)]);
         check(&[(0, 3, GL_SHORT, 8, 0x1000, 0)], (0, 3, 0, 1), &[(0x1000, 22)]);
         check(&[(0, 4, GL_INT_2_10_10_10_REV, 0, 0x1000, 0)], (1, 2, 0, 1), &[(0x1004, 8)]);
-        // Interleaved arrays are one range, apart arrays are two.
+        // Interleaved arrays are one range, separate arrays are two.
         let color = (1, 4, GL_UNSIGNED_BYTE, 16, 0x100C, 0);
         let interleaved = [(0, 3, GL_FLOAT, 16, 0x1000, 0), color];
         check(&interleaved, (0, 3, 0, 1), &[(0x1000, 48)]);
@@ -296,14 +295,14 @@ mod tests {
             &[(0x1000, 24), (0x4000, 16)],
         );
         check(&[POSITION, (1, 3, GL_FLOAT, 0, 0x1000, 0)], (0, 2, 0, 1), &[(0x1000, 24)]);
-        // Null is nowhere.
+        // A null pointer has no memory.
         check(&[(0, 3, GL_FLOAT, 0, 0, 0)], (0, 4, 0, 1), &[]);
         check(
             &[(0, 3, GL_FLOAT, 0, 0, 0), (2, 1, GL_FLOAT, 0, 0x2000, 0)],
             (0, 4, 0, 1),
             &[(0x2000, 16)],
         );
-        // A divisor makes one of so many instances.
+        // A divisor advances once per that many instances.
         let instanced = |divisor| (1, 1, GL_FLOAT, 0, 0x2000, divisor);
         check(&[POSITION, instanced(1)], (0, 2, 0, 5), &[(0x1000, 24), (0x2000, 20)]);
         check(&[POSITION, instanced(2)], (0, 2, 0, 5), &[(0x1000, 24), (0x2000, 12)]);
@@ -312,7 +311,7 @@ mod tests {
         check(&[POSITION, instanced(1)], (0, 2, 3, 2), &[(0x1000, 24), (0x200C, 8)]);
         check(&[POSITION, instanced(2)], (0, 2, 3, 4), &[(0x1000, 24), (0x200C, 8)]);
         check(&[instanced(1)], (7, 2, 0, 1), &[(0x2000, 4)]);
-        // Absurd numbers stay absurd, and harmless.
+        // Absurd numbers do no harm.
         check(
             &[POSITION],
             (i64::from(i32::MAX), 1, 0, 1),
@@ -398,7 +397,7 @@ mod tests {
         assert_eq!(seen.0, [(3, INDICES, 3)]);
     }
 
-    /// A thread that draws with an element buffer of these contents.
+    /// Returns a thread that draws with an element buffer of these contents.
     fn with_element_buffer(indices: &[u16]) -> Thread<Whole> {
         let mut thread = drawing((3, 2), &[POSITION]);
         let buffer = context(&mut thread).group.lock().buffers.create(9);
@@ -414,7 +413,7 @@ mod tests {
         let mut seen = Seen::default();
         elements(&mut thread, &Nothing, &mut seen, 3, 4, 3, GL_UNSIGNED_SHORT, 0, 0, 1);
         assert_eq!(seen.0, [(NO_PARAM, 0x1000 + 5 * 12, 36)]);
-        // Past its end the driver draws nothing that is defined.
+        // Beyond the end of the buffer the driver draws nothing defined.
         elements(&mut thread, &Nothing, &mut seen, 3, 6, 3, GL_UNSIGNED_SHORT, 0, 0, 1);
         assert_eq!(seen.0.len(), 1);
     }

@@ -1,4 +1,4 @@
-//! EGL images: what they are made from, and who has the same pixels.
+//! EGL images: what they are made from, and which objects share their pixels.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use gapii_commands::constants::*;
 
 use crate::{Group, Image, Memory, Ref, Scope, Texture, TextureImage, Thread};
 
-/// Finds what an image was made from; both have the same pixels from now on.
+/// Finds the object that an image was made from. Both share their pixels from now on.
 pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -48,7 +48,7 @@ pub fn note_source_of_image<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// What an image was made from.
+/// The object that an image was made from.
 struct Source {
     context: u64,
     target: u32,
@@ -92,14 +92,14 @@ fn pixels_of_texture<S: Scope>(
     let mut group = group.lock();
     let texture = group.textures.find(made.buffer);
     let texture = group.textures.get_mut(texture)?;
-    // Of a texture with other images too the image is a part.
+    // If the texture has several images, the EGL image is one of them.
     if target == EGL_GL_TEXTURE_2D && level == 0 {
         texture.image = image;
     }
     texture.images.get(&face)?.get(&level).copied()
 }
 
-/// The texture has the pixels of the image, and only those.
+/// Gives the texture the pixels of the image, and no others.
 pub fn become_image<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -126,7 +126,7 @@ mod tests {
     use crate::Nothing;
     use crate::Whole;
 
-    /// A thread with texture 5, of 4 x 2 pixels, and image 9 of it.
+    /// Returns a thread with texture 5, of 4 x 2 pixels, and image 9, which is made from it.
     fn with_image() -> Thread<Whole> {
         let mut thread = thread((2, 0));
         let group = context(&mut thread).group.clone();

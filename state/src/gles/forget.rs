@@ -1,4 +1,4 @@
-//! Contexts in which things were done that nobody followed.
+//! Contexts in which commands have run that were not tracked.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::{Context, Scope};
 
 impl<S: Scope> Context<S> {
-    /// Forgets all but what never changes.
+    /// Resets everything that commands can change.
     pub fn forget(&mut self) {
         let mut fresh = Self::new(self.handle, Arc::clone(&self.group), self.version);
         fresh.extensions = take(&mut self.extensions);

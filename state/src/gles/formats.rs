@@ -1,8 +1,8 @@
-//! How many bytes a pixel, a vertex and an index take in the program's memory.
+//! Sizes in bytes of pixels, vertices and indices in the program's memory.
 
 use gapii_commands::constants::*;
 
-/// Bytes of a pixel; 0 for a format and type that do not go together.
+/// Returns the bytes of a pixel; 0 for a format and type that do not go together.
 pub fn texel_bytes(format: u32, ty: u32) -> u64 {
     let components = components(format);
     match packed(ty) {
@@ -13,7 +13,7 @@ pub fn texel_bytes(format: u32, ty: u32) -> u64 {
     }
 }
 
-/// Numbers in a pixel; 0 for a format that there is not.
+/// Returns how many numbers a pixel has; 0 for an unknown format.
 fn components(format: u32) -> u64 {
     match format {
         GL_RED | GL_RED_INTEGER | GL_ALPHA | GL_LUMINANCE | GL_DEPTH_COMPONENT
@@ -34,7 +34,7 @@ fn component_bytes(ty: u32) -> u64 {
     }
 }
 
-/// Types that hold a whole pixel: its bytes, and how many numbers there may be in it.
+/// Returns, for a type that holds a whole pixel, its size in bytes and the numbers of components that it may have.
 fn packed(ty: u32) -> Option<(u64, &'static [u64])> {
     Some(match ty {
         GL_UNSIGNED_SHORT_5_6_5 => (2, &[3]),
@@ -43,7 +43,7 @@ fn packed(ty: u32) -> Option<(u64, &'static [u64])> {
         | GL_UNSIGNED_SHORT_4_4_4_4_REV_EXT
         | GL_UNSIGNED_SHORT_1_5_5_5_REV_EXT => (2, &[4]),
         GL_UNSIGNED_INT_10F_11F_11F_REV | GL_UNSIGNED_INT_5_9_9_9_REV => (4, &[3]),
-        // EXT_texture_type_2_10_10_10_REV has it with three, too.
+        // EXT_texture_type_2_10_10_10_REV allows three components, too.
         GL_UNSIGNED_INT_2_10_10_10_REV => (4, &[3, 4]),
         GL_UNSIGNED_INT_24_8 | GL_FLOAT_32_UNSIGNED_INT_24_8_REV => (0, &[]),
         _ => return None,
@@ -62,7 +62,7 @@ fn depth_stencil_bytes(format: u32, ty: u32) -> u64 {
     }
 }
 
-/// Bytes of one vertex' attribute; 0 for a type that there is not.
+/// Returns the bytes of one attribute of a vertex; 0 for an unknown type.
 #[inline]
 pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
     let numbers = u64::from(size.max(0).cast_unsigned());
@@ -72,7 +72,7 @@ pub fn vertex_bytes(size: i32, ty: u32) -> u64 {
     }
 }
 
-/// Bytes of a number of each type from GL_BYTE to GL_FIXED; 0 for one that no vertex has.
+/// Bytes of a number of each type from GL_BYTE to GL_FIXED; 0 for a type that vertices cannot have.
 const NUMBER_BYTES: [u8; 13] = [1, 1, 2, 2, 4, 4, 4, 0, 0, 0, 0, 2, 4];
 const _: () = assert!(GL_FIXED - GL_BYTE + 1 == NUMBER_BYTES.len() as u32);
 
@@ -88,7 +88,7 @@ fn rare_vertex_bytes(numbers: u64, ty: u32) -> u64 {
     }
 }
 
-/// Bytes of an index; 0 for a type that there is not.
+/// Returns the bytes of an index; 0 for an unknown type.
 pub fn index_bytes(ty: u32) -> u64 {
     match ty {
         GL_UNSIGNED_BYTE => 1,

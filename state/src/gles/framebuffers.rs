@@ -1,9 +1,10 @@
-//! Framebuffers as the tools show them: what is attached.
+//! Framebuffers as the tools show them: their attachments.
 
 use gapii_commands::constants::*;
 
 use crate::{Attachment, Context, Framebuffer, Memory, Ref, Thread, Whole};
 
+/// Attaches a level of a texture to a framebuffer.
 pub fn attach_texture<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -35,6 +36,7 @@ pub fn attach_texture<M: Memory + ?Sized>(
     attach(context, target, attachment, attached.as_ref());
 }
 
+/// Attaches a renderbuffer to a framebuffer.
 pub fn attach_renderbuffer<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,

@@ -1,14 +1,14 @@
 //! Types of uniforms, as shader sources declare them.
 //!
-//! Reads declarations and nothing else: comments, preprocessor lines and function bodies are passed
-//! over, so that types which macros make are not found.
+//! Reads declarations only. Comments, preprocessor lines and function bodies are skipped, so types that macros
+//! produce are not found.
 
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 
 use gapii_commands::constants::*;
 
-/// The GL type of a uniform by its name, as glGetUniformLocation takes it: `light.color`,
-/// `lights[2].color`, `bones[3]`.
+/// Returns the GL type of a uniform by the name that glGetUniformLocation takes: `light.color`, `lights[2].color`,
+/// `bones[3]`.
 pub fn uniform_type(source: &str, name: &str) -> Option<u32> {
     let tokens = tokens(source);
     let mut path = name.split('.').map(without_index);
@@ -21,7 +21,7 @@ pub fn uniform_type(source: &str, name: &str) -> Option<u32> {
     gl_type(ty)
 }
 
-/// The GL type of the uniform that a source places at a location itself: `layout(location = 3)`.
+/// Returns the GL type of the uniform that the source itself places at a location: `layout(location = 3)`.
 pub fn type_at(source: &str, location: i32) -> Option<u32> {
     let tokens = tokens(source);
     let starts = tokens.iter().enumerate().filter(|(_, token)| **token == "layout");
@@ -47,7 +47,7 @@ pub fn type_at(source: &str, location: i32) -> Option<u32> {
     })
 }
 
-/// Numbers that a value of a GL type has; `None` for what is no value.
+/// Returns how many numbers a value of a GL type has; `None` for an unknown type.
 pub fn components(ty: u32) -> Option<i64> {
     Some(match ty {
         GL_FLOAT | GL_INT | GL_UNSIGNED_INT | GL_BOOL => 1,
@@ -60,7 +60,7 @@ pub fn components(ty: u32) -> Option<i64> {
         GL_FLOAT_MAT3x4 | GL_FLOAT_MAT4x3 => 12,
         GL_FLOAT_MAT4 => 16,
         0 => return None,
-        // Samplers and images are units.
+        // The value of a sampler or an image is its unit.
         _ => 1,
     })
 }
@@ -71,19 +71,19 @@ pub fn is_array(source: &str, name: &str) -> bool {
     tokens(source).windows(2).any(|it| matches!(it, [word, "["] if *word == last))
 }
 
-/// `bones[3]` is an element of `bones`.
+/// Returns the name without an index: `bones[3]` is an element of `bones`.
 fn without_index(name: &str) -> &str {
     name.split('[').next().unwrap_or(name)
 }
 
-/// Names and the types that they are declared with.
+/// Names and their declared types.
 type Declarations<'a> = Vec<(&'a str, &'a str)>;
 
 fn declared<'a>(all: &Declarations<'a>, name: &str) -> Option<&'a str> {
     all.iter().find(|(declared, _)| *declared == name).map(|(_, ty)| *ty)
 }
 
-/// Words and marks of a source, without comments and preprocessor lines.
+/// Returns the words and marks of a source, without comments and preprocessor lines.
 fn tokens(source: &str) -> Vec<&str> {
     let mut tokens = Vec::new();
     let mut rest = source;
@@ -111,14 +111,14 @@ fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// `uniform` and what it declares, blocks left out: their members have no location.
+/// Returns what `uniform` declares. Blocks are left out: their members have no location.
 fn uniforms<'a>(tokens: &[&'a str]) -> Declarations<'a> {
     let mut found = Vec::new();
     for (at, _) in tokens.iter().enumerate().filter(|(_, token)| **token == "uniform") {
         let rest = tokens.get(at + 1..).unwrap_or_default();
         let end = rest.iter().position(|token| *token == ";").unwrap_or(rest.len());
         let mut declaration = rest.get(..end).unwrap_or_default();
-        // A structure may be declared on the way: `uniform struct S { … } s;` names its type S.
+        // A structure may be declared in place: `uniform struct S { … } s;` names its type S.
         if let Some(open) = declaration.iter().position(|token| *token == "{") {
             let is_struct = declaration.contains(&"struct");
             let close = rest.iter().position(|token| *token == "}").unwrap_or(rest.len());
@@ -141,7 +141,7 @@ fn uniforms<'a>(tokens: &[&'a str]) -> Declarations<'a> {
     found
 }
 
-/// Members of a structure, by its name.
+/// Returns the members of a structure, by its name.
 fn structure<'a>(tokens: &[&'a str], name: &str) -> Option<Declarations<'a>> {
     let at = tokens.windows(3).position(|it| matches!(it, ["struct", of, "{"] if *of == name))?;
     let body = tokens.get(at + 3..)?;
@@ -176,7 +176,7 @@ fn is_qualifier(token: &str) -> bool {
     )
 }
 
-/// `a, b[2], c` of one type. The size may stand with the type: `float[2] a`.
+/// Adds the names in `a, b[2], c`, all of one type. The size may also stand with the type: `float[2] a`.
 fn names<'a>(ty: &'a str, declarators: &[&'a str], found: &mut Declarations<'a>) {
     let mut depth = 0;
     let mut is_next = true;

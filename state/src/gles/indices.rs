@@ -1,20 +1,22 @@
-//! The vertices that indices name.
+//! The vertices that indices refer to.
 
 use super::formats::index_bytes;
 use crate::Memory;
 
-/// The lowest and the highest of some indices.
+/// The lowest and the highest of several indices.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Bounds {
+    /// The lowest index.
     pub lowest: u32,
+    /// The highest index.
     pub highest: u32,
 }
 
-/// Bytes that are looked at at a time; a multiple of every index' size.
+/// Bytes that are read at a time; a multiple of the size of every index type.
 const PIECE_BYTES: usize = 8192;
 
-/// Bounds of `count` indices in the program's memory; `None` if there is none, or if they can't be
-/// read.
+/// Returns the bounds of `count` indices in the program's memory. `None` if there are no indices, or if they cannot
+/// be read.
 pub fn in_memory<M: Memory + ?Sized>(
     memory: &M,
     address: u64,
@@ -38,7 +40,7 @@ pub fn in_memory<M: Memory + ?Sized>(
     scan.bounds()
 }
 
-/// Bounds of the indices that `bytes` are.
+/// Returns the bounds of the indices that `bytes` hold.
 pub fn in_bytes(bytes: &[u8], ty: u32, restart: bool) -> Option<Bounds> {
     let mut scan = Scan::new(ty, restart);
     scan.add(bytes);
@@ -47,7 +49,7 @@ pub fn in_bytes(bytes: &[u8], ty: u32, restart: bool) -> Option<Bounds> {
 
 struct Scan {
     bytes: u64,
-    /// The index that is none.
+    /// The restart index, which refers to no vertex.
     skipped: Option<u32>,
     lowest: u32,
     highest: u32,

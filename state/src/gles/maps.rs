@@ -1,7 +1,7 @@
-//! Mapped buffers: what programs write into them without telling anybody.
+//! Mapped buffers: the bytes that programs write into them without a command.
 //!
-//! A persistent mapping has a shadow of what its memory held when it was observed last. Commands
-//! that make the driver read buffers compare the two, block by block, and observe what differs.
+//! A persistent mapping has a shadow, which holds what its memory held when it was last observed. Commands that make
+//! the driver read buffers compare the two, block by block, and observe the blocks that differ.
 
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
@@ -11,7 +11,7 @@ use gapii_commands::constants::*;
 
 use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Scope, Thread};
 
-/// Bytes that are observed together, once one of them has changed.
+/// Size in bytes of a block: if one of its bytes has changed, the block is observed.
 const BLOCK_BYTES: usize = 4096;
 /// Bytes that are compared at a time; a multiple of the above.
 const PIECE_BYTES: usize = 16 * BLOCK_BYTES;
@@ -21,13 +21,14 @@ impl Mapping {
         self.pointer != 0 && self.access & access == access
     }
 
-    /// The program may write at any time, and the driver reads what is there when it draws.
+    /// Whether the program may write at any time while the driver reads the present content when it draws.
     fn is_watched(&self) -> bool {
         self.is(GL_MAP_WRITE_BIT | GL_MAP_PERSISTENT_BIT_EXT) && !self.is(GL_MAP_FLUSH_EXPLICIT_BIT)
     }
 }
 
-/// The range of a target's buffer from `offset` on is at `pointer`; all of it if `length` is -1.
+/// Notes that the range of a target's buffer from `offset` on is mapped at `pointer`; up to the end if `length` is
+/// -1.
 pub fn map_buffer<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -57,12 +58,12 @@ pub fn map_buffer<S: Scope, M: Memory + ?Sized>(
     buffer.mapping = mapping;
     if is_watched {
         group.persistent_buffers.push(bound);
-        // Who maps in one thread and draws in another tells that thread itself.
+        // A program that maps in one thread and draws in another tells the other thread itself.
         context.group.persistent_maps.fetch_add(1, Relaxed);
     }
 }
 
-/// What the program may have written through the mapping that ends here.
+/// Observes what the program may have written through the mapping that ends here.
 pub fn mapped_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -82,7 +83,7 @@ pub fn mapped_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// What the program says it wrote: `length` bytes from `offset` of the mapping on.
+/// Observes what the program says it wrote: `length` bytes from `offset` in the mapping on.
 pub fn flushed_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -97,7 +98,7 @@ pub fn flushed_writes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Follows in the contents of an index source what the program says it wrote.
+/// Copies what the program says it wrote into the contents of an index source.
 pub fn flush_mapping<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -112,7 +113,7 @@ pub fn flush_mapping<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Forgets the mapping, having noted what it leaves in an index source.
+/// Forgets the mapping, after copying what it leaves in an index source.
 pub fn unmap_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, memory: &M, target: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let bound = context.buffer_at(target);
@@ -125,7 +126,7 @@ pub fn unmap_buffer<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, memory
     forget(context, bound);
 }
 
-/// The buffer is not mapped any more.
+/// Forgets the mapping of a buffer.
 pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     let mut group = context.group.lock();
     let Some(forgotten) = group.buffers.get_mut(buffer) else { return };
@@ -139,8 +140,8 @@ pub(super) fn forget<S: Scope>(context: &Context<S>, buffer: Ref<Buffer>) {
     }
 }
 
-/// What the program changed in persistent mappings since it was looked at last. Before a command
-/// that makes the driver read buffers.
+/// Observes what the program changed in persistent mappings since they were last compared. Runs before a command that
+/// makes the driver read buffers.
 #[inline]
 pub fn changed_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
@@ -166,15 +167,15 @@ fn observe_persistent_maps<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
 }
 
 impl<S: Scope> Context<S> {
-    /// Address, length and access of a buffer's mapping, if it is mapped.
+    /// Returns address, length and access of a buffer's mapping, if it is mapped.
     fn mapped(&self, buffer: Ref<Buffer>) -> Option<(u64, i64, u32)> {
         let group = self.group.lock();
         let mapping = &group.buffers.get(buffer)?.mapping;
         (mapping.pointer != 0).then_some((mapping.pointer, mapping.length, mapping.access))
     }
 
-    /// Address of `length` bytes from `offset` of a mapping on, and their offset in the buffer; if
-    /// they are the program's to flush.
+    /// Returns the address of `length` bytes from `offset` in a mapping on, and their offset in the buffer, if the
+    /// program may flush them.
     fn flushed(&self, buffer: Ref<Buffer>, offset: i64, length: i64) -> Option<(u64, i64)> {
         let group = self.group.lock();
         let mapping = &group.buffers.get(buffer)?.mapping;
@@ -188,9 +189,8 @@ impl<S: Scope> Context<S> {
     }
 }
 
-/// Compares a persistent mapping with its shadow. The shadow is taken out meanwhile: no memory is
-/// read under the group's lock. Another thread that comes by finds none, and leaves the changes to
-/// this one.
+/// Compares a persistent mapping with its shadow. The shadow is taken out meanwhile, so that no memory is read under
+/// the group's lock. Another thread that finds no shadow leaves the changes to this one.
 fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     context: &Context<S>,
     memory: &M,
@@ -223,7 +223,7 @@ fn observe_changes<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Follows a change in the contents of an index source.
+/// Copies a change into the contents of an index source.
 fn copy_change(contents: &mut [u8], offset: i64, shadow: &[u8], change: Range<usize>) {
     let Ok(offset) = usize::try_from(offset) else { return };
     let place = contents.get_mut(offset..).and_then(|rest| rest.get_mut(change.clone()));
@@ -232,7 +232,7 @@ fn copy_change(contents: &mut [u8], offset: i64, shadow: &[u8], change: Range<us
     }
 }
 
-/// Blocks in which memory and shadow differ, neighbours as one; the shadow follows.
+/// Returns the blocks in which memory and shadow differ, with neighbours joined, and updates the shadow.
 fn changes<M: Memory + ?Sized>(memory: &M, pointer: u64, shadow: &mut [u8]) -> Vec<Range<usize>> {
     let mut changes: Vec<Range<usize>> = Vec::new();
     let mut piece = vec![0; PIECE_BYTES.min(shadow.len())];
@@ -267,7 +267,7 @@ mod tests {
     const AT: u64 = 0x10_0000;
     const TARGET: u32 = GL_ARRAY_BUFFER;
 
-    /// A thread with a buffer of so many bytes, mapped from `offset` on.
+    /// Returns a thread with a buffer of `size` bytes that is mapped from `offset` on.
     fn mapping(size: i64, (offset, length): (i64, i64), access: u32) -> (Thread<Whole>, Bytes) {
         let mut thread = thread((3, 2));
         let buffer = context(&mut thread).group.lock().buffers.create(3);

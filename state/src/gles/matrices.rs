@@ -1,19 +1,20 @@
-//! Matrix stacks of OpenGL ES 1.1: the current matrix, and what is multiplied to it.
+//! Matrix stacks of OpenGL ES 1.1: the current matrix, and the commands that multiply it.
 //!
-//! Matrices are by columns, and are multiplied from the right, as OpenGL ES does.
+//! Matrices are stored by columns and multiplied from the right, as in OpenGL ES.
 
 use gapii_commands::constants::{GL_MATRIX_PALETTE_OES, GL_PROJECTION, GL_TEXTURE};
 
 use crate::{Context, Memory, Thread, Values, Whole};
 
+/// A matrix of 4 x 4 numbers, by columns.
 pub type Matrix = [f32; 16];
 
 const IDENTITY: Matrix = [1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1., 0., 0., 0., 0., 1.];
 
-/// The most matrices that a stack is given.
+/// The most matrices on one stack.
 const DEPTH_MAX: usize = 64;
 
-/// The current matrix becomes the one at an address.
+/// Replaces the current matrix with the one at an address.
 pub fn load_matrix<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -24,7 +25,7 @@ pub fn load_matrix<M: Memory + ?Sized>(
     change(thread, |_| loaded);
 }
 
-/// The current matrix times the one at an address.
+/// Multiplies the current matrix by the one at an address.
 pub fn multiply_matrix<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -35,10 +36,12 @@ pub fn multiply_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
+/// Replaces the current matrix with the identity.
 pub fn load_identity<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     change(thread, |_| IDENTITY);
 }
 
+/// Pushes a copy of the current matrix.
 pub fn push_matrix<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     let Some(context) = &mut thread.context else { return };
     let stack = current_stack(context);
@@ -51,6 +54,7 @@ pub fn push_matrix<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) 
     }
 }
 
+/// Removes the current matrix from its stack.
 pub fn pop_matrix<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     let Some(context) = &mut thread.context else { return };
     let stack = current_stack(context);
@@ -59,7 +63,7 @@ pub fn pop_matrix<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     }
 }
 
-/// `angle` is in degrees.
+/// Rotates the current matrix by `angle` degrees around an axis.
 pub fn rotate_matrix<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -72,6 +76,7 @@ pub fn rotate_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
+/// Scales the current matrix.
 pub fn scale_matrix<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -83,6 +88,7 @@ pub fn scale_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
+/// Translates the current matrix.
 pub fn translate_matrix<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -94,7 +100,8 @@ pub fn translate_matrix<M: Memory + ?Sized>(
     change(thread, |current| product(current, &right));
 }
 
-/// A perspective; nothing where the volume is empty, which OpenGL ES refuses.
+/// Multiplies the current matrix by a perspective projection. Does nothing if the volume is empty, because OpenGL ES
+/// refuses that.
 pub fn multiply_frustum<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -118,7 +125,8 @@ pub fn multiply_frustum<M: Memory + ?Sized>(
     change(thread, |current| product(current, &perspective));
 }
 
-/// A parallel projection; nothing where the volume is empty, which OpenGL ES refuses.
+/// Multiplies the current matrix by a parallel projection. Does nothing if the volume is empty, because OpenGL ES
+/// refuses that.
 pub fn multiply_ortho<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     _memory: &M,
@@ -142,7 +150,7 @@ pub fn multiply_ortho<M: Memory + ?Sized>(
     change(thread, |current| product(current, &parallel));
 }
 
-/// The current matrix of the palette becomes that of the model view.
+/// Copies the current model-view matrix to the current matrix of the palette.
 pub fn load_palette_from_modelview<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M) {
     let Some(context) = &mut thread.context else { return };
     let top = context.modelview.matrices.last().copied().unwrap_or(IDENTITY);
@@ -159,7 +167,7 @@ fn change(thread: &mut Thread<Whole>, make: impl FnOnce(&Matrix) -> Matrix) {
     }
 }
 
-/// The stack that `glMatrixMode` chose.
+/// Returns the stack that `glMatrixMode` chose.
 fn current_stack(context: &mut Context<Whole>) -> &mut Vec<Matrix> {
     let stack = match context.matrix_mode {
         GL_PROJECTION => &mut context.projection,
@@ -193,7 +201,7 @@ fn product(left: &Matrix, right: &Matrix) -> Matrix {
     })
 }
 
-/// The identity where there is no axis.
+/// Returns a rotation; the identity if the axis has no length.
 fn rotation(degrees: f64, axis: [f64; 3]) -> Matrix {
     let length = axis.iter().map(|part| part * part).sum::<f64>().sqrt();
     if length == 0. {
@@ -229,7 +237,7 @@ mod tests {
         stack.last().copied().unwrap_or(IDENTITY)
     }
 
-    /// Where a point goes.
+    /// Checks where a point is moved to.
     fn check(change: impl FnOnce(&mut Thread<Whole>), point: [f32; 4], expected: [f32; 4]) {
         let mut thread = thread();
         change(&mut thread);

@@ -1,4 +1,4 @@
-//! Lists of path names (GL_NV_path_rendering), which may be written as text.
+//! Lists of path names (GL_NV_path_rendering), which may be given as text.
 
 use gapii_commands::constants::{
     GL_2_BYTES_NV, GL_3_BYTES_NV, GL_4_BYTES_NV, GL_BYTE, GL_FLOAT, GL_INT, GL_SHORT,
@@ -7,10 +7,10 @@ use gapii_commands::constants::{
 
 use crate::{Memory, Observer, Scope, Thread, Values};
 
-/// The longest text that is looked at, in characters.
+/// The longest text that is read, in characters.
 const CHARACTERS_MAX: u64 = 1 << 16;
 
-/// `count` names at a pointer: numbers, or the characters of a text.
+/// Observes `count` names at a pointer: numbers, or the characters of a text.
 pub fn path_names<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     _thread: &mut Thread<S>,
     memory: &M,
@@ -46,12 +46,12 @@ pub fn path_names<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Bytes of `count` characters, given how many the one at an offset has.
+/// Returns the bytes of `count` characters; `bytes_at` returns the size of the character at an offset.
 fn text_bytes(count: u64, bytes_at: impl Fn(u64) -> u64) -> u64 {
     (0..count.min(CHARACTERS_MAX)).fold(0, |offset, _| offset + bytes_at(offset))
 }
 
-/// How many bits are set.
+/// Returns how many bits are set.
 pub fn count_bits<S: Scope, M: Memory + ?Sized>(
     _thread: &mut Thread<S>,
     _memory: &M,

@@ -1,12 +1,12 @@
-//! Pixel transfers: which memory the pixels of an upload or a read-back take.
+//! Pixel transfers: the memory of an upload or a read-back.
 //!
-//! A rectangle of pixels is observed as one range, from its first pixel to the end of its last: rows
-//! that are further apart than they are long have bytes of the program between them.
+//! A rectangle of pixels is observed as one range, from its first pixel to the end of its last. Where rows are
+//! further apart than they are long, the range includes the bytes between them.
 
 use super::formats;
 use crate::{Context, Memory, Observer, Scope, Thread};
 
-/// Memory that a two-dimensional upload reads.
+/// Observes the memory that a two-dimensional upload reads.
 pub fn unpack_2d<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -26,7 +26,7 @@ pub fn unpack_2d<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Memory that a three-dimensional upload reads.
+/// Observes the memory that a three-dimensional upload reads.
 pub fn unpack_3d<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -47,7 +47,7 @@ pub fn unpack_3d<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Memory that an upload of compressed pixels reads.
+/// Observes the memory that an upload of compressed pixels reads.
 pub fn unpack_compressed<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -62,7 +62,7 @@ pub fn unpack_compressed<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     }
 }
 
-/// Memory that a read-back wrote.
+/// Observes the memory that a read-back wrote.
 pub fn pack<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -78,7 +78,7 @@ pub fn pack<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     observe(seen, param, pointer, extent);
 }
 
-/// Memory that a read-back wrote, which writes nothing where it needs more than `size` bytes.
+/// Observes the memory that a read-back wrote. A read-back that needs more than `size` bytes writes nothing.
 pub fn pack_within<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -96,7 +96,7 @@ pub fn pack_within<S: Scope, M: Memory + ?Sized, O: Observer + ?Sized>(
     observe(seen, param, pointer, extent.filter(fits));
 }
 
-/// Bytes of one pixel; 0 for a format and type that do not go together.
+/// Returns the bytes of one pixel; 0 for a format and type that do not go together.
 pub fn texel_bytes<S: Scope, M: Memory + ?Sized>(
     _thread: &mut Thread<S>,
     _memory: &M,
@@ -106,7 +106,7 @@ pub fn texel_bytes<S: Scope, M: Memory + ?Sized>(
     formats::texel_bytes(format, ty) as i64
 }
 
-/// Bytes of a row of a read-back of `width` pixels, and bytes from one row to the next.
+/// Returns the bytes of one row in a read-back of `width` pixels, and the bytes from one row to the next.
 pub fn packed_rows<S: Scope>(
     context: &Context<S>,
     width: i32,
@@ -119,7 +119,7 @@ pub fn packed_rows<S: Scope>(
     Some((row, two_rows - row))
 }
 
-/// Where a read-back puts its pixels; nowhere in the program's memory while a buffer takes them.
+/// Observes where a read-back puts its pixels; nothing while a buffer receives them.
 fn read_back<S: Scope>(
     thread: &Thread<S>,
     [width, height]: [i32; 2],
@@ -143,13 +143,13 @@ fn observe<O: Observer + ?Sized>(
     }
 }
 
-/// How pixels lie in memory: what glPixelStorei said.
+/// Layout of pixels in memory, as glPixelStorei set it.
 #[derive(Clone, Copy, Debug)]
 struct Layout {
     alignment: i32,
-    /// Pixels from one row to the next; 0: as many as the rectangle has.
+    /// Pixels from one row to the next; 0 for the width of the rectangle.
     row_length: i32,
-    /// Rows from one image to the next; 0: as many as the rectangle has.
+    /// Rows from one image to the next; 0 for the height of the rectangle.
     image_height: i32,
     skip_pixels: i32,
     skip_rows: i32,
@@ -179,8 +179,8 @@ impl Layout {
         }
     }
 
-    /// Offset and length in bytes of `width × height × depth` pixels of `texel` bytes; `None` if
-    /// there are none, or if they would not fit in memory.
+    /// Returns offset and length in bytes of `width × height × depth` pixels of `texel` bytes. `None` if there are no
+    /// pixels, or if they would not fit into memory.
     fn extent(&self, size: [i32; 3], texel: u64) -> Option<(u64, u64)> {
         let [width, height, depth] = size.map(number);
         if texel == 0 || width == 0 || height == 0 || depth == 0 {
@@ -202,7 +202,7 @@ impl Layout {
     }
 }
 
-/// Negative numbers are mistakes of the program, and take nothing.
+/// Returns 0 for negative numbers, which are mistakes of the program.
 fn number(value: i32) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }
@@ -298,7 +298,7 @@ mod tests {
             assert_eq!(layout.extent(size, texel), expected, "{layout:?} {size:?} {texel}");
         };
         check(PACKED, [4, 4, 1], 4, Some((0, 64)));
-        // Rows are padded, but the last one.
+        // All rows are padded except the last.
         check(PACKED, [3, 2, 1], 3, Some((0, 12 + 9)));
         check(Layout { alignment: 1, ..PACKED }, [3, 2, 1], 3, Some((0, 18)));
         check(Layout { alignment: 2, ..PACKED }, [3, 2, 1], 3, Some((0, 10 + 9)));
@@ -315,7 +315,7 @@ mod tests {
         let deep =
             Layout { image_height: 5, skip_images: 2, skip_rows: 1, skip_pixels: 1, ..PACKED };
         check(deep, [2, 3, 4], 4, Some((2 * 40 + 8 + 4, 3 * 40 + 24)));
-        // Skipped images count even where there is one.
+        // Skipped images count even if there is only one image.
         check(Layout { skip_images: 1, ..PACKED }, [2, 2, 1], 4, Some((16, 16)));
     }
 

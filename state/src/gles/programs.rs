@@ -1,7 +1,8 @@
-//! Shaders and programs: whose names outlive their deletion, and what a program was linked from.
+//! Shaders and programs: names that outlive their deletion, and the sources that a program was linked from.
 
 use crate::{Context, GroupState, Memory, Program, Ref, Scope, Scoped as _, Shader, Stage, Thread};
 
+/// Attaches a shader to a program.
 pub fn attach_shader<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -22,6 +23,7 @@ pub fn attach_shader<S: Scope, M: Memory + ?Sized>(
     }
 }
 
+/// Detaches a shader from a program.
 pub fn detach_shader<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -40,7 +42,7 @@ pub fn detach_shader<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// A shader that is attached keeps its name until it no longer is.
+/// Deletes a shader. A shader that is attached keeps its name until no program has it attached.
 pub fn delete_shader<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref() else { return };
     let mut group = context.group.lock();
@@ -53,7 +55,7 @@ pub fn delete_shader<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memo
     }
 }
 
-/// A program that is current keeps its name until it no longer is.
+/// Deletes a program. A program that is current keeps its name until it is no longer current.
 pub fn delete_program<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -73,7 +75,7 @@ pub fn delete_program<S: Scope, M: Memory + ?Sized>(
     remove_program(&mut group, found);
 }
 
-/// Makes a program current, and lets go of the one that was.
+/// Makes a program current, and releases the previous one.
 #[inline(always)]
 pub fn use_program<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
@@ -91,7 +93,7 @@ pub fn use_program<S: Scope, M: Memory + ?Sized>(thread: &mut Thread<S>, _memory
     }
 }
 
-/// Notes what a program is linked from, and forgets what was known of its uniforms.
+/// Notes the shaders that a program is linked from, and forgets what was known of its uniforms.
 pub fn link_program<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -118,7 +120,7 @@ fn relink<S: Scope>(program: &mut Program<S>, stages: Vec<Stage>) {
     program.block_uniforms.clear();
 }
 
-/// A program of one shader, which is gone when the command returns.
+/// Creates a program from one shader, which no longer exists when the command returns.
 pub fn create_shader_program<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -139,7 +141,7 @@ pub fn create_shader_program<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// The program of that name: the current one keeps it even when it is deleted.
+/// Returns the program of that name. The current program keeps its name even after its deletion.
 fn program_named<S: Scope>(context: &Context<S>, group: &GroupState<S>, name: u32) -> Ref<Program> {
     match u64::from(name) {
         0 => Ref::NONE,
@@ -148,7 +150,7 @@ fn program_named<S: Scope>(context: &Context<S>, group: &GroupState<S>, name: u3
     }
 }
 
-/// The program's name goes, and its shaders are no longer held by it.
+/// Removes the program's name, and releases its shaders.
 fn remove_program<S: Scope>(group: &mut GroupState<S>, program: Ref<Program>) {
     if program.is_none() || group.programs.find(program.name()) != program {
         return;
@@ -160,7 +162,7 @@ fn remove_program<S: Scope>(group: &mut GroupState<S>, program: Ref<Program>) {
     }
 }
 
-/// One program less has the shader.
+/// Notes that one program less has the shader attached.
 fn let_go<S: Scope>(group: &mut GroupState<S>, shader: Ref<Shader>) {
     let Some(found) = group.shaders.get_mut(shader) else { return };
     found.attachments = found.attachments.saturating_sub(1);
@@ -179,7 +181,7 @@ mod tests {
     const PROGRAM: u32 = 7;
     const SHADER: u32 = 8;
 
-    /// A thread with a program and a shader of some source.
+    /// Returns a thread with a program and a shader that has a source.
     fn with_program() -> (Thread<Whole>, Ref<Program>, Ref<Shader>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();

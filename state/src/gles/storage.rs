@@ -1,10 +1,10 @@
-//! Images of textures that are defined all at once.
+//! Textures whose images are all defined at once.
 
 use gapii_commands::constants::*;
 
 use crate::{Context, Memory, Ref, Scope, Texture, TextureImage, Thread};
 
-/// Images for all levels at once, whose sizes never change again.
+/// Defines the images of all levels at once; their sizes never change again.
 pub fn define_storage<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -39,7 +39,7 @@ pub fn define_storage<S: Scope, M: Memory + ?Sized>(
     });
 }
 
-/// What a texture is bound to first, it is for.
+/// Gives a texture the target that it is first bound to.
 #[inline]
 pub fn note_target<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
@@ -54,7 +54,7 @@ pub fn note_target<S: Scope, M: Memory + ?Sized>(
     }
 }
 
-/// Apart from what is done every time a texture is bound.
+/// Notes the target of a texture. Kept out of line: most bindings find the texture noted.
 #[cold]
 #[inline(never)]
 fn set_target<S: Scope>(context: &mut Context<S>, texture: Ref<Texture>, target: u32) {
@@ -68,7 +68,7 @@ fn set_target<S: Scope>(context: &mut Context<S>, texture: Ref<Texture>, target:
     }
 }
 
-/// The levels below the base level come from it.
+/// Derives the levels below the base level from it.
 pub fn generate_levels<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     memory: &M,
@@ -97,7 +97,7 @@ pub fn generate_levels<S: Scope, M: Memory + ?Sized>(
     });
 }
 
-/// Targets of a texture's images.
+/// Returns the targets of a texture's images.
 fn faces(target: u32) -> std::ops::RangeInclusive<u32> {
     match target {
         GL_TEXTURE_CUBE_MAP => GL_TEXTURE_CUBE_MAP_POSITIVE_X..=GL_TEXTURE_CUBE_MAP_NEGATIVE_Z,
@@ -124,7 +124,7 @@ mod tests {
     use crate::Nothing;
     use crate::Whole;
 
-    /// A thread with texture 5 of that target.
+    /// Returns a thread with texture 5, of this target.
     fn with_texture(target: u32) -> (Thread<Whole>, Ref<Texture>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();
@@ -134,7 +134,7 @@ mod tests {
         (thread, texture)
     }
 
-    /// Width, height and depth of the levels of an image.
+    /// Returns width, height and depth of the levels of an image.
     fn sizes(
         thread: &mut Thread<Whole>,
         texture: Ref<Texture>,

@@ -1,10 +1,10 @@
-//! What the tests of these modules have in common: a thread with a context, and ears.
+//! Helpers for the tests of these modules: a thread with a context, and an observer.
 
 use std::sync::Arc;
 
 use crate::{Context, Group, Observer, Process, Thread, Whole};
 
-/// Ranges in the order in which they were told: parameter, address, length.
+/// Ranges in the order in which they were reported: parameter, address, length.
 #[derive(Default, PartialEq, Eq, Debug)]
 pub struct Seen(pub Vec<(u8, u64, u64)>);
 
@@ -14,7 +14,7 @@ impl Observer for Seen {
     }
 }
 
-/// A thread whose context has that version, and a program in use.
+/// Returns a thread whose context has this version and a current program.
 pub fn thread(version: (u8, u8)) -> Thread<Whole> {
     let mut thread = Thread::new(Arc::new(Process::default()), 1);
     let mut context = Context::new(1, Arc::new(Group::default()), version);
@@ -24,6 +24,7 @@ pub fn thread(version: (u8, u8)) -> Thread<Whole> {
     thread
 }
 
+/// Returns the thread's context.
 pub fn context(thread: &mut Thread<Whole>) -> &mut Context<Whole> {
     thread.context.as_deref_mut().expect("the tests' thread has one")
 }

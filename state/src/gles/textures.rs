@@ -1,11 +1,11 @@
-//! Textures and samplers as the tools show them: parameters, storage, what deletion unbinds.
+//! Textures and samplers as the tools show them: parameters, storage, and the bindings that deletion removes.
 
 use super::storage::change_texture;
 use gapii_commands::constants::*;
 
 use crate::{Context, GroupState, Memory, Ref, Sampler, SamplerState, Texture, Thread, Whole};
 
-/// Changes a parameter that both textures and samplers have; false if it is none.
+/// Changes a parameter that both textures and samplers have. False if `pname` is not one of them.
 fn set_sampling(sampling: &mut SamplerState, pname: u32, value: f64) -> bool {
     let number = value as u32;
     match pname {
@@ -41,6 +41,7 @@ fn set_texture(texture: &mut Texture<Whole>, pname: u32, value: f64) {
     }
 }
 
+/// Sets an integer parameter of the texture that is bound to a target.
 pub fn set_texture_parameter<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -52,6 +53,7 @@ pub fn set_texture_parameter<M: Memory + ?Sized>(
     change_texture(thread, memory, texture, |texture| set_texture(texture, pname, value));
 }
 
+/// Sets a floating-point parameter of the texture that is bound to a target.
 pub fn set_texture_parameter_float<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -63,6 +65,7 @@ pub fn set_texture_parameter_float<M: Memory + ?Sized>(
     change_texture(thread, memory, texture, |texture| set_texture(texture, pname, value));
 }
 
+/// Sets an integer parameter of a sampler.
 pub fn set_sampler_parameter<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -73,6 +76,7 @@ pub fn set_sampler_parameter<M: Memory + ?Sized>(
     set_sampler(thread, memory, sampler, pname, f64::from(value));
 }
 
+/// Sets a floating-point parameter of a sampler.
 pub fn set_sampler_parameter_float<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -96,7 +100,7 @@ fn set_sampler<M: Memory + ?Sized>(
     }
 }
 
-/// Takes a texture off the context's units, images and framebuffers.
+/// Deletes a texture, and removes it from the context's units, images and framebuffers.
 pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let gone = found(context, name, |group, name| group.textures.find(name));
@@ -116,7 +120,7 @@ pub fn delete_texture<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &
     }
 }
 
-/// Takes a sampler off the context's units.
+/// Deletes a sampler, and removes it from the context's units.
 pub fn delete_sampler<M: Memory + ?Sized>(thread: &mut Thread<Whole>, _memory: &M, name: u32) {
     let Some(context) = thread.context.as_deref_mut() else { return };
     let gone = found(context, name, |group, name| group.samplers.find(name));
@@ -141,7 +145,7 @@ mod tests {
     use super::*;
     use crate::{At, Nothing};
 
-    /// A thread with texture 5 of that target.
+    /// Returns a thread with texture 5, of this target.
     fn with_texture(target: u32) -> (Thread<Whole>, Ref<Texture>) {
         let mut thread = thread((3, 2));
         let mut group = context(&mut thread).group.lock();

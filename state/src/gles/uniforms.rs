@@ -1,4 +1,4 @@
-//! Uniforms: how many numbers each has, and what they are.
+//! Uniforms: how many numbers each has, and their values.
 
 #![allow(non_upper_case_globals, reason = "the registry spells GL_FLOAT_MAT2x3")]
 
@@ -6,8 +6,8 @@ use super::glsl;
 use crate::Values as _;
 use crate::{Memory, Program, Ref, Scope, Thread, Whole};
 
-/// Numbers of the uniform at a location, by what the program was told of it or by the sources it was
-/// linked from; 1 if neither says.
+/// Returns how many numbers the uniform at a location has: from what the driver told the program, or else from the
+/// sources that the program was linked from; 1 if neither tells.
 pub fn uniform_components<S: Scope, M: Memory + ?Sized>(
     thread: &mut Thread<S>,
     _memory: &M,
@@ -23,7 +23,7 @@ fn components_at<S: Scope>(program: &Program<S>, location: i32) -> Option<i64> {
     let sources = || program.stages.iter().map(|stage| stage.source.as_str());
     let named = || type_of(program, program.uniform_names.get(&location)?);
     let placed = || sources().find_map(|source| glsl::type_at(source, location));
-    // Elements of an array follow its first, whose location may be the only one asked for.
+    // The elements of an array follow the first, whose location may be the only one that was queried.
     let element = || {
         let (_, name) = program.uniform_names.range(..location).next_back()?;
         let array = without_last_index(name);
@@ -37,7 +37,7 @@ fn components_at<S: Scope>(program: &Program<S>, location: i32) -> Option<i64> {
     glsl::components(placed().or_else(element)?)
 }
 
-/// The type of a uniform by name: what the driver said, or else what the sources say.
+/// Returns the type of a uniform by name: from the driver's answer, or else from the sources.
 fn type_of<S: Scope>(program: &Program<S>, name: &str) -> Option<u32> {
     let same =
         |known: &str| known == name || known.strip_suffix("[0]") == Some(without_last_index(name));
@@ -46,7 +46,7 @@ fn type_of<S: Scope>(program: &Program<S>, name: &str) -> Option<u32> {
     told.or_else(declared)
 }
 
-/// `lights[1].bones[3]` is an element of `lights[1].bones`.
+/// Returns the name without its last index: `lights[1].bones[3]` is an element of `lights[1].bones`.
 fn without_last_index(name: &str) -> &str {
     match name.strip_suffix(']').and_then(|rest| rest.rsplit_once('[')) {
         Some((array, _)) => array,
@@ -54,7 +54,7 @@ fn without_last_index(name: &str) -> &str {
     }
 }
 
-/// What a glUniform* sets: all numbers of `count` elements.
+/// Does what glUniform* does: sets all numbers of `count` elements.
 pub fn set_uniform_floats<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -82,7 +82,7 @@ pub fn set_uniform_floats<M: Memory + ?Sized>(
     });
 }
 
-/// Columns of a matrix; 0 for other types.
+/// Returns the number of columns of a matrix type; 0 for other types.
 fn columns(ty: u32) -> i64 {
     use gapii_commands::constants::*;
     match ty {
@@ -93,6 +93,7 @@ fn columns(ty: u32) -> i64 {
     }
 }
 
+/// Sets the integers of `count` elements.
 pub fn set_uniform_integers<M: Memory + ?Sized>(
     thread: &mut Thread<Whole>,
     memory: &M,
@@ -128,7 +129,7 @@ fn set(
     if location < 0 || count < 0 {
         return;
     }
-    // The tools' memory is at hand: nothing waits for this lock.
+    // The tools' memory does not block, so no thread waits for this lock.
     if let Some(program) = context.group.lock().programs.get_mut(program) {
         let uniform = program.uniforms.entry(location).or_default();
         uniform.kind = kind;

@@ -1,4 +1,4 @@
-//! What EGL commands do to the state of threads and processes, and what is seen of memory.
+//! What EGL commands do to the state of threads and processes, and which memory they touch.
 
 use std::sync::Arc;
 

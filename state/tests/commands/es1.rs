@@ -1,4 +1,4 @@
-//! Vertex arrays of OpenGL ES 1.1 and draws of extensions: what is seen of the program's memory.
+//! Vertex arrays of OpenGL ES 1.1 and draws of extensions: which of the program's memory they read.
 
 use crate::program::{BASE, Context, Group, Program, Seen, Thread, thread};
 use gapii_state::commands::*;
@@ -33,7 +33,7 @@ fn enable(thread: &mut Thread, array: u32) {
     glEnableClientState::enter(thread, &Nothing, &mut Ignore, array);
 }
 
-/// What glDrawArrays sees of vertices `first` and `count` after it, without the parameters.
+/// Returns what glDrawArrays reads for `count` vertices from `first` on, without the parameters.
 fn drawn(thread: &mut Thread, first: i32, count: i32) -> Vec<(u64, u64)> {
     let mut seen = Seen::default();
     glDrawArrays::enter(thread, &Nothing, &mut seen, GL_TRIANGLES, first, count);

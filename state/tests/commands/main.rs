@@ -1,5 +1,5 @@
-//! Commands as the generated code and the hand-written functions follow them together: what they
-//! change, and which memory of the program they are seen to touch.
+//! Commands run through the generated code and the hand-written functions together: what they change, and which
+//! memory of the program they touch.
 
 mod egl;
 mod egl_objects;

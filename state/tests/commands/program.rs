@@ -1,10 +1,10 @@
-//! A program as its state sees it: memory that was laid out by hand, and what was seen of it.
+//! A program as its state sees it: memory that the test laid out, and the ranges that were observed.
 
 use std::sync::Arc;
 
 use gapii_state::{Memory, Observer, Whole};
 
-/// State as the tools have it.
+/// State in the scope of the tools.
 pub type Context = gapii_state::Context<Whole>;
 pub type Group = gapii_state::Group<Whole>;
 pub type Process = gapii_state::Process<Whole>;
@@ -16,11 +16,11 @@ pub struct Program {
     bytes: Vec<u8>,
 }
 
-/// Where the memory begins.
+/// The address where the memory begins.
 pub const BASE: u64 = 0x10_0000;
 
 impl Program {
-    /// Lays out bytes and says where they are, aligned to 16.
+    /// Lays out bytes, aligned to 16, and returns their address.
     pub fn put(&mut self, bytes: &[u8]) -> u64 {
         self.bytes.resize(self.bytes.len().next_multiple_of(16), 0);
         let address = BASE + self.bytes.len() as u64;
@@ -52,7 +52,7 @@ impl Memory for Program {
     }
 }
 
-/// Ranges that were seen: parameter, address, length.
+/// Ranges that were observed: parameter, address, length.
 #[derive(Default)]
 pub struct Seen {
     pub ranges: Vec<(u8, u64, u64)>,
