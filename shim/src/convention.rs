@@ -1,5 +1,5 @@
-//! The machine's calling convention, as far as commands need it: which registers carry arguments, and in which
-//! order. A module for each machine.
+//! The machine's calling convention, as far as commands need it: which registers carry arguments, and in which order.
+//! One module per machine.
 
 #[cfg(target_arch = "aarch64")]
 #[path = "convention/aarch64.rs"]
@@ -10,8 +10,5 @@ mod machine;
 
 pub use machine::{
     FIRST_STACK_WORD, FLOAT_REGISTERS, INTEGER_REGISTERS, STACK_ENDS_REGISTERS,
-    STRUCTURE_REGISTERS, STUB_BYTES, call_with_all, call_with_integers, is_passed_by_address,
+    STRUCTURE_REGISTERS, STUB_BYTES, is_passed_by_address,
 };
-
-/// Most words that the arguments of a command take on the stack.
-pub const STACK_WORDS_MAX: usize = 16;

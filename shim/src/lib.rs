@@ -42,6 +42,7 @@ mod ranges;
 mod scalar;
 mod scratch;
 mod seats;
+mod shape;
 mod signature;
 mod snapshot;
 mod stored;
@@ -50,7 +51,6 @@ mod thread;
 mod thread_exit;
 mod timing;
 mod tls;
-#[expect(clippy::disallowed_methods, reason = "copies words of the trampoline's own frame")]
 mod traced;
 mod tracer_api;
 mod tracking;

@@ -379,10 +379,13 @@ pub fn context_changed() {
 /// Sets whether the commands that this thread calls from here on are a tracer's own. A thread without a recording
 /// state learns it when it gets one. Inside a recorded command the state stays as it is, because commands from inside
 /// are not recorded.
-#[inline]
-pub fn set_in_callback(is_in_callback: bool) {
-    // SAFETY: this thread's own words.
-    let words = unsafe { &mut *words() };
+///
+/// # Safety
+/// `words` are this thread's.
+#[inline(always)]
+pub unsafe fn set_in_callback(words: *mut Words, is_in_callback: bool) {
+    // SAFETY: the caller's duty.
+    let words = unsafe { &mut *words };
     words.in_callback = u32::from(is_in_callback);
     if EPOCH.now() != NOT_CAPTURING {
         learn_in_callback(words);

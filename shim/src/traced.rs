@@ -1,9 +1,9 @@
 //! Traced calls: commands for which an enabled tracer has callbacks.
 //!
-//! While a command is traced its slot leads to the [trampoline](crate::trampoline), which calls [`call`] here. That
-//! copies the parameters for the callbacks, and calls the code that the slot would hold without tracers:
-//! recording knows nothing of it. What the callbacks changed goes into the recording as notes, here and nowhere
-//! else.
+//! While a command is traced, its slot leads to the [trampoline](crate::trampoline), which calls [`call`]. This function
+//! copies the parameters into a structure, runs the prologues, calls the code that the slot would hold without tracers,
+//! and runs the epilogues. The code that records commands is unaware of tracers. Only this module writes notes about
+//! what callbacks have changed into a recording.
 
 use core::ffi::c_void;
 use core::mem::MaybeUninit;
@@ -16,337 +16,259 @@ use gapii_tracers::{Callback, Moment, Tracers};
 use crate::capture::{self, NOT_CAPTURING};
 use crate::frame::Frame;
 use crate::generated::ids;
-use crate::signature::{Class, PARAMS_BYTES_MAX, Place, RESULT_BYTES_MAX, Signature};
-use crate::table::{self, Code};
+use crate::shape::{PARAMS_BYTES_MAX, Parameters, Place, Returned, Shape};
+use crate::signature::{Outcome, RESULT_BYTES_MAX, Signature};
+use crate::table;
 use crate::thread;
+use crate::tls::{Words, words};
 
 /// The tracers of EGL, OpenGL ES and Level Zero.
 pub static TRACERS: Tracers = Tracers::new(ids::COUNT, table::trace);
 
-/// Makes the call of command `id` whose arguments are in `frame`, and leaves its result there. Or, if the call
-/// is not traced, returns the code that the trampoline has to jump to.
+/// Makes a call of a command with parameters `P` and a result that is returned as `R`, if the call is traced.
+///
+/// The compiler makes a copy of this function for each list of types, 155 for 1,480 commands. The copies know at
+/// compile time where each argument is. One function for all commands that looks up the place and size of each
+/// argument takes 150 instructions more for a call with four arguments.
 ///
 /// # Safety
 /// Called by the trampoline; `frame` is of a call of this command.
-pub unsafe extern "C" fn call(id: u16, frame: Frame) -> Code {
-    match TRACERS.begin(usize::from(id)) {
+pub unsafe extern "C" fn call<P: Parameters, R: Returned>(
+    signature: &'static Signature,
+    frame: Frame,
+) -> Outcome {
+    match TRACERS.begin(usize::from(signature.id)) {
         Some(call) => {
             // SAFETY: passed on.
-            unsafe { run(call, id, frame) };
-            ptr::null_mut()
+            let result = unsafe { run::<P, R>(call, signature, frame) };
+            Outcome { jump_to: ptr::null_mut(), result }
         }
-        None => table::below(id),
+        None => Outcome { jump_to: table::below(signature.id), result: 0 },
     }
 }
 
 #[inline(always)]
-unsafe fn run(mut call: gapii_tracers::Call<'_>, id: u16, frame: Frame) {
-    let signature = Signature::of(id);
-    let mut room = Params::ROOM;
-    let params = Params::new(&mut room);
-    // SAFETY: the frame is of this command.
-    unsafe { params.take(signature, frame) };
-    let mut result = 0;
-    let result: *mut u64 = &raw mut result;
+unsafe fn run<P: Parameters, R: Returned>(
+    mut call: gapii_tracers::Call<'_>,
+    signature: &'static Signature,
+    frame: Frame,
+) -> u64 {
     let mut passing = Passing {
-        id,
+        signature,
         moment: Moment::Prologue,
         is_skipped: false,
-        capture: NOT_CAPTURING,
-        params: if signature.places().is_empty() { ptr::null_mut() } else { params.0 },
-        result: if signature.result_bytes() == 0 { ptr::null_mut() } else { result.cast() },
-        result_bytes: signature.result_bytes(),
+        result: 0,
+        params: Params::ROOM,
     };
-    passing.prologues(&mut call);
+    // SAFETY: the frame is of this command.
+    unsafe { P::take(frame, passing.params.address()) };
+    let words = words();
+    // SAFETY: this thread's words.
+    unsafe { passing.run_prologues(&mut call, words) };
+    let capture = running_capture();
     if passing.is_skipped {
-        passing.epilogues(&mut call);
         // SAFETY: the frame is as the trampoline left it.
-        unsafe { passing.note_skipped(frame) };
-    } else {
-        // SAFETY: as above.
-        unsafe { passing.note_changed(frame) };
-        // SAFETY: the frame is of this command, and the parameters are.
-        unsafe { params.put_back(signature, frame) };
-        // SAFETY: the command's own function, or one that stands in for it.
-        let returned = unsafe { frame.call(table::below(id), signature) };
-        // SAFETY: above.
-        unsafe { result.write(returned) };
-        passing.epilogues(&mut call);
-        // SAFETY: as large as every result.
-        unsafe { passing.note_result((&raw const returned).cast()) };
+        return unsafe { passing.skip(call, capture, frame) };
     }
-    // SAFETY: above.
-    frame.set_result(signature.result_in_register(unsafe { result.read() }));
+    if capture != NOT_CAPTURING {
+        // SAFETY: the frame is as the trampoline left it.
+        unsafe { passing.note_changed(frame) };
+    }
+    let code = table::below(signature.id);
+    // SAFETY: the command's own function, or one that stands in for it, with the command's parameters.
+    let returned = unsafe { P::call::<R>(code, passing.params.address()) };
+    passing.result = returned;
+    // SAFETY: this thread's words.
+    unsafe { passing.run_epilogues(&mut call, words) };
+    if capture != NOT_CAPTURING && capture == running_capture() {
+        passing.note_result(returned);
+    }
+    signature.result_in_register(passing.result)
 }
 
-/// Where a command's structure of parameters is.
-///
-/// Parameters are copied in their own sizes: a load of more than one store has written waits until both are in the
-/// cache.
-#[derive(Clone, Copy)]
-struct Params(*mut u8);
-
-type Room = [MaybeUninit<u64>; PARAMS_BYTES_MAX / 8];
+/// A command's structure of parameters.
+#[repr(C, align(8))]
+struct Params(MaybeUninit<[u8; PARAMS_BYTES_MAX]>);
 
 impl Params {
-    const ROOM: Room = [const { MaybeUninit::uninit() }; PARAMS_BYTES_MAX / 8];
+    const ROOM: Self = Self(MaybeUninit::uninit());
 
-    fn new(room: &mut Room) -> Self {
-        Self(room.as_mut_ptr().cast())
-    }
-
-    /// # Safety
-    /// `place` is one of a command's.
     #[inline(always)]
-    unsafe fn at(self, place: &Place) -> *mut u8 {
-        // SAFETY: every parameter ends at PARAMS_BYTES_MAX at the latest.
-        unsafe { self.0.add(place.offset.into()) }
+    fn address(&mut self) -> *mut u8 {
+        self.0.as_mut_ptr().cast()
     }
 
     /// Copies the arguments of a call.
     ///
     /// # Safety
-    /// `frame` is of a call of a command with this signature.
-    #[inline(always)]
-    unsafe fn take(self, signature: &Signature, frame: Frame) {
-        if signature.has(Signature::HAS_NARROW | Signature::HAS_STRUCTURES) {
-            // SAFETY: passed on.
-            return unsafe { self.take_carefully(signature, frame) };
-        }
-        for place in signature.places() {
-            // SAFETY: the caller's duty.
-            let argument = unsafe { frame.at(place.word) };
-            // SAFETY: of this command.
-            let param = unsafe { self.at(place) };
-            // SAFETY: as above.
-            let word = unsafe { argument.read() };
-            match place.bytes {
-                // SAFETY: the structure has a parameter of that size there, aligned to it.
-                8 => unsafe { param.cast::<u64>().write(word) },
-                // SAFETY: as above; all others are of 4 bytes.
-                _ => unsafe { param.cast::<u32>().write(word as u32) },
-            }
-        }
-    }
-
-    /// The same where parameters have fewer than 4 bytes, or are addresses of structures.
-    #[inline(never)]
-    unsafe fn take_carefully(self, signature: &Signature, frame: Frame) {
-        for place in signature.places() {
-            // SAFETY: the caller's duty.
-            let argument = unsafe { frame.at(place.word) };
-            // SAFETY: of this command.
-            let param = unsafe { self.at(place) };
-            if matches!(place.class, Class::Structure { .. }) {
-                // SAFETY: a pointer is a word.
-                unsafe { param.cast::<*mut u64>().write(argument) };
-            } else {
-                // SAFETY: the low bytes of a word come first.
-                unsafe { ptr::copy_nonoverlapping(argument.cast(), param, place.bytes.into()) };
-            }
-        }
-    }
-
-    /// Makes the call's arguments what callbacks have left here.
-    ///
-    /// # Safety
-    /// As for [`Self::take`], which was called before.
-    #[inline(always)]
-    unsafe fn put_back(self, signature: &Signature, frame: Frame) {
-        if signature.has(Signature::HAS_NARROW | Signature::HAS_STRUCTURES) {
-            // SAFETY: passed on.
-            return unsafe { self.put_back_carefully(signature, frame) };
-        }
-        for place in signature.places() {
-            // SAFETY: of this command.
-            let param = unsafe { self.at(place) };
-            let word = match place.bytes {
-                // SAFETY: the structure has a parameter of that size there, aligned to it.
-                8 => unsafe { param.cast::<u64>().read() },
-                // SAFETY: as above; all others are of 4 bytes.
-                _ => u64::from(unsafe { param.cast::<u32>().read() }),
-            };
-            // SAFETY: the caller's duty.
-            let argument = unsafe { frame.at(place.word) };
-            // SAFETY: as above.
-            unsafe { argument.write(word) };
-        }
-    }
-
-    /// The same where callees rely on parameters that are extended, or where parameters are addresses of
-    /// structures.
-    #[inline(never)]
-    unsafe fn put_back_carefully(self, signature: &Signature, frame: Frame) {
-        for place in signature.places() {
-            // SAFETY: of this command.
-            let param = unsafe { self.at(place) };
-            // SAFETY: the caller's duty.
-            let argument = unsafe { frame.at(place.word) };
-            if let Class::Structure { bytes } = place.class {
-                // SAFETY: a pointer was written there.
-                let structure = unsafe { param.cast::<*const u8>().read() };
-                // SAFETY: the program's structure, or one that a callback has put in its place.
-                unsafe { ptr::copy(structure, argument.cast(), bytes.into()) };
-            } else {
-                let mut bytes = [0; 8];
-                let room = bytes.as_mut_ptr();
-                // SAFETY: the structure has so many bytes there, of 8 at most.
-                unsafe { ptr::copy_nonoverlapping(param, room, place.bytes.into()) };
-                // SAFETY: the caller's duty.
-                unsafe { argument.write(place.class.extend(u64::from_le_bytes(bytes))) };
-            }
-        }
+    /// `frame` is of a call of a command with this shape.
+    unsafe fn take(&mut self, shape: &Shape, frame: Frame) {
+        // SAFETY: the caller's duty; every parameter ends at PARAMS_BYTES_MAX at the latest.
+        unsafe { (shape.take)(frame, self.address()) };
     }
 }
 
-/// A traced call, as callbacks see it: by its address.
+/// A traced call. Callbacks receive its address as their `gapii_call`.
 pub struct Passing {
-    pub id: u16,
+    pub signature: &'static Signature,
     pub moment: Moment,
     pub is_skipped: bool,
-    /// The capture that was running when the prologues had run, or [`NOT_CAPTURING`].
-    capture: u64,
-    /// Null for a command without parameters.
-    pub params: *mut u8,
-    /// Null for a command without a result.
-    pub result: *mut u8,
-    result_bytes: u8,
+    /// The result in its low bytes.
+    result: u64,
+    params: Params,
 }
 
 impl Passing {
-    #[inline(never)]
-    fn prologues(&mut self, call: &mut gapii_tracers::Call<'_>) {
-        thread::set_in_callback(true);
+    /// Returns the address of the command's structure of parameters; null for a command without parameters.
+    pub fn params(&mut self) -> *mut u8 {
+        if self.signature.places().is_empty() { ptr::null_mut() } else { self.params.address() }
+    }
+
+    /// Returns the address of the result; null for a command without a result.
+    pub fn result(&mut self) -> *mut u8 {
+        match self.signature.result_bytes() {
+            0 => ptr::null_mut(),
+            _ => (&raw mut self.result).cast(),
+        }
+    }
+
+    /// # Safety
+    /// `words` are this thread's.
+    #[inline(always)]
+    unsafe fn run_prologues(&mut self, call: &mut gapii_tracers::Call<'_>, words: *mut Words) {
+        // SAFETY: the caller's duty.
+        unsafe { thread::set_in_callback(words, true) };
         let passing: *mut Self = self;
         call.prologues(|callback, user_data, instance| {
-            // SAFETY: the call's own.
+            // SAFETY: `passing` and `instance` belong to this call.
             unsafe { run_callback(callback, passing, user_data, instance) };
         });
-        thread::set_in_callback(false);
-        self.capture = running_capture();
+        // SAFETY: the caller's duty.
+        unsafe { thread::set_in_callback(words, false) };
     }
 
-    #[inline(never)]
-    fn epilogues(&mut self, call: &mut gapii_tracers::Call<'_>) {
+    /// # Safety
+    /// `words` are this thread's.
+    #[inline(always)]
+    unsafe fn run_epilogues(&mut self, call: &mut gapii_tracers::Call<'_>, words: *mut Words) {
         self.moment = Moment::Epilogue;
-        thread::set_in_callback(true);
+        // SAFETY: the caller's duty.
+        unsafe { thread::set_in_callback(words, true) };
         let passing: *mut Self = self;
         call.epilogues(|callback, user_data, instance| {
-            // SAFETY: the call's own.
+            // SAFETY: `passing` and `instance` belong to this call.
             unsafe { run_callback(callback, passing, user_data, instance) };
         });
-        thread::set_in_callback(false);
+        // SAFETY: the caller's duty.
+        unsafe { thread::set_in_callback(words, false) };
     }
 
-    /// Writes, ahead of the command's records, what the program passed, where prologues have changed it.
+    /// Ends a call that a prologue has skipped. Returns the result, extended to a register.
     ///
     /// # Safety
     /// `frame` has the arguments that the program passed.
-    #[inline]
-    unsafe fn note_changed(&self, frame: Frame) {
-        if self.capture != NOT_CAPTURING {
-            // SAFETY: passed on.
-            unsafe { self.note_changed_in_capture(frame) };
+    #[cold]
+    #[inline(never)]
+    unsafe fn skip(
+        &mut self,
+        mut call: gapii_tracers::Call<'_>,
+        capture: u64,
+        frame: Frame,
+    ) -> u64 {
+        // SAFETY: this thread's words.
+        unsafe { self.run_epilogues(&mut call, words()) };
+        if capture != NOT_CAPTURING {
+            // SAFETY: the caller's duty.
+            unsafe { self.note_skipped(frame) };
         }
+        self.signature.result_in_register(self.result)
     }
 
+    /// If prologues have changed a parameter, writes what the program passed, ahead of the command's records.
+    ///
+    /// # Safety
+    /// `frame` has the arguments that the program passed.
     #[cold]
-    unsafe fn note_changed_in_capture(&self, frame: Frame) {
-        let signature = Signature::of(self.id);
-        let mut room = Params::ROOM;
-        let made = Params::new(&mut room);
+    unsafe fn note_changed(&mut self, frame: Frame) {
+        let mut made = Params::ROOM;
         // SAFETY: the caller's duty.
-        unsafe { made.take(signature, frame) };
-        let is_changed = signature.places().iter().any(|place| {
+        unsafe { made.take(self.signature.shape(), frame) };
+        let (made, params) = (made.address(), self.params.address());
+        let is_changed = self.signature.places().iter().any(|place| {
             let parameter = |from: *const u8| {
                 // SAFETY: the structure has a parameter there.
                 let at = unsafe { from.add(place.offset.into()) };
-                // SAFETY: of so many bytes.
+                // SAFETY: the parameter has this many bytes.
                 unsafe { core::slice::from_raw_parts(at, place.bytes.into()) }
             };
-            parameter(made.0) != parameter(self.params)
+            parameter(made) != parameter(params)
         });
         if is_changed {
-            let mut note = Note::new(TracedKind::Changed, self.id);
-            // SAFETY: the command's structure.
-            unsafe { note.add_params(made.0, signature.places()) };
+            let mut note = Note::new(TracedKind::Changed, self.signature.id);
+            // SAFETY: `made` is the command's structure of parameters.
+            unsafe { note.add_params(made, self.signature.places()) };
             note.write();
         }
     }
 
-    /// Writes, in place of the command's records, both what the program passed and what prologues made of it,
-    /// and what the program gets.
+    /// Writes, in place of the command's records, what the program passed, what prologues made of it, and what the
+    /// program gets.
     ///
     /// # Safety
     /// As for [`Self::note_changed`].
-    #[cold]
-    unsafe fn note_skipped(&self, frame: Frame) {
-        if self.capture == NOT_CAPTURING {
-            return;
-        }
-        let signature = Signature::of(self.id);
-        let mut room = Params::ROOM;
-        let made = Params::new(&mut room);
+    unsafe fn note_skipped(&mut self, frame: Frame) {
+        let mut made = Params::ROOM;
         // SAFETY: the caller's duty.
-        unsafe { made.take(signature, frame) };
-        let mut note = Note::new(TracedKind::Skipped, self.id);
-        // SAFETY: the command's structure.
-        unsafe { note.add_params(made.0, signature.places()) };
-        // SAFETY: the callbacks' copy is another such structure.
-        unsafe { note.add_params(self.params, signature.places()) };
-        // SAFETY: the call's own.
-        unsafe { note.add_result(self.result, self.result_bytes.into()) };
+        unsafe { made.take(self.signature.shape(), frame) };
+        let places = self.signature.places();
+        let mut note = Note::new(TracedKind::Skipped, self.signature.id);
+        // SAFETY: `made` is the command's structure of parameters.
+        unsafe { note.add_params(made.address(), places) };
+        // SAFETY: so is the structure that callbacks see.
+        unsafe { note.add_params(self.params.address(), places) };
+        note.add_result(self.result_bytes());
         note.write();
     }
 
-    /// Writes, behind the command's records, what the program gets, where epilogues have changed it.
-    ///
-    /// # Safety
-    /// `returned` is as large as the command's result.
-    #[inline]
-    unsafe fn note_result(&self, returned: *const u8) {
-        if self.capture != NOT_CAPTURING && self.capture == running_capture() {
-            // SAFETY: passed on.
-            unsafe { self.note_result_in_capture(returned) };
-        }
-    }
-
+    /// If epilogues have changed the result, writes what the program gets, behind the command's records.
     #[cold]
-    unsafe fn note_result_in_capture(&self, returned: *const u8) {
-        if self.result.is_null() {
-            return;
-        }
-        // SAFETY: the caller's duty.
-        let returned = unsafe { core::slice::from_raw_parts(returned, self.result_bytes.into()) };
-        // SAFETY: the call's own.
-        let given = unsafe { core::slice::from_raw_parts(self.result, self.result_bytes.into()) };
-        if returned != given {
-            let mut note = Note::new(TracedKind::Result, self.id);
-            // SAFETY: as above.
-            unsafe { note.add_result(self.result, self.result_bytes.into()) };
+    fn note_result(&mut self, returned: u64) {
+        let len = self.result_bytes().len();
+        if returned.to_ne_bytes().get(..len) != Some(self.result_bytes()) {
+            let mut note = Note::new(TracedKind::Result, self.signature.id);
+            note.add_result(self.result_bytes());
             note.write();
         }
     }
+
+    /// Returns the bytes of the result; none for a command without a result.
+    fn result_bytes(&mut self) -> &[u8] {
+        let len = self.signature.result_bytes().into();
+        // SAFETY: RESULT_BYTES_MAX is the size of a word.
+        unsafe { core::slice::from_raw_parts((&raw const self.result).cast(), len) }
+    }
 }
 
-/// Returns the number of the capture that runs, or [`NOT_CAPTURING`]. It stays the same when a capture goes on
+/// Returns the number of the running capture, or [`NOT_CAPTURING`]. The number stays the same when a capture continues
 /// from a keyframe.
 fn running_capture() -> u64 {
     if capture::is_running() { capture::first_epoch() } else { NOT_CAPTURING }
 }
 
+/// Runs a callback of a tool.
+///
 /// # Safety
-/// `callback` was registered as a `gapii_callback`; `passing` and `instance` are of this call.
+/// `callback` was registered as a `gapii_callback`; `passing` and `instance` belong to the same call.
 unsafe fn run_callback(
     callback: Callback,
     passing: *mut Passing,
     user_data: *mut c_void,
     instance: &mut *mut c_void,
 ) {
-    // SAFETY: registered as this type; see `tracer_api`.
+    // SAFETY: `tracer_api` registers callbacks of this type only.
     let callback = unsafe { core::mem::transmute::<Callback, gapii_callback>(callback) };
     if let Some(callback) = callback {
-        // SAFETY: a tool's callback, with what the header promises it.
+        // SAFETY: a tool's callback, with the arguments that the header documents.
         unsafe { callback(passing.cast::<gapii_call>(), user_data, instance) };
     }
 }
@@ -369,10 +291,10 @@ impl Note {
         Self { command, bytes, len: Self::HEAD_BYTES }
     }
 
-    /// The fixed part of an enter record with these parameters, padded to whole words.
+    /// Appends the fixed part of an enter record with these parameters, padded to whole words.
     ///
     /// # Safety
-    /// `params` is a structure of this layout.
+    /// `params` points at a structure with this layout.
     unsafe fn add_params(&mut self, params: *const u8, layout: &[Place]) {
         let end =
             layout.last().map_or(0, |last| usize::from(last.offset) + usize::from(last.bytes));
@@ -380,30 +302,22 @@ impl Note {
             let offset = usize::from(place.offset);
             // SAFETY: the structure has a parameter there.
             let from = unsafe { params.add(offset) };
-            // SAFETY: of so many bytes.
-            unsafe { self.add(self.len + offset, from, place.bytes.into()) };
+            // SAFETY: the parameter has this many bytes.
+            let param = unsafe { core::slice::from_raw_parts(from, place.bytes.into()) };
+            self.add(self.len + offset, param);
         }
         let args_len = end.next_multiple_of(8);
         self.bytes[4..8].copy_from_slice(&(args_len as u32).to_le_bytes());
         self.len += args_len;
     }
 
-    /// # Safety
-    /// `result` leads to so many bytes.
-    unsafe fn add_result(&mut self, result: *const u8, bytes: usize) {
-        if bytes > 0 {
-            // SAFETY: passed on.
-            unsafe { self.add(self.len, result, bytes) };
-            self.len += bytes.next_multiple_of(8);
-        }
+    fn add_result(&mut self, result: &[u8]) {
+        self.add(self.len, result);
+        self.len += result.len().next_multiple_of(8);
     }
 
-    /// # Safety
-    /// `from` leads to so many bytes.
-    unsafe fn add(&mut self, at: usize, from: *const u8, bytes: usize) {
-        // SAFETY: the caller's duty.
-        let from = unsafe { core::slice::from_raw_parts(from, bytes) };
-        if let Some(to) = self.bytes.get_mut(at..at + bytes) {
+    fn add(&mut self, at: usize, from: &[u8]) {
+        if let Some(to) = self.bytes.get_mut(at..at + from.len()) {
             to.copy_from_slice(from);
         }
     }

@@ -1,6 +1,7 @@
-//! `gapii_…`: what tools call.
+//! The functions `gapii_…` that tools call.
 //!
-//! `gapii.h` is made of this file. Whatever is null or in the wrong state has an answer.
+//! `gapii.h` is generated from this file. Every function accepts null arguments and tracers in any state, and returns
+//! a code for them.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
@@ -17,11 +18,11 @@ use crate::traced::{Passing, TRACERS};
 
 /// Creates a tracer, which is disabled and has no callbacks, and stores it at `out`.
 ///
-/// May be called at any time, from any thread, before the process' first command too.
+/// May be called at any time, from any thread, also before the first command of the process.
 ///
-/// `user_data` is handed to every callback of the tracer, and is not looked at.
+/// Every callback of the tracer receives `user_data`; gapii does not use it otherwise.
 ///
-/// Returns `GAPII_OK`, or `GAPII_NULL_POINTER` where `out` is null.
+/// Returns `GAPII_OK`, or `GAPII_NULL_POINTER` if `out` is null.
 ///
 /// # Safety
 /// `out` is null or writable.
@@ -39,15 +40,15 @@ pub unsafe extern "C" fn gapii_tracer_create(
     GAPII_OK
 }
 
-/// Has `callback` run before each call of a command, such as `"glClear"`, while the tracer is enabled. Null
-/// takes the prologue back.
+/// Sets the prologue of a command, such as `"glClear"`: while the tracer is enabled, `callback` runs before each
+/// call of the command. Null removes the prologue.
 ///
-/// From any thread. Returns `GAPII_OK`; `GAPII_NULL_HANDLE`, `GAPII_NULL_POINTER` for a null `command`,
-/// `GAPII_NO_SUCH_TRACER`, `GAPII_NO_SUCH_COMMAND`; `GAPII_ENABLED` or `GAPII_DRAINING` where the tracer
-/// is in that state, and then nothing has changed.
+/// May be called from any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NULL_POINTER` if `command` is null,
+/// `GAPII_NO_SUCH_TRACER`, or `GAPII_NO_SUCH_COMMAND`. Returns `GAPII_ENABLED` or `GAPII_DRAINING` if the tracer is in
+/// that state. If the function returns anything but `GAPII_OK`, it has changed nothing.
 ///
 /// # Safety
-/// `command` is null or a text with its end.
+/// `command` is null or a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_tracer_register_prologue(
     tracer: gapii_tracer,
@@ -58,13 +59,13 @@ pub unsafe extern "C" fn gapii_tracer_register_prologue(
     unsafe { register(tracer, command, Moment::Prologue, callback) }
 }
 
-/// Has `callback` run after each call of a command, while the tracer is enabled. Null takes the epilogue
-/// back.
+/// Sets the epilogue of a command: while the tracer is enabled, `callback` runs after each call of the command. Null
+/// removes the epilogue.
 ///
-/// From any thread. Returns what `gapii_tracer_register_prologue` does.
+/// May be called from any thread. Returns the same codes as `gapii_tracer_register_prologue`.
 ///
 /// # Safety
-/// `command` is null or a text with its end.
+/// `command` is null or a NUL-terminated string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_tracer_register_epilogue(
     tracer: gapii_tracer,
@@ -75,19 +76,20 @@ pub unsafe extern "C" fn gapii_tracer_register_epilogue(
     unsafe { register(tracer, command, Moment::Epilogue, callback) }
 }
 
-/// Takes back all callbacks of a tracer.
+/// Removes all callbacks of a tracer.
 ///
-/// From any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, `GAPII_ENABLED` or
+/// May be called from any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, `GAPII_ENABLED` or
 /// `GAPII_DRAINING`.
 #[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_reset(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.reset(tracer))
 }
 
-/// Enables a tracer: calls that begin from now on, in all threads, run its callbacks, after those of the
-/// tracers that were enabled before. One that is enabled stays so, and keeps its place.
+/// Enables a tracer. Calls that begin from now on run its callbacks, in all threads, after the callbacks of the tracers
+/// that were enabled before. A tracer that is already enabled keeps its place in this order.
 ///
-/// From any thread, callbacks too. Commands for which no enabled tracer has callbacks cost nothing more.
+/// May be called from any thread, also in callbacks. Commands for which no enabled tracer has callbacks cost as much
+/// as without tracers.
 ///
 /// Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`.
 #[unsafe(no_mangle)]
@@ -95,66 +97,66 @@ pub extern "C" fn gapii_tracer_enable(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.set_enabled(tracer, true))
 }
 
-/// Disables a tracer: calls that begin from now on run none of its callbacks. Calls that began before still
-/// run its epilogue, where they ran its prologue; while there are any the tracer is draining.
+/// Disables a tracer. Calls that begin from now on run none of its callbacks. Calls that have run its prologue still
+/// run its epilogue; the tracer is draining until the last of them has ended.
 ///
-/// From any thread, callbacks too; never waits. Returns `GAPII_OK`, also for a tracer that is disabled,
-/// `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING` for one that was disabled before and
-/// is draining.
+/// May be called from any thread, also in callbacks. Never waits. Returns `GAPII_OK`, also if the tracer is already
+/// disabled; `GAPII_NULL_HANDLE`; `GAPII_NO_SUCH_TRACER`; or `GAPII_DRAINING` if the tracer is already draining.
 #[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_disable(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.set_enabled(tracer, false))
 }
 
-/// Destroys a tracer that is not enabled. When this returns none of its callbacks runs any more, or ever
-/// will.
+/// Destroys a tracer that is not enabled. After this function has returned, no callback of the tracer runs, with one
+/// exception.
 ///
-/// It waits for the calls that run callbacks of this tracer, and for no others. From inside a callback it
-/// does not wait for that very call, nor for calls that wait in here themselves: their epilogues run
-/// afterwards.
+/// The function waits for calls that run callbacks of this tracer, and for no other calls. The exception: in a
+/// callback, it does not wait for the call that the callback belongs to, nor for calls whose callbacks are themselves
+/// waiting in this function. The epilogues of these calls run afterwards.
 ///
-/// From any thread, callbacks too. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or
+/// May be called from any thread, also in callbacks. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or
 /// `GAPII_ENABLED`.
 #[unsafe(no_mangle)]
 pub extern "C" fn gapii_tracer_destroy(tracer: gapii_tracer) -> gapii_result {
     with(tracer, |tracer| TRACERS.destroy(tracer))
 }
 
-/// The parameters of a call: a `struct gapii_…_params` of its command, as declared in `gapii_commands.h`.
-/// Null where the command has none, or the call is null.
+/// Returns the parameters of a call: a `struct gapii_…_params` of its command, as declared in `gapii_commands.h`.
+/// Null if the command has no parameters or the call is null.
 ///
-/// They are copies. What a prologue writes there is what later prologues, the driver, and epilogues see;
-/// memory that a parameter points at is the program's own. In a callback only.
+/// The parameters are copies. Later prologues, the driver and epilogues see what a prologue writes there. Memory that
+/// a parameter points at belongs to the program. Call this function in callbacks only.
 ///
 /// # Safety
-/// `call` is null or what a callback got.
+/// `call` is null, or the call that a callback received and that has not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_params(call: *mut gapii_call) -> *mut c_void {
     // SAFETY: the caller's duty.
-    unsafe { passing(call) }.map_or(ptr::null_mut(), |passing| passing.params.cast())
+    unsafe { passing(call) }.map_or(ptr::null_mut(), |passing| passing.params().cast())
 }
 
-/// The result of a call, of the type that `gapii_commands.h` says. Null where the command has none, or the
-/// call is null.
+/// Returns the address of a call's result, whose type is in `gapii_commands.h`. Null if the command has no result or
+/// the call is null.
 ///
-/// All bits of it are zero in prologues; in epilogues it is what the driver returned, or what the prologues left of
-/// a call that is skipped. The program gets what is left there last. In a callback only.
+/// In prologues all bits of the result are zero at first. In epilogues the result is what the driver returned or, if
+/// the call is skipped, what the prologues wrote. The program gets what the callbacks leave there. Call this function
+/// in callbacks only.
 ///
 /// # Safety
-/// `call` is null or what a callback got.
+/// `call` is null, or the call that a callback received and that has not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_result(call: *mut gapii_call) -> *mut c_void {
     // SAFETY: the caller's duty.
-    unsafe { passing(call) }.map_or(ptr::null_mut(), |passing| passing.result.cast())
+    unsafe { passing(call) }.map_or(ptr::null_mut(), |passing| passing.result().cast())
 }
 
-/// Has a call not reach the driver. The other callbacks run all the same, and the program gets what they
-/// leave as the result. In a prologue only.
+/// Skips a call: it does not reach the driver. All other callbacks still run, and the program gets the result that
+/// they leave. Call this function in prologues only.
 ///
 /// Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, or `GAPII_TOO_LATE` in an epilogue.
 ///
 /// # Safety
-/// `call` is null or what a callback got.
+/// `call` is null, or the call that a callback received and that has not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_skip(call: *mut gapii_call) -> gapii_result {
     // SAFETY: the caller's duty.
@@ -168,29 +170,31 @@ pub unsafe extern "C" fn gapii_call_skip(call: *mut gapii_call) -> gapii_result 
     }
 }
 
-/// Whether a prologue has had the call skipped. False for null. In a callback only.
+/// Returns whether a prologue has skipped the call; false for null. Call this function in callbacks only.
 ///
 /// # Safety
-/// `call` is null or what a callback got.
+/// `call` is null, or the call that a callback received and that has not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_is_skipped(call: *mut gapii_call) -> bool {
     // SAFETY: the caller's duty.
     unsafe { passing(call) }.is_some_and(|passing| passing.is_skipped)
 }
 
-/// The name of the command, such as `"glClear"`; it is there for good. Null for null. In a callback only.
+/// Returns the name of the command, such as `"glClear"`. The string is never freed. Null for null. Call this function
+/// in callbacks only.
 ///
 /// # Safety
-/// `call` is null or what a callback got.
+/// `call` is null, or the call that a callback received and that has not returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gapii_call_name(call: *mut gapii_call) -> *const c_char {
     // SAFETY: the caller's duty.
     let passing = unsafe { passing(call) };
-    let name = passing.and_then(|passing| NAMES.get(usize::from(passing.id)));
+    let name = passing.and_then(|passing| NAMES.get(usize::from(passing.signature.id)));
     name.map_or(ptr::null(), |name| name.as_ptr())
 }
 
-/// What a result means, as a sentence in English without a full stop; it is there for good. From any thread.
+/// Returns the meaning of a result code, as an English sentence without a full stop. The string is never freed. May be
+/// called from any thread.
 #[unsafe(no_mangle)]
 pub extern "C" fn gapii_result_text(result: gapii_result) -> *const c_char {
     let text = match result {
@@ -207,8 +211,10 @@ pub extern "C" fn gapii_result_text(result: gapii_result) -> *const c_char {
     text.as_ptr()
 }
 
+/// Sets or removes a callback.
+///
 /// # Safety
-/// `command` is null or a text with its end.
+/// `command` is null or a NUL-terminated string.
 unsafe fn register(
     tracer: gapii_tracer,
     command: *const c_char,
@@ -226,12 +232,12 @@ unsafe fn register(
     let Some(id) = NAMES.iter().position(|name| *name == command) else {
         return GAPII_NO_SUCH_COMMAND;
     };
-    // SAFETY: pointers to functions have one form; `traced` gives this one its type back.
+    // SAFETY: all function pointers have the same representation; `traced` casts this one back.
     let callback = unsafe { core::mem::transmute::<gapii_callback, Option<Callback>>(callback) };
     with(tracer, |tracer| TRACERS.register(tracer, id, moment, callback))
 }
 
-/// Tracers are their numbers; one that is not null and names none is refused later.
+/// Runs an operation on the tracer whose number the handle is. [`TRACERS`] rejects numbers that no tracer has.
 fn with(tracer: gapii_tracer, act: impl FnOnce(TracerId) -> Result<(), Refusal>) -> gapii_result {
     if tracer.is_null() {
         return GAPII_NULL_HANDLE;
@@ -244,9 +250,11 @@ fn with(tracer: gapii_tracer, act: impl FnOnce(TracerId) -> Result<(), Refusal>)
     }
 }
 
+/// Returns the call that a callback received; `None` for null.
+///
 /// # Safety
-/// `call` is null or what a callback got, which has not returned.
+/// `call` is null, or the call that a callback received and that has not returned.
 unsafe fn passing<'a>(call: *mut gapii_call) -> Option<&'a mut Passing> {
-    // SAFETY: callbacks get the address of one; nobody else looks at it while they run.
+    // SAFETY: callbacks receive the address of a `Passing`, and no other code uses it while a callback runs.
     unsafe { call.cast::<Passing>().as_mut() }
 }

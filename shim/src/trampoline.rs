@@ -1,12 +1,25 @@
-//! The trampoline of traced calls: a few instructions for every command that bring its arguments to
-//! [`traced::call`](crate::traced::call), and its result back to the program.
+//! The trampoline of traced calls, which brings a command's arguments to [`traced::call`] and its result back to the
+//! program.
 //!
-//! Each command has a stub, which says which command it is and jumps to the trampoline. The trampoline stores
-//! the argument registers next to the stack arguments, as words of one [`Frame`](crate::frame::Frame). `traced::call` either
-//! handles the call and leaves the result in word 0, or returns code to which the trampoline then jumps as if
-//! the program had called that: with all arguments where the program put them.
+//! Each command has a stub, which loads the address of the command's [`Signature`] and jumps to the trampoline. The
+//! trampoline stores the argument registers below the stack arguments, so that both are words of one
+//! [`Frame`](crate::frame::Frame), and calls the function in the signature. That function either makes the call and
+//! returns the result, or returns code. The trampoline jumps to this code with all arguments where the program put
+//! them.
 //!
-//! The instructions are in a module for each machine.
+//! Stubs and trampoline are one symbol, `gapii_traced_stubs`, with unwind information for every instruction.
+//!
+//! The instructions are in one module per machine.
+
+use core::ffi::{c_char, c_void};
+use core::mem::offset_of;
+
+use gapii_tool_api::{for_each_command, params};
+
+use crate::generated::ids;
+use crate::shape::{Argument, Parameters, Passed, Structure};
+use crate::signature::Signature;
+use crate::traced;
 
 #[cfg(target_arch = "aarch64")]
 #[path = "trampoline/aarch64.rs"]
@@ -15,9 +28,62 @@ mod instructions;
 #[path = "trampoline/x86_64.rs"]
 mod instructions;
 
+macro_rules! signatures {
+    ($($name:ident($($field:ident: $ty:ty $(=> $by_value:ident)?),*) $(-> $result:ty)?;)*) => {
+        /// The commands' signatures, by id.
+        static SIGNATURES: [Signature; ids::COUNT] = {
+            let mut id = 0;
+            [$({
+                type Types = ($(argument!($ty $(=> $by_value)?),)*);
+                assert_layout::<Types>(&[$(offset_of!(params::$name, $field)),*]);
+                id += 1;
+                Signature::new::<Types>(id - 1, class!($($result)?), traced::call::<Types, returned!($($result)?)>)
+            }),*]
+        };
+    };
+}
+
+macro_rules! argument {
+    ($ty:ty) => {
+        <$ty as Passed>::Alike
+    };
+    ($ty:ty => $by_value:ident) => {
+        Structure<gapii_ze_api::types::$by_value>
+    };
+}
+
+macro_rules! class {
+    () => {
+        None
+    };
+    ($result:ty) => {
+        Some(<<$result as Passed>::Alike as Argument>::CLASS)
+    };
+}
+
+macro_rules! returned {
+    () => {
+        u64
+    };
+    ($result:ty) => {
+        <<$result as Passed>::Alike as Argument>::Returned
+    };
+}
+
+for_each_command!(signatures);
+
+/// Asserts that the parameters are where tools expect them.
+const fn assert_layout<P: Parameters>(offsets: &[usize]) {
+    let mut at = 0;
+    while at < offsets.len() {
+        assert!(P::PLACES[at].offset as usize == offsets[at]);
+        at += 1;
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use core::ffi::c_void;
+    use core::ffi::{c_int, c_void};
     use std::cell::RefCell;
 
     use gapii_tool_api::gapii_call;
@@ -26,12 +92,12 @@ mod tests {
 
     use crate::frame::traced_stub;
     use crate::generated::ids;
-    use crate::signature::{Class, Signature};
+    use crate::shape::Class;
     use crate::table::{self, Code, Hooks};
     use crate::traced::{Passing, TRACERS};
 
     thread_local! {
-        /// What the prologue has found as parameters, and what the driver has got.
+        /// The parameters as the prologue found them, and the arguments that the driver received.
         static SEEN: RefCell<[Vec<u64>; 2]> = const { RefCell::new([Vec::new(), Vec::new()]) };
     }
 
@@ -39,7 +105,7 @@ mod tests {
         SEEN.with_borrow_mut(|seen| seen[who] = values);
     }
 
-    /// A value as a number that tells it from others.
+    /// A value as a number, for comparisons.
     trait Value {
         fn number(self) -> u64;
     }
@@ -69,16 +135,17 @@ mod tests {
         ze_ipc_mem_handle_t: |it| it.data.iter().fold(1, |sum, byte| sum * 3 % 1_000_003 + *byte as u64);
     }
 
-    /// Notes the parameters, and counts the first one up, by its first byte.
+    /// Notes the parameters, and adds `add` to the first byte of the first one.
     unsafe extern "C" fn prologue(call: *mut gapii_call, add: *mut c_void, _: *mut *mut c_void) {
-        // SAFETY: a callback gets the call that it is of.
-        let passing = unsafe { &*call.cast::<Passing>() };
-        let places = Signature::of(passing.id).places();
+        // SAFETY: a callback receives the call that it belongs to.
+        let passing = unsafe { &mut *call.cast::<Passing>() };
+        let places = passing.signature.places();
+        let params = passing.params();
         let numbers = places.iter().map(|place| {
             // SAFETY: the structure has a parameter there.
-            let param = unsafe { passing.params.add(place.offset.into()) };
+            let param = unsafe { params.add(place.offset.into()) };
             let mut number = [0; 8];
-            // SAFETY: of so many bytes.
+            // SAFETY: the parameter has this many bytes.
             let bytes = unsafe { core::slice::from_raw_parts(param, place.bytes.into()) };
             number[..bytes.len()].copy_from_slice(bytes);
             let number = u64::from_le_bytes(number);
@@ -100,7 +167,7 @@ mod tests {
         note(0, numbers.collect());
         if let Some(first) = places.first() {
             // SAFETY: as above.
-            let first = unsafe { passing.params.add(first.offset.into()) };
+            let first = unsafe { params.add(first.offset.into()) };
             // SAFETY: as above.
             let byte = unsafe { first.read() };
             // SAFETY: as above.
@@ -108,21 +175,24 @@ mod tests {
         }
     }
 
-    /// Has calls of `id` lead to `driver`, and traces them with the prologue, which adds `add`.
+    /// A callback of a tool.
+    type Tool = unsafe extern "C" fn(*mut gapii_call, *mut c_void, *mut *mut c_void);
+
+    /// Makes `driver` the driver's function for command `id`, and traces the command with [`prologue`], which adds `add`.
     fn trace(id: u16, driver: Code, add: u8) -> TracerId {
         table::switch(Hooks::None);
         table::note_set_up();
         table::set_driver(id.into(), driver);
         let tracer = TRACERS.create(core::ptr::without_provenance_mut(add.into()));
-        type Prologue = unsafe extern "C" fn(*mut gapii_call, *mut c_void, *mut *mut c_void);
         // SAFETY: `traced` gives it its type back.
-        let callback = unsafe { core::mem::transmute::<Prologue, Callback>(prologue) };
+        let callback = unsafe { core::mem::transmute::<Tool, Callback>(prologue) };
         TRACERS.register(tracer, id.into(), Moment::Prologue, Some(callback)).expect("disabled");
         TRACERS.set_enabled(tracer, true).expect("known");
         tracer
     }
 
-    /// Calls a command by its stub: traced, with its first parameter counted up, and not traced any more.
+    /// Calls a command through its stub: traced, then traced with a changed parameter, each followed by a call that is
+    /// not traced.
     macro_rules! check {
         ($id:ident, ($($name:ident: $ty:ty = $value:expr),*), $result:ty = $returned:expr) => {{
             type Function = unsafe extern "C" fn($($ty),*) -> $result;
@@ -156,7 +226,7 @@ mod tests {
         core::ptr::without_provenance_mut(address)
     }
 
-    /// One test, as what is traced concerns the whole process.
+    /// One test for all commands, because tracers are shared by all threads of the process.
     #[test]
     fn traced_call_passes_arguments_and_result_in_registers_and_on_the_stack() {
         check!(GL_IS_BUFFER, (buffer: u32 = 0xfedc_ba98), u8 = 0xfe);
@@ -182,7 +252,7 @@ mod tests {
             a: u32 = 1, b: u32 = 2, c: i32 = -3, d: i32 = -4, e: i32 = -5, f: i32 = -6, g: u32 = 7, h: u32 = 8,
             i: i32 = -9, j: i32 = -10, k: i32 = -11, l: i32 = -12, m: i32 = -13, n: i32 = -14, o: i32 = -15
         ), () = ());
-        // Structures by value: small ones in registers, a large one on the stack or by its address.
+        // Structures by value: small ones in registers, a large one on the stack or passed by its address.
         check!(ZE_COMMAND_LIST_APPEND_LAUNCH_KERNEL_WITH_ARGUMENTS, (
             list: *mut c_void = pointer(1), kernel: *mut c_void = pointer(2),
             counts: ze_group_count_t = ze_group_count_t { groupCountX: 3, groupCountY: 4, groupCountZ: 5 },
@@ -195,5 +265,94 @@ mod tests {
             handle: ze_ipc_mem_handle_t = ze_ipc_mem_handle_t { data: core::array::from_fn(|at| at as _) },
             flags: u32 = 3, at: *mut c_void = pointer(4)
         ), u32 = 0);
+    }
+
+    #[repr(C)]
+    struct UnwindContext {
+        _opaque: [u8; 0],
+    }
+
+    type Visit = unsafe extern "C" fn(*mut UnwindContext, *mut c_void) -> c_int;
+
+    // The unwinder that the standard library uses.
+    unsafe extern "C" {
+        fn _Unwind_Backtrace(visit: Visit, data: *mut c_void) -> c_int;
+        fn _Unwind_GetIP(context: *mut UnwindContext) -> usize;
+        fn _Unwind_FindEnclosingFunction(address: *mut c_void) -> *mut c_void;
+    }
+
+    /// Returns the addresses of the functions that are being called, the innermost first.
+    fn functions_on_the_stack() -> Vec<usize> {
+        unsafe extern "C" fn visit(context: *mut UnwindContext, functions: *mut c_void) -> c_int {
+            // SAFETY: the unwinder passes its context.
+            let address = unsafe { _Unwind_GetIP(context) };
+            // An instruction of the caller, not the next function's first.
+            let address = core::ptr::without_provenance_mut(address.saturating_sub(1));
+            // SAFETY: any address has an answer.
+            let function = unsafe { _Unwind_FindEnclosingFunction(address) };
+            // SAFETY: what was passed to _Unwind_Backtrace.
+            unsafe { &mut *functions.cast::<Vec<usize>>() }.push(function.addr());
+            0
+        }
+        let mut functions = Vec::new();
+        // SAFETY: `visit` takes a vector.
+        unsafe { _Unwind_Backtrace(visit, (&raw mut functions).cast()) };
+        functions
+    }
+
+    thread_local! {
+        /// The functions on the stack in the prologue, in the driver and in the epilogue of a call.
+        static STACKS: RefCell<Vec<Vec<usize>>> = const { RefCell::new(Vec::new()) };
+    }
+
+    unsafe extern "C" fn note_stack_in_callback(
+        _: *mut gapii_call,
+        _: *mut c_void,
+        _: *mut *mut c_void,
+    ) {
+        STACKS.with_borrow_mut(|stacks| stacks.push(functions_on_the_stack()));
+    }
+
+    unsafe extern "C" fn note_stack_in_driver() {
+        STACKS.with_borrow_mut(|stacks| stacks.push(functions_on_the_stack()));
+    }
+
+    /// Calls a command; not inlined, so that it has a frame of its own.
+    #[inline(never)]
+    extern "C" fn program(command: unsafe extern "C" fn()) {
+        // SAFETY: a command without parameters and result.
+        unsafe { command() };
+        // The call above is not the last instruction.
+        core::hint::black_box(());
+    }
+
+    #[test]
+    fn stack_of_a_traced_call_leads_to_the_program() {
+        table::switch(Hooks::None);
+        table::note_set_up();
+        table::set_driver(ids::GL_FINISH.into(), note_stack_in_driver as Code);
+        let tracer = TRACERS.create(core::ptr::null_mut());
+        for moment in [Moment::Prologue, Moment::Epilogue] {
+            // SAFETY: `traced` gives it its type back.
+            let callback =
+                unsafe { core::mem::transmute::<Tool, Callback>(note_stack_in_callback) };
+            TRACERS
+                .register(tracer, ids::GL_FINISH.into(), moment, Some(callback))
+                .expect("disabled");
+        }
+        TRACERS.set_enabled(tracer, true).expect("known");
+        let stub = traced_stub(ids::GL_FINISH.into());
+        // SAFETY: the stub of a command without parameters and result.
+        program(unsafe { core::mem::transmute::<Code, unsafe extern "C" fn()>(stub) });
+        TRACERS.set_enabled(tracer, false).expect("known");
+        TRACERS.destroy(tracer).expect("disabled");
+        let stacks = STACKS.take();
+        assert_eq!(stacks.len(), 3, "prologue, driver, epilogue");
+        let trampoline = traced_stub(0).addr();
+        for stack in stacks {
+            let stubs = stack.iter().position(|function| *function == trampoline);
+            let caller = stubs.and_then(|at| stack.get(at + 1));
+            assert_eq!(caller, Some(&(program as *const () as usize)), "{stack:x?}");
+        }
     }
 }

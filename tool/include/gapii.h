@@ -95,131 +95,134 @@ extern "C" {
 /**
  * Creates a tracer, which is disabled and has no callbacks, and stores it at `out`.
  *
- * May be called at any time, from any thread, before the process' first command too.
+ * May be called at any time, from any thread, also before the first command of the process.
  *
- * `user_data` is handed to every callback of the tracer, and is not looked at.
+ * Every callback of the tracer receives `user_data`; gapii does not use it otherwise.
  *
- * Returns `GAPII_OK`, or `GAPII_NULL_POINTER` where `out` is null.
+ * Returns `GAPII_OK`, or `GAPII_NULL_POINTER` if `out` is null.
  *
  * `out` is null or writable.
  */
 gapii_result gapii_tracer_create(void *user_data, gapii_tracer *out);
 
 /**
- * Has `callback` run before each call of a command, such as `"glClear"`, while the tracer is enabled. Null
- * takes the prologue back.
+ * Sets the prologue of a command, such as `"glClear"`: while the tracer is enabled, `callback` runs before each
+ * call of the command. Null removes the prologue.
  *
- * From any thread. Returns `GAPII_OK`; `GAPII_NULL_HANDLE`, `GAPII_NULL_POINTER` for a null `command`,
- * `GAPII_NO_SUCH_TRACER`, `GAPII_NO_SUCH_COMMAND`; `GAPII_ENABLED` or `GAPII_DRAINING` where the tracer
- * is in that state, and then nothing has changed.
+ * May be called from any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NULL_POINTER` if `command` is null,
+ * `GAPII_NO_SUCH_TRACER`, or `GAPII_NO_SUCH_COMMAND`. Returns `GAPII_ENABLED` or `GAPII_DRAINING` if the tracer is in
+ * that state. If the function returns anything but `GAPII_OK`, it has changed nothing.
  *
- * `command` is null or a text with its end.
+ * `command` is null or a NUL-terminated string.
  */
 gapii_result gapii_tracer_register_prologue(gapii_tracer tracer,
                                             const char *command,
                                             gapii_callback callback);
 
 /**
- * Has `callback` run after each call of a command, while the tracer is enabled. Null takes the epilogue
- * back.
+ * Sets the epilogue of a command: while the tracer is enabled, `callback` runs after each call of the command. Null
+ * removes the epilogue.
  *
- * From any thread. Returns what `gapii_tracer_register_prologue` does.
+ * May be called from any thread. Returns the same codes as `gapii_tracer_register_prologue`.
  *
- * `command` is null or a text with its end.
+ * `command` is null or a NUL-terminated string.
  */
 gapii_result gapii_tracer_register_epilogue(gapii_tracer tracer,
                                             const char *command,
                                             gapii_callback callback);
 
 /**
- * Takes back all callbacks of a tracer.
+ * Removes all callbacks of a tracer.
  *
- * From any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, `GAPII_ENABLED` or
+ * May be called from any thread. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, `GAPII_ENABLED` or
  * `GAPII_DRAINING`.
  */
 gapii_result gapii_tracer_reset(gapii_tracer tracer);
 
 /**
- * Enables a tracer: calls that begin from now on, in all threads, run its callbacks, after those of the
- * tracers that were enabled before. One that is enabled stays so, and keeps its place.
+ * Enables a tracer. Calls that begin from now on run its callbacks, in all threads, after the callbacks of the tracers
+ * that were enabled before. A tracer that is already enabled keeps its place in this order.
  *
- * From any thread, callbacks too. Commands for which no enabled tracer has callbacks cost nothing more.
+ * May be called from any thread, also in callbacks. Commands for which no enabled tracer has callbacks cost as much
+ * as without tracers.
  *
  * Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING`.
  */
 gapii_result gapii_tracer_enable(gapii_tracer tracer);
 
 /**
- * Disables a tracer: calls that begin from now on run none of its callbacks. Calls that began before still
- * run its epilogue, where they ran its prologue; while there are any the tracer is draining.
+ * Disables a tracer. Calls that begin from now on run none of its callbacks. Calls that have run its prologue still
+ * run its epilogue; the tracer is draining until the last of them has ended.
  *
- * From any thread, callbacks too; never waits. Returns `GAPII_OK`, also for a tracer that is disabled,
- * `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or `GAPII_DRAINING` for one that was disabled before and
- * is draining.
+ * May be called from any thread, also in callbacks. Never waits. Returns `GAPII_OK`, also if the tracer is already
+ * disabled; `GAPII_NULL_HANDLE`; `GAPII_NO_SUCH_TRACER`; or `GAPII_DRAINING` if the tracer is already draining.
  */
 gapii_result gapii_tracer_disable(gapii_tracer tracer);
 
 /**
- * Destroys a tracer that is not enabled. When this returns none of its callbacks runs any more, or ever
- * will.
+ * Destroys a tracer that is not enabled. After this function has returned, no callback of the tracer runs, with one
+ * exception.
  *
- * It waits for the calls that run callbacks of this tracer, and for no others. From inside a callback it
- * does not wait for that very call, nor for calls that wait in here themselves: their epilogues run
- * afterwards.
+ * The function waits for calls that run callbacks of this tracer, and for no other calls. The exception: in a
+ * callback, it does not wait for the call that the callback belongs to, nor for calls whose callbacks are themselves
+ * waiting in this function. The epilogues of these calls run afterwards.
  *
- * From any thread, callbacks too. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or
+ * May be called from any thread, also in callbacks. Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, `GAPII_NO_SUCH_TRACER`, or
  * `GAPII_ENABLED`.
  */
 gapii_result gapii_tracer_destroy(gapii_tracer tracer);
 
 /**
- * The parameters of a call: a `struct gapii_…_params` of its command, as declared in `gapii_commands.h`.
- * Null where the command has none, or the call is null.
+ * Returns the parameters of a call: a `struct gapii_…_params` of its command, as declared in `gapii_commands.h`.
+ * Null if the command has no parameters or the call is null.
  *
- * They are copies. What a prologue writes there is what later prologues, the driver, and epilogues see;
- * memory that a parameter points at is the program's own. In a callback only.
+ * The parameters are copies. Later prologues, the driver and epilogues see what a prologue writes there. Memory that
+ * a parameter points at belongs to the program. Call this function in callbacks only.
  *
- * `call` is null or what a callback got.
+ * `call` is null, or the call that a callback received and that has not returned.
  */
 void *gapii_call_params(gapii_call *call);
 
 /**
- * The result of a call, of the type that `gapii_commands.h` says. Null where the command has none, or the
- * call is null.
+ * Returns the address of a call's result, whose type is in `gapii_commands.h`. Null if the command has no result or
+ * the call is null.
  *
- * All bits of it are zero in prologues; in epilogues it is what the driver returned, or what the prologues left of
- * a call that is skipped. The program gets what is left there last. In a callback only.
+ * In prologues all bits of the result are zero at first. In epilogues the result is what the driver returned or, if
+ * the call is skipped, what the prologues wrote. The program gets what the callbacks leave there. Call this function
+ * in callbacks only.
  *
- * `call` is null or what a callback got.
+ * `call` is null, or the call that a callback received and that has not returned.
  */
 void *gapii_call_result(gapii_call *call);
 
 /**
- * Has a call not reach the driver. The other callbacks run all the same, and the program gets what they
- * leave as the result. In a prologue only.
+ * Skips a call: it does not reach the driver. All other callbacks still run, and the program gets the result that
+ * they leave. Call this function in prologues only.
  *
  * Returns `GAPII_OK`, `GAPII_NULL_HANDLE`, or `GAPII_TOO_LATE` in an epilogue.
  *
- * `call` is null or what a callback got.
+ * `call` is null, or the call that a callback received and that has not returned.
  */
 gapii_result gapii_call_skip(gapii_call *call);
 
 /**
- * Whether a prologue has had the call skipped. False for null. In a callback only.
+ * Returns whether a prologue has skipped the call; false for null. Call this function in callbacks only.
  *
- * `call` is null or what a callback got.
+ * `call` is null, or the call that a callback received and that has not returned.
  */
 bool gapii_call_is_skipped(gapii_call *call);
 
 /**
- * The name of the command, such as `"glClear"`; it is there for good. Null for null. In a callback only.
+ * Returns the name of the command, such as `"glClear"`. The string is never freed. Null for null. Call this function
+ * in callbacks only.
  *
- * `call` is null or what a callback got.
+ * `call` is null, or the call that a callback received and that has not returned.
  */
 const char *gapii_call_name(gapii_call *call);
 
 /**
- * What a result means, as a sentence in English without a full stop; it is there for good. From any thread.
+ * Returns the meaning of a result code, as an English sentence without a full stop. The string is never freed. May be
+ * called from any thread.
  */
 const char *gapii_result_text(gapii_result result);
 

@@ -2,29 +2,30 @@
 
 use core::arch::global_asm;
 
+use super::SIGNATURES;
 use crate::convention::STUB_BYTES;
 use crate::generated::ids;
-use crate::traced;
+use crate::signature::Signature;
 
-// A stub passes its own address in x16, which calls may use on their way. The offset of 2f is reached by a
-// branch, of 128 MiB either way.
+// A stub passes the address of its command's signature in x16, which any call may change on its way.
 global_asm!(
     ".pushsection .text.gapii_traced,\"ax\",%progbits",
-    ".balign 16",
+    ".balign {stub_bytes}",
     ".globl gapii_traced_stubs",
     ".hidden gapii_traced_stubs",
     ".type gapii_traced_stubs, %function",
     "gapii_traced_stubs:",
     ".cfi_startproc",
+    ".set gapii_traced_signature, 0",
     ".rept {count}",
-    "adr x16, .",
+    ".balign {stub_bytes}",
+    "adrp x16, {signatures} + gapii_traced_signature",
+    "add x16, x16, :lo12:{signatures} + gapii_traced_signature",
     "b 2f",
+    ".set gapii_traced_signature, gapii_traced_signature + {signature_bytes}",
     ".endr",
+    ".balign 16",
     "2:",
-    // x16 = id.
-    "adr x17, gapii_traced_stubs",
-    "sub x16, x16, x17",
-    "lsr x16, x16, {stub_shift}",
     "stp x29, x30, [sp, #-16]!",
     ".cfi_def_cfa_offset 16",
     ".cfi_offset x29, -16",
@@ -36,17 +37,21 @@ global_asm!(
     "stp x2, x3, [sp, #16]",
     "stp x4, x5, [sp, #32]",
     "stp x6, x7, [sp, #48]",
+    "ldrb w17, [x16, #{flags}]",
+    "tbz w17, #{has_floats_bit}, 3f",
     "stp d0, d1, [sp, #64]",
     "stp d2, d3, [sp, #80]",
     "stp d4, d5, [sp, #96]",
     "stp d6, d7, [sp, #112]",
-    "mov w0, w16",
+    "3:",
+    "ldr x17, [x16, #{call}]",
+    "mov x0, x16",
     "mov x1, sp",
-    "bl {call}",
+    "blr x17",
     "cbnz x0, 4f",
     // The result, for whichever register it belongs in.
-    "ldr x0, [sp]",
-    "fmov d0, x0",
+    "mov x0, x1",
+    "fmov d0, x1",
     ".cfi_remember_state",
     "mov sp, x29",
     "ldp x29, x30, [sp], #16",
@@ -56,7 +61,8 @@ global_asm!(
     "ret",
     "4:",
     ".cfi_restore_state",
-    // Not traced: on to there, with everything as it came.
+    // Not traced: jump to x0, with all arguments where the program put them. Floating-point registers that were
+    // not stored carry no argument.
     "mov x16, x0",
     "ldp x0, x1, [sp]",
     "ldp x2, x3, [sp, #16]",
@@ -76,6 +82,10 @@ global_asm!(
     ".size gapii_traced_stubs, . - gapii_traced_stubs",
     ".popsection",
     count = const ids::COUNT,
-    stub_shift = const STUB_BYTES.trailing_zeros(),
-    call = sym traced::call,
+    stub_bytes = const STUB_BYTES,
+    call = const Signature::OFFSET_OF_CALL,
+    flags = const Signature::OFFSET_OF_FLAGS,
+    has_floats_bit = const Signature::HAS_FLOATS.trailing_zeros(),
+    signature_bytes = const size_of::<Signature>(),
+    signatures = sym SIGNATURES,
 );

@@ -2,12 +2,12 @@
 
 use core::arch::global_asm;
 
+use super::SIGNATURES;
 use crate::convention::STUB_BYTES;
 use crate::generated::ids;
-use crate::signature::{SIGNATURES, Signature};
-use crate::traced;
+use crate::signature::Signature;
 
-// A stub passes its own address in r11, which no convention uses for arguments.
+// A stub passes the address of its command's signature in r11, which no convention uses for arguments.
 global_asm!(
     ".pushsection .text.gapii_traced,\"ax\",@progbits",
     ".balign {stub_bytes}",
@@ -16,17 +16,15 @@ global_asm!(
     ".type gapii_traced_stubs, @function",
     "gapii_traced_stubs:",
     ".cfi_startproc",
+    ".set gapii_traced_signature, 0",
     ".rept {count}",
     ".balign {stub_bytes}, 0xcc",
-    "lea r11, [rip - 7]", // Of 7 bytes.
+    "lea r11, [rip + {signatures} + gapii_traced_signature]",
     "jmp 2f",
+    ".set gapii_traced_signature, gapii_traced_signature + {signature_bytes}",
     ".endr",
     ".balign 16, 0xcc",
     "2:",
-    // r11 = id.
-    "lea r10, [rip + gapii_traced_stubs]",
-    "sub r11, r10",
-    "shr r11, {stub_shift}",
     "push rbp",
     ".cfi_def_cfa_offset 16",
     ".cfi_offset rbp, -16",
@@ -39,8 +37,7 @@ global_asm!(
     "mov [rsp + 24], rcx",
     "mov [rsp + 32], r8",
     "mov [rsp + 40], r9",
-    "lea r10, [rip + {signatures}]",
-    "test byte ptr [r10 + r11 * 8 + {flags}], {has_floats}",
+    "test byte ptr [r11 + {flags}], {has_floats}",
     "jz 3f",
     "movsd [rsp + 48], xmm0",
     "movsd [rsp + 56], xmm1",
@@ -51,22 +48,22 @@ global_asm!(
     "movsd [rsp + 96], xmm6",
     "movsd [rsp + 104], xmm7",
     "3:",
-    "mov edi, r11d",
+    "mov rdi, r11",
     "mov rsi, rsp",
-    "call {call}",
+    "call qword ptr [r11 + {call}]",
     "test rax, rax",
     "jnz 4f",
     // The result, for whichever register it belongs in.
-    "mov rax, [rsp]",
-    "movq xmm0, rax",
+    "mov rax, rdx",
+    "movq xmm0, rdx",
     ".cfi_remember_state",
     "leave",
     ".cfi_def_cfa rsp, 8",
     "ret",
     "4:",
     ".cfi_restore_state",
-    // Not traced: on to rax, with everything as it came. Floating-point registers that were not stored carry
-    // no argument.
+    // Not traced: jump to rax, with all arguments where the program put them. Floating-point registers that were
+    // not stored carry no argument.
     "mov rdi, [rsp]",
     "mov rsi, [rsp + 8]",
     "mov rdx, [rsp + 16]",
@@ -89,12 +86,9 @@ global_asm!(
     ".popsection",
     count = const ids::COUNT,
     stub_bytes = const STUB_BYTES,
-    stub_shift = const STUB_BYTES.trailing_zeros(),
     flags = const Signature::OFFSET_OF_FLAGS,
     has_floats = const Signature::HAS_FLOATS,
+    signature_bytes = const size_of::<Signature>(),
     signatures = sym SIGNATURES,
-    call = sym traced::call,
+    call = const Signature::OFFSET_OF_CALL,
 );
-
-// The instructions scale by it.
-const _: () = assert!(size_of::<Signature>() == 8);
