@@ -14,7 +14,7 @@ use crate::remote::options::RemoteOptions;
 /// Heading of the options of one invocation, which a file cannot set.
 pub(super) const INVOCATION: &str = "Options of one invocation, not for the configuration file";
 
-/// Records what applications issue to graphics APIs, for gapii-ctl.
+/// Records the commands that applications issue to graphics APIs, for gapii-ctl.
 #[derive(Clone, Debug, Parser)]
 #[command(name = "gapiid", version, max_term_width = 100, args_override_self = true)]
 pub struct Config {
