@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_waited_longest_is_sent_away_for_the_next() {
+    async fn oldest_guest_is_closed_for_the_next() {
         let door = Door::default();
         let (mut guests, mut tasks, crowded) = crowd(&door, WAITING_MAX + 2);
         assert_eq!(crowded, 2);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_has_said_hello_or_left_takes_no_room() {
+    async fn guest_that_has_entered_or_left_takes_no_room() {
         let door = Door::default();
         for _ in 0..WAITING_MAX {
             let (mut guests, _tasks, crowded) = crowd(&door, 2);

@@ -236,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn stale_socket_is_replaced_and_a_live_one_is_not() {
+    fn stale_socket_is_replaced_and_live_socket_is_not() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s");
         drop(StdListener::bind(&path).unwrap());

@@ -15,7 +15,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_allocated_is_counted_until_it_is_freed() {
+    fn allocated_memory_is_counted_until_it_is_freed() {
         // Much more than other tests allocate meanwhile.
         const BYTES: u64 = 256 << 20;
         let before = allocated_bytes();

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn storm_is_counted_and_said_later() {
+    fn flood_of_refusals_is_counted_and_logged_later() {
         let (mut said, began) = (Said::default(), Instant::now());
         for _ in 0..SAID_MAX {
             assert_eq!(said.permits(began), Some(0));

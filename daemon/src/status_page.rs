@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn page_shows_what_changed_and_goes_with_its_daemon() {
+    fn page_shows_changes_and_is_removed_with_its_daemon() {
         let name = Name::new("shows");
         let mut page = Page::create(&name.0, [7; 16]).unwrap();
         let first = name.page().unwrap();

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn command_that_is_waited_for_is_one_of_the_programs_own() {
+    fn trigger_fires_for_the_programs_own_commands_only() {
         let check = |trigger: &str, name: &str, flags: u16, word: u64, expected: bool| {
             let mut armed = armed(trigger);
             let other = record(id_of("glFlush"), EFFECT, 1);

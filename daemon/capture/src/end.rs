@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn reason_is_what_the_capture_was_told() {
+    fn reason_follows_from_the_cause() {
         check(Some(Cause::Stop), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
         check(Some(Cause::Output), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
         check(Some(Cause::Memory), None, &[said(ProcessEnd::Stop)], EndReason::Stop);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn reason_is_what_the_processes_did() {
+    fn reason_follows_from_the_processes_ends() {
         check(None, None, &[said(ProcessEnd::Frames)], EndReason::Frames);
         check(None, None, &[said(ProcessEnd::Exit)], EndReason::Exit);
         check(None, None, &[said(ProcessEnd::Lost)], EndReason::Lost);
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn reason_is_what_the_parent_saw() {
+    fn reason_follows_from_the_parents_account() {
         check(None, Some(Some(11)), &[died(0)], EndReason::Crash);
         check(None, Some(None), &[died(0)], EndReason::Exit);
         check(None, Some(None), &[died(1)], EndReason::Exit);

@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_store_does_not_have_is_a_piece_without_bytes_and_a_gap() {
+    fn contents_missing_in_a_store_are_a_piece_without_bytes_and_a_gap() {
         let mut bench = Bench::new();
         let blob = [1; PIECE_BYTES + 5];
         let (block, facts) = bench.block_of(&[named(&blob), vec![draw()]].concat());

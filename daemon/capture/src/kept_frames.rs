@@ -247,20 +247,20 @@ mod tests {
     }
 
     #[test]
-    fn capture_is_whole_until_something_goes() {
+    fn kept_capture_is_whole_until_a_span_is_dropped() {
         let kept = kept([block(false, 1, 10), block(false, 1, 10), block(true, 1, 10)]);
         assert_eq!(selected(&kept, None), Some((0, 3, false)));
         assert_eq!(selected(&kept, Some(1)), Some((2, 1, true)));
     }
 
     #[test]
-    fn bytes_bound_what_is_kept() {
+    fn kept_bytes_are_limited() {
         let kept = kept((0..8).map(|number| block(number % 2 == 0, 0, 30_000)));
         assert_eq!(selected(&kept, None), Some((6, 2, true)));
     }
 
     #[test]
-    fn without_keyframe_all_goes_and_one_is_asked_for() {
+    fn without_keyframe_all_is_dropped_and_a_keyframe_is_requested() {
         let kept = kept([block(true, 0, 40_000)]);
         assert!(!kept.wants_keyframe());
         kept.push(block(false, 0, 40_000));

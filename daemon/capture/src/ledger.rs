@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_belong_to_the_stream_is_not_lost() {
+    fn records_left_out_are_not_lost() {
         let mut ledger = Ledger::default();
         ledger.close(Account { appended: 30, left_out: 20, ..account() });
         assert_eq!(balance(&ledger), [(60, 30, 10)]);
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn record_that_nobody_accounts_for_shows() {
+    fn unaccounted_record_shows_in_the_ledger() {
         let mut ledger = Ledger::default();
         ledger.close(Account { appended: 49, ..account() });
         ledger.settle(&[49]);

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn file_keeps_what_was_before_the_trace() {
+    fn file_keeps_bytes_before_the_trace() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"before").unwrap();
         let mut same = file.try_clone().unwrap();

@@ -188,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn second_capture_is_told_what_the_first_lacks() {
+    fn second_capture_is_refused_with_what_the_first_lacks() {
         let check = |first: Plan, second: Plan, expected: Option<&str>| {
             let refused = second.beside(&first).err();
             assert_eq!(refused.is_some(), expected.is_some(), "{refused:?}");
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn second_capture_says_of_itself_what_its_processes_do() {
+    fn second_capture_states_the_settings_of_its_processes() {
         let first = Plan { timing: true, observe_frames: Some(3), ..Plan::of(1) };
         let second = Plan { frames: Some(7), ..Plan::of(2) }.beside(&first).unwrap();
         assert_eq!((second.id, second.frames), (2, Some(7)));

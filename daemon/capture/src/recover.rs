@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn stream_goes_on_behind_its_last_whole_block() {
+    fn stream_continues_behind_its_last_whole_block() {
         let mut bench = Bench::new();
         bench.append(&[thread(1), draw(2)], 0);
         bench.append(&[draw(3)], 0);
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn ring_that_nobody_hands_over_is_still_where_it_was() {
+    fn ring_that_is_not_handed_over_keeps_its_place() {
         let mut bench = Bench::new();
         bench.append(&[thread(1), draw(2)], 0);
         let frames = [header().encode().unwrap(), bench.frames()].concat();
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn file_that_is_not_what_is_asked_for_is_refused() {
+    fn file_of_another_kind_or_capture_is_refused() {
         let mut bench = Bench::new();
         bench.append(&[thread(1)], 0);
         let (header, frames) = (header().encode().unwrap(), bench.frames());
@@ -419,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn file_without_a_whole_header_is_begun_anew() {
+    fn file_without_a_whole_header_is_begun_again() {
         let header = header().encode().unwrap();
         for file in [file(&[]), file(&[&header[..20]])] {
             let recovered = recover(&file, ID).unwrap();

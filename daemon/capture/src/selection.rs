@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_new_in_a_second_description_is_taken() {
+    fn new_parts_of_a_second_description_are_taken() {
         let first = [thread(), subject(1, false), set_up(), snapshot(), draw()];
         let again = [
             keyframe(),
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn description_that_names_nobody_is_taken() {
+    fn description_without_a_subject_is_taken() {
         assert_eq!(taken(Begin::Capture, &[thread(), snapshot(), draw()]), "+++");
     }
 
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn stream_that_goes_on_says_so_and_has_all_described() {
+    fn continued_stream_has_a_keyframe_and_everything_described() {
         let mut selection = Selection::resuming(None);
         let mut owner = selection.owner();
         let records = [keyframe(), draw(), thread(), subject(1, false), set_up(), keyframe()];
@@ -404,7 +404,7 @@ mod tests {
     }
 
     #[test]
-    fn keyframe_is_found_and_what_is_not_taken_is_counted() {
+    fn keyframe_is_found_and_records_before_it_are_counted() {
         let records = [draw(), blob(), keyframe(), draw()].concat();
         assert_eq!(keyframe_in(&records), Some((8 + 32, 2)));
         assert_eq!(keyframe_in(&draw()), None);

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_aside_comes_back_in_order() {
+    fn blocks_put_aside_come_back_in_order() {
         let mut spill = Spill::new(room(100_000, 100_000));
         let pieces: Vec<Vec<u8>> = (1..9).map(|byte| vec![byte; 9000]).collect();
         let places: Vec<_> = pieces.iter().map(|piece| spill.put(piece).unwrap()).collect();

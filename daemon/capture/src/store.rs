@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_is_there_for_later_captures() {
+    fn sent_contents_are_there_for_later_captures() {
         let mut bench = Bench::new();
         assert_eq!(bench.terms.end, LIMIT);
         bench.send(&[1; 300]);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn store_is_emptied_where_it_lacks_what_was_sent() {
+    fn store_that_lacks_sent_contents_is_emptied() {
         type Losing = fn(&mut Bench);
         let losing: [(&str, Losing); 4] = [
             ("too much", |bench| bench.send(&[2; LIMIT as usize])),
@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn store_is_emptied_for_want_of_room_where_most_of_it_is_not_used() {
+    fn full_store_is_emptied_if_most_of_it_is_unused() {
         let check = |used: usize, unstored: u64, is_emptied: bool| {
             let mut bench = Bench::new();
             let blobs: Vec<_> = (0..10_u8).map(|number| [number; 100]).collect();

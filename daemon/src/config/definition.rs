@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn socket_folder_prefers_what_is_said_most_plainly() {
+    fn socket_folder_prefers_the_option_to_the_environment() {
         let check = |given: Option<&str>, set: &[(&str, &str)], expected: &str| {
             let find = |name: &str| {
                 set.iter().find(|(key, _)| *key == name).map(|(_, value)| PathBuf::from(value))

@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn mistake_is_shown_at_its_place_with_what_would_be_right() {
+    fn mistake_is_shown_at_its_place_with_a_correction() {
         let check = |text: &str, at: &str, message: &str, help: &str| {
             let mistakes = parsed(text).unwrap_err();
             let [mistake] = &mistakes.all[..] else { panic!("one mistake: {mistakes:?}") };

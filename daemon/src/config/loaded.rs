@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn named_file_is_the_only_one_and_must_be_there() {
+    fn named_file_is_the_only_file_read_and_must_exist() {
         let (_folder, files) = Files::with(&["slots = 10", "max-apps = 11"]);
         let named = files[1].to_str().unwrap();
         let Loaded { config, .. } = loaded(&["--config", named], &files[..1]).unwrap();

@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn address_is_of_this_machine_unless_it_says_otherwise() {
+    fn address_without_a_host_is_of_this_machine() {
         let check = |text: &str, expected: Option<&str>| {
             let address = text.parse::<MetricsAddress>().ok().map(|address| match address {
                 MetricsAddress::Tcp(address) => address.to_string(),

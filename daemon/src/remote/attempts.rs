@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn networks_of_ipv6_count_as_one_address() {
+    async fn ipv6_network_counts_as_one_address() {
         let attempts = Attempts::new(1);
         drop(attempts.begin("2001:db8::1".parse().unwrap()).unwrap());
         assert!(attempts.begin("2001:db8::2".parse().unwrap()).is_none());

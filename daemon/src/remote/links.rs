@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn link_goes_on_with_its_secret_for_its_own_client_alone() {
+    fn link_is_resumed_with_its_secret_by_its_own_client_only() {
         let links = Links::new(&crate::config::Config::parse_from(["gapiid"]).remote);
         let (secret, other) = (Secret::random().unwrap(), Secret::random().unwrap());
         let (arrivals, _arrivals_in) = mpsc::channel(1);

@@ -55,7 +55,7 @@ mod tests {
     use std::io::Write;
 
     #[tokio::test]
-    async fn pieces_are_what_was_written() {
+    async fn pieces_equal_the_written_bytes() {
         let (mut output, writer) = Output::new().unwrap();
         let written: Vec<u8> = (0..200_000_u32).map(|number| number as u8).collect();
         let expected = written.clone();

@@ -90,7 +90,7 @@ fn filtered_capture_accounts_for_what_it_leaves_out() {
 }
 
 #[test]
-fn applications_are_listed_with_what_they_have_done() {
+fn applications_are_listed_with_their_counts() {
     let daemon = Daemon::start(&[]);
     let mut app = daemon.app();
     let mut client = daemon.client();
@@ -141,7 +141,7 @@ fn application_that_does_not_answer_a_stop_is_not_waited_for() {
 }
 
 #[test]
-fn second_capture_of_a_process_begins_anew() {
+fn second_capture_of_a_process_has_none_of_the_first() {
     let daemon = Daemon::start(&[]);
     let mut app = daemon.app();
     let mut client = daemon.client();
@@ -190,7 +190,7 @@ fn threads_that_come_and_go_share_slots_and_keep_their_accounts() {
 }
 
 #[test]
-fn dropped_commands_are_in_the_ledger_said_or_not() {
+fn dropped_commands_are_in_the_ledger_with_or_without_gap_record() {
     let daemon = Daemon::start(&[]);
     let mut app = daemon.app();
     let mut client = daemon.client();
@@ -421,7 +421,7 @@ fn blobs_and_lack(footer: &Footer) -> (u64, u64) {
 }
 
 #[test]
-fn what_was_sent_for_the_store_is_in_later_captures() {
+fn contents_sent_for_the_store_are_in_later_captures() {
     let daemon = Daemon::start(&[]);
     let mut app = daemon.app();
     let first = captured(&daemon, &mut app, &["send a", "send b"]);

@@ -27,7 +27,7 @@ fn settings(held: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_holds_is_said_with_its_origin_and_is_a_configuration_itself() {
+fn printed_configuration_names_sources_and_can_be_read_back() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("gapii/gapiid.toml");
     fs::create_dir(file.parent().unwrap()).unwrap();

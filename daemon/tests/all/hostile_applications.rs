@@ -213,7 +213,7 @@ fn pid_of(footer: &Footer, process: u32) -> Option<u32> {
 }
 
 #[test]
-fn ten_thousand_connections_keep_nobody_out() {
+fn ten_thousand_connections_keep_no_peer_out() {
     let daemon = Daemon::start(&[]);
     let connect = |name: &str| UnixStream::connect(daemon.path(name)).unwrap();
     // No connection sends anything, and all that fit stay open.
@@ -233,7 +233,7 @@ fn ten_thousand_connections_keep_nobody_out() {
 }
 
 #[test]
-fn hello_that_comes_byte_by_byte_is_one_and_keeps_nobody_waiting() {
+fn hello_that_comes_byte_by_byte_is_accepted_and_delays_no_peer() {
     let daemon = Daemon::start(&[]);
     let mut slow = UnixStream::connect(daemon.path("app.sock")).unwrap();
     slow.set_read_timeout(Some(LIMIT)).unwrap();

@@ -269,7 +269,7 @@ fn send_with(socket: &UnixStream, bytes: &[u8], count: usize) {
 }
 
 #[test]
-fn descriptors_that_nobody_wants_are_closed() {
+fn unrequested_descriptors_are_closed() {
     let daemon = Daemon::start(&[]);
     let open = daemon.open_descriptors();
     let apps = gapii_control::encode(&Request::Apps).unwrap();
@@ -316,7 +316,7 @@ fn client_that_does_not_listen_holds_up_itself_alone() {
 }
 
 #[test]
-fn client_that_says_nothing_is_let_go() {
+fn silent_client_is_disconnected() {
     let daemon = Daemon::start(&[]);
     let mut silent = connect(&daemon);
     check("silence", &mut silent, Closed(code::OUT_OF_TURN));

@@ -23,7 +23,7 @@ fn full_device_ends_the_capture_with_an_error() {
 }
 
 #[test]
-fn file_that_may_not_grow_keeps_what_fits() {
+fn file_that_may_not_grow_keeps_the_blocks_that_fit() {
     let daemon = Daemon::start(&[]);
     let mut app = daemon.app();
     let mut client = daemon.client();
@@ -45,7 +45,7 @@ fn file_that_may_not_grow_keeps_what_fits() {
 }
 
 #[test]
-fn who_comes_when_there_are_no_descriptors_is_told_and_captures_go_on() {
+fn peer_without_a_free_descriptor_is_told_and_captures_continue() {
     let daemon = Daemon::serving(&["--max-clients", "4096"], &[]);
     let mut app = daemon.app();
     let (mut client, mut other) = (daemon.client(), daemon.client());

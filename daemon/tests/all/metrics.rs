@@ -86,7 +86,7 @@ fn samples(text: &str) -> BTreeMap<String, f64> {
 }
 
 #[test]
-fn metrics_say_what_the_daemon_says() {
+fn metrics_equal_the_status() {
     let (daemon, place) = daemon();
     let mut app = daemon.app();
     let mut client = daemon.client();

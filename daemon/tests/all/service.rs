@@ -41,7 +41,7 @@ impl Drop for Owned {
 }
 
 #[test]
-fn manager_hears_that_the_daemon_is_ready_what_it_does_and_that_it_ends() {
+fn manager_is_notified_of_start_work_and_end() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("notify");
     let manager = datagrams(&path);
@@ -60,7 +60,7 @@ fn manager_hears_that_the_daemon_is_ready_what_it_does_and_that_it_ends() {
 }
 
 #[test]
-fn watchdog_hears_of_a_daemon_only_while_it_runs() {
+fn watchdog_is_notified_only_while_the_daemon_runs() {
     let folder = tempfile::tempdir().unwrap();
     let notify = folder.path().join("notify");
     let manager = datagrams(&notify);

@@ -74,7 +74,7 @@ fn answer(daemon: &Daemon, hello: &AppHello, fds: &[OwnedFd]) -> Option<u16> {
 }
 
 #[test]
-fn what_is_handed_over_must_be_what_it_should_be() {
+fn handed_over_memory_of_a_wrong_form_is_refused() {
     let daemon = Daemon::start(&[]);
     let capturing = || page(Mode::Capturing, 1);
     let file = || OwnedFd::from(File::open("/dev/zero").unwrap());
@@ -110,7 +110,7 @@ fn what_is_handed_over_must_be_what_it_should_be() {
 }
 
 #[test]
-fn capture_that_is_none_or_that_nobody_wants_does_not_go_on() {
+fn capture_that_is_unknown_or_unwanted_is_not_continued() {
     let daemon = Daemon::start(&[]);
     for (what, page) in [
         ("idle", page(Mode::Idle, 1)),

@@ -127,7 +127,7 @@ fn swap(flags: u16, stamp: Option<u64>) -> Vec<u8> {
 }
 
 #[test]
-fn command_says_the_stamp_that_what_was_left_out_before_it_said() {
+fn command_states_the_stamp_of_records_left_out_before_it() {
     let mut bench = filtered(1 << 20);
     let stamped_draw = record(DRAW, EFFECT, Some(5), &[1; 16]);
     let records =
@@ -146,7 +146,7 @@ fn command_says_the_stamp_that_what_was_left_out_before_it_said() {
 }
 
 #[test]
-fn what_is_left_out_does_not_keep_ring_space_for_long() {
+fn records_left_out_do_not_hold_ring_space_for_long() {
     let mut bench = filtered(1024);
     bench.append(0, &[thread(1, 1), swap(EFFECT, None)]).unwrap();
     for _ in 0..100 {
