@@ -1,6 +1,6 @@
 /*
- * A tool: tints what a program clears to, has it flush no more, makes the driver finish at the end of each
- * frame, has kernels run in groups of one, and says at the program's end how long the driver took for its draws.
+ * A tool: tints the color that a program clears to, skips its flushes, makes the driver finish at the end of each
+ * frame, runs kernels in groups of one, and reports at the end how long the driver took for its draws.
  *
  *   cc -std=c11 -shared -fPIC -o draws.so draws.c $(pkg-config --cflags --libs gapii)
  *   gapii-ctl run --tool ./draws.so -o draws.gapii -- PROGRAM
@@ -17,7 +17,7 @@
 
 static gapii_tracer tracer;
 
-/* Callbacks run in whichever thread calls: what they share has to bear that. */
+/* Callbacks run in the thread that makes the call, so shared data must be thread-safe. */
 static atomic_ullong draws, nanoseconds;
 
 static unsigned long long now(void)
@@ -27,7 +27,7 @@ static unsigned long long now(void)
     return (unsigned long long)time.tv_sec * 1000000000u + (unsigned long long)time.tv_nsec;
 }
 
-/* A parameter is changed: the driver gets the copy as it is left here. */
+/* Changes a parameter: the driver gets the copy as it is left here. */
 static void tint(gapii_call *call, void *user_data, void **instance)
 {
     struct gapii_glClearColor_params *color = gapii_call_params(call);
@@ -35,7 +35,7 @@ static void tint(gapii_call *call, void *user_data, void **instance)
     color->red = 0.5f + color->red / 2;
 }
 
-/* The same of Level Zero. */
+/* Does the same for Level Zero. */
 static void ungroup(gapii_call *call, void *user_data, void **instance)
 {
     struct gapii_zeKernelSetGroupSize_params *size = gapii_call_params(call);
@@ -43,14 +43,14 @@ static void ungroup(gapii_call *call, void *user_data, void **instance)
     size->groupSizeX = size->groupSizeY = size->groupSizeZ = 1;
 }
 
-/* A call is skipped: the driver never hears of it. */
+/* Skips a call: the driver never gets it. */
 static void skip(gapii_call *call, void *user_data, void **instance)
 {
     (void)user_data, (void)instance;
     gapii_call_skip(call);
 }
 
-/* Instance data: what the prologue leaves there is what the epilogue of the same call finds. */
+/* Instance data: the epilogue gets what the prologue of the same call stored there. */
 static void begin_draw(gapii_call *call, void *user_data, void **instance)
 {
     unsigned long long *begun = malloc(sizeof *begun);
@@ -71,7 +71,7 @@ static void end_draw(gapii_call *call, void *user_data, void **instance)
     free(begun);
 }
 
-/* A command of the tool's own: no callback runs for it, and the trace says whose it is. */
+/* A command that the tool makes itself: no callback runs for it, and the trace marks it as the tool's. */
 extern void glFinish(void);
 
 static void finish(gapii_call *call, void *user_data, void **instance)
@@ -104,7 +104,7 @@ __attribute__((constructor)) static void begin(void)
 
 __attribute__((destructor)) static void end(void)
 {
-    /* Disabled first; destroying waits for the calls that still run the callbacks. */
+    /* Disables first. Destroying waits for the calls that still run the callbacks. */
     gapii_tracer_disable(tracer);
     gapii_tracer_destroy(tracer);
     const unsigned long long count = atomic_load(&draws), sum = atomic_load(&nanoseconds);

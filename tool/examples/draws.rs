@@ -1,5 +1,5 @@
-//! A tool: tints what a program clears to, has it flush no more, and says when it closes its display how
-//! long the driver took for its draws.
+//! A tool: tints the color that a program clears to, skips its flushes, and reports how long the driver took for its
+//! draws when the program closes its display.
 //!
 //! ```console
 //! $ cargo build --release -p gapii --examples
@@ -13,7 +13,7 @@ use std::time::Instant;
 use gapii::commands::{eglTerminate, glClearColor, glDrawArrays, glDrawElements, glFlush};
 use gapii::{Command, Tracer};
 
-/// Closures run in whichever thread calls: what they share has to bear that.
+/// Closures run in the thread that makes the call, so shared data must be thread-safe.
 static DRAWS: AtomicU64 = AtomicU64::new(0);
 static NANOSECONDS: AtomicU64 = AtomicU64::new(0);
 
@@ -44,7 +44,7 @@ fn trace() -> Result<Tracer, gapii::Error> {
     Ok(tracer)
 }
 
-/// What the prologue returns is what the epilogue of the same call gets.
+/// The epilogue gets the value that the prologue of the same call returned.
 fn measure<C: Command>(tracer: &mut Tracer) -> Result<(), gapii::Error> {
     tracer.around::<C, Instant>(
         |_call| Instant::now(),

@@ -1,4 +1,4 @@
-//! `Prologue` and `Epilogue`: a call, as a closure gets it.
+//! `Prologue` and `Epilogue`: a call as closures see it.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
@@ -9,7 +9,7 @@ use gapii_tool_api::gapii_call;
 use crate::Command;
 use crate::library::Library;
 
-/// A call that the driver has not got yet.
+/// A call that has not reached the driver yet.
 #[derive(Debug)]
 pub struct Prologue<'a, C: Command>(Raw<'a, C>);
 
@@ -19,29 +19,29 @@ pub struct Epilogue<'a, C: Command>(Raw<'a, C>);
 
 impl<'a, C: Command> Prologue<'a, C> {
     /// # Safety
-    /// `call` is what a prologue of `C` got, which has not returned.
+    /// `call` was passed to a prologue of `C` that has not returned.
     pub(crate) unsafe fn new(library: &'a Library, call: *mut gapii_call) -> Self {
         Self(Raw { library, call, _command: PhantomData })
     }
 
-    /// Copies of the parameters: later prologues, the driver and epilogues see what is written here. What a
-    /// pointer leads to is the program's.
+    /// Returns copies of the parameters. Later prologues, the driver and epilogues see what is written here. Memory
+    /// that a pointer points at is the program's own.
     pub fn params(&mut self) -> &mut C::Params {
         self.0.params()
     }
 
-    /// What the program gets if the call is skipped. All bits are zero at first.
+    /// Returns the result that the program gets if the call is skipped. Initially all of its bits are zero.
     pub fn result(&mut self) -> &mut C::Result {
         self.0.result()
     }
 
-    /// Has the call not reach the driver.
+    /// Keeps the call from reaching the driver.
     pub fn skip(&mut self) {
         // SAFETY: the call has not returned.
         unsafe { (self.0.library.call_skip)(self.0.call) };
     }
 
-    /// Whether this or another prologue has had the call skipped.
+    /// Whether this or another prologue has skipped the call.
     pub fn is_skipped(&self) -> bool {
         self.0.is_skipped()
     }
@@ -49,28 +49,29 @@ impl<'a, C: Command> Prologue<'a, C> {
 
 impl<'a, C: Command> Epilogue<'a, C> {
     /// # Safety
-    /// `call` is what an epilogue of `C` got, which has not returned.
+    /// `call` was passed to an epilogue of `C` that has not returned.
     pub(crate) unsafe fn new(library: &'a Library, call: *mut gapii_call) -> Self {
         Self(Raw { library, call, _command: PhantomData })
     }
 
-    /// The parameters, as the driver got them.
+    /// Returns the parameters as the driver got them.
     pub fn params(&mut self) -> &C::Params {
         self.0.params()
     }
 
-    /// The driver's result, or that of a call that was skipped. The program gets what is left here.
+    /// Returns the driver's result, or the result of a call that was skipped. The program gets the value that is left
+    /// here.
     pub fn result(&mut self) -> &mut C::Result {
         self.0.result()
     }
 
-    /// Whether a prologue has had the call skipped.
+    /// Whether a prologue has skipped the call.
     pub fn is_skipped(&self) -> bool {
         self.0.is_skipped()
     }
 }
 
-/// A call of `C`, which has not returned.
+/// A call of `C` that has not returned.
 #[derive(Debug)]
 struct Raw<'a, C> {
     library: &'a Library,
@@ -82,7 +83,7 @@ impl<C: Command> Raw<'_, C> {
     fn params(&mut self) -> &mut C::Params {
         // SAFETY: the call has not returned.
         let params = unsafe { (self.library.call_params)(self.call) };
-        // SAFETY: the structure of the call's command, for nobody else while the closure runs.
+        // SAFETY: the structure of the call's command; nothing else uses it while the closure runs.
         unsafe { there(params) }
     }
 
@@ -100,7 +101,7 @@ impl<C: Command> Raw<'_, C> {
 }
 
 /// # Safety
-/// `place` leads to a `T` that nobody else looks at, or `T` has no size.
+/// `place` points to a `T` that nothing else uses, or `T` has no size.
 unsafe fn there<'a, T>(place: *mut c_void) -> &'a mut T {
     let mut place = match size_of::<T>() {
         0 => NonNull::dangling(),

@@ -1,4 +1,4 @@
-//! A type for each command of EGL, OpenGL ES and Level Zero, named like the command; see [`Command`].
+//! One type per command of EGL, OpenGL ES and Level Zero, named like the command; see [`Command`].
 
 #![allow(non_camel_case_types)] // Commands are spelled as the API spells them.
 
@@ -14,7 +14,7 @@ macro_rules! types {
         #[derive(Clone, Copy, Debug)]
         pub enum $name {}
 
-        // SAFETY: libgapii's own types come from the same list of commands.
+        // SAFETY: libgapii's types come from the same list of commands.
         unsafe impl Command for $name {
             const NAME: &'static CStr = c_string(concat!(stringify!($name), "\0"));
             type Params = params_of!($name($($field)*));

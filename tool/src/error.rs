@@ -1,10 +1,10 @@
-//! `Error`: why something can't be done with a tracer.
+//! `Error`: why an operation on a tracer failed.
 
 use gapii_tool_api::{
     GAPII_DRAINING, GAPII_ENABLED, GAPII_NO_SUCH_COMMAND, GAPII_OK, gapii_result,
 };
 
-/// Why something can't be done with a tracer.
+/// Why an operation on a tracer failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("libgapii.so is not in this process; start the program with `gapii-ctl run`")]
@@ -22,7 +22,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What an answer about `command` means.
+    /// Returns what a result code about `command` means.
     pub(crate) fn check(answer: gapii_result, command: &'static str) -> Result<(), Self> {
         match answer {
             GAPII_OK => Ok(()),

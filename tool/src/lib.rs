@@ -1,8 +1,8 @@
 //! Tracers of EGL, OpenGL ES and Level Zero, for tools in Rust.
 //!
 //! A tool is a library (`crate-type = ["cdylib"]`) that `gapii-ctl run --tool TOOL.so -- PROGRAM` loads into a
-//! program beside `libgapii.so`. It makes a [`Tracer`] in a constructor, before the program's `main`, or
-//! whenever it likes. docs/tracers.md says what tracers promise.
+//! program beside `libgapii.so`. It creates a [`Tracer`] in a constructor, before the program's `main`, or at any
+//! later time. docs/tracers.md says what tracers guarantee.
 //!
 //! ```no_run
 //! use std::time::Instant;
@@ -27,8 +27,8 @@
 //! # trace().expect("libgapii.so is there");
 //! ```
 //!
-//! Finds libgapii in the process, and never loads it. A closure that panics ends the process: it runs in the
-//! middle of a program's call, which has no way to hear of it.
+//! The crate finds libgapii in the process and never loads it. A closure that panics ends the process, because it
+//! runs in the middle of a program's call, which cannot handle a panic.
 
 mod call;
 mod command;

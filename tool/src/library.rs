@@ -17,19 +17,29 @@ type Is = unsafe extern "C" fn(*mut gapii_call) -> bool;
 /// The functions of `gapii.h`.
 #[derive(Debug)]
 pub struct Library {
+    /// `gapii_tracer_create`.
     pub tracer_create: Create,
+    /// `gapii_tracer_register_prologue`.
     pub tracer_register_prologue: Register,
+    /// `gapii_tracer_register_epilogue`.
     pub tracer_register_epilogue: Register,
+    /// `gapii_tracer_enable`.
     pub tracer_enable: Change,
+    /// `gapii_tracer_disable`.
     pub tracer_disable: Change,
+    /// `gapii_tracer_destroy`.
     pub tracer_destroy: Change,
+    /// `gapii_call_params`.
     pub call_params: Part,
+    /// `gapii_call_result`.
     pub call_result: Part,
+    /// `gapii_call_skip`.
     pub call_skip: Skip,
+    /// `gapii_call_is_skipped`.
     pub call_is_skipped: Is,
 }
 
-/// A function of the library, by the name and the type that `gapii.h` declares it with.
+/// A function of the library, with the name and the type that `gapii.h` declares.
 macro_rules! find {
     ($name:literal as $ty:ty) => {{
         let address = find($name)?;
@@ -39,7 +49,7 @@ macro_rules! find {
 }
 
 impl Library {
-    /// Looked for until it is found; it is never unloaded after that.
+    /// Returns the library. It is looked for until it is found; afterwards it is never unloaded.
     pub fn get() -> Result<&'static Self, Error> {
         static FOUND: OnceLock<Library> = OnceLock::new();
         match FOUND.get() {
@@ -77,6 +87,6 @@ fn find(name: &'static CStr) -> Result<*mut c_void, Error> {
 }
 
 fn symbol(name: &CStr) -> *mut c_void {
-    // SAFETY: a text with its end; looks through what is loaded.
+    // SAFETY: a NUL-terminated string; searches the libraries that are loaded.
     unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }
 }

@@ -8,10 +8,10 @@ use gapii_tool_api::{gapii_call, gapii_callback, gapii_tracer};
 use crate::library::Library;
 use crate::{Command, Epilogue, Error, Prologue};
 
-/// Closures that run before and after calls of commands, while it is enabled. Disabled at first.
+/// Closures that run before and after calls of commands, while the tracer is enabled. A new tracer is disabled.
 ///
-/// Dropping it disables and destroys it: when that is done no closure of it runs any more, but for those of
-/// calls that this thread is inside. The closures themselves stay in memory for these, and for good.
+/// Dropping a tracer disables and destroys it. Afterwards none of its closures runs, except for calls that this
+/// thread is inside of. The closures stay in memory for those calls, and are never freed.
 #[derive(Debug)]
 pub struct Tracer {
     library: &'static Library,
@@ -19,14 +19,14 @@ pub struct Tracer {
     is_enabled: bool,
 }
 
-/// A pair of closures is a tracer of libgapii's, since those have one user data each.
+/// Each pair of closures is one tracer of libgapii, because a libgapii tracer has one user data.
 #[derive(Debug)]
 struct Hook {
     tracer: gapii_tracer,
     command: &'static str,
 }
 
-// SAFETY: a tracer of libgapii's may be used from any thread.
+// SAFETY: a libgapii tracer may be used from any thread.
 unsafe impl Send for Hook {}
 // SAFETY: as above.
 unsafe impl Sync for Hook {}
@@ -34,7 +34,7 @@ unsafe impl Sync for Hook {}
 type Before<C, T> = dyn Fn(&mut Prologue<'_, C>) -> T + Send + Sync;
 type After<C, T> = dyn Fn(&mut Epilogue<'_, C>, T) + Send + Sync;
 
-/// What runs around calls of `C`. `T` is what a prologue leaves to its epilogue.
+/// The closures around calls of `C`. `T` is the value that a prologue passes to its epilogue.
 struct Pair<C: Command, T> {
     library: &'static Library,
     prologue: Box<Before<C, T>>,
@@ -42,12 +42,12 @@ struct Pair<C: Command, T> {
 }
 
 impl Tracer {
-    /// A tracer without closures. [`Error::NotLoaded`] where libgapii is not in this process.
+    /// Creates a tracer without closures. [`Error::NotLoaded`] if libgapii is not in this process.
     pub fn new() -> Result<Self, Error> {
         Ok(Self { library: Library::get()?, hooks: Vec::new(), is_enabled: false })
     }
 
-    /// Has `prologue` run before each call of `C`.
+    /// Runs `prologue` before each call of `C`.
     pub fn prologue<C: Command>(
         &mut self,
         prologue: impl Fn(&mut Prologue<'_, C>) + Send + Sync + 'static,
@@ -60,7 +60,7 @@ impl Tracer {
         self.add(pair, Some(before::<C>), None)
     }
 
-    /// Has `epilogue` run after each call of `C`.
+    /// Runs `epilogue` after each call of `C`.
     pub fn epilogue<C: Command>(
         &mut self,
         epilogue: impl Fn(&mut Epilogue<'_, C>) + Send + Sync + 'static,
@@ -73,7 +73,7 @@ impl Tracer {
         self.add(pair, None, Some(after::<C>))
     }
 
-    /// Has both run around each call of `C`; the epilogue gets what the prologue of the same call returned.
+    /// Runs both around each call of `C`. The epilogue gets the value that the prologue of the same call returned.
     pub fn around<C: Command, T: 'static>(
         &mut self,
         prologue: impl Fn(&mut Prologue<'_, C>) -> T + Send + Sync + 'static,
@@ -84,7 +84,8 @@ impl Tracer {
         self.add(pair, Some(before_around::<C, T>), Some(after_around::<C, T>))
     }
 
-    /// Has calls that begin from now on run the closures, after those of tracers that were enabled before.
+    /// Enables the tracer: calls that begin from now on run its closures, after those of tracers that were enabled
+    /// earlier.
     pub fn enable(&mut self) -> Result<(), Error> {
         self.is_enabled = true;
         self.each(|library, tracer| {
@@ -93,8 +94,8 @@ impl Tracer {
         })
     }
 
-    /// Has calls that begin from now on run none of the closures. Those that have run their prologue still run
-    /// their epilogue; until then [`Error::Draining`] is the answer to most.
+    /// Disables the tracer: calls that begin from now on run none of its closures. Calls that have run their prologue
+    /// still run their epilogue; until then most operations return [`Error::Draining`].
     pub fn disable(&mut self) -> Result<(), Error> {
         self.is_enabled = false;
         self.each(|library, tracer| {
@@ -103,7 +104,7 @@ impl Tracer {
         })
     }
 
-    /// Adds a pair that runs in these callbacks, which get its address.
+    /// Adds a pair that runs in these callbacks; each callback gets the pair's address.
     fn add<C: Command, T>(
         &mut self,
         pair: Pair<C, T>,
@@ -121,7 +122,7 @@ impl Tracer {
         Error::check(created, command)?;
         self.hooks.push(Hook { tracer, command });
         let name: &CStr = C::NAME;
-        // SAFETY: a text with its end, and a callback for this very command.
+        // SAFETY: a NUL-terminated name, and a callback for this very command.
         let registered =
             unsafe { (self.library.tracer_register_prologue)(tracer, name.as_ptr(), prologue) };
         Error::check(registered, command)?;
@@ -131,7 +132,7 @@ impl Tracer {
         Error::check(registered, command)
     }
 
-    /// Does `act` to all, and says what went wrong first.
+    /// Applies `act` to all pairs, and returns the first error.
     fn each(&self, act: impl Fn(&Library, gapii_tracer) -> i32) -> Result<(), Error> {
         let done = self
             .hooks
@@ -143,10 +144,10 @@ impl Tracer {
 
 impl Drop for Tracer {
     fn drop(&mut self) {
-        // One that drains is disabled already.
+        // A draining tracer is disabled already.
         let _ = self.disable();
         let _ = self.each(|library, tracer| {
-            // SAFETY: as above, and nobody uses it afterwards.
+            // SAFETY: as above, and nothing uses it afterwards.
             unsafe { (library.tracer_destroy)(tracer) }
         });
     }
@@ -157,7 +158,7 @@ unsafe extern "C" fn before<C: Command>(
     pair: *mut c_void,
     _instance: *mut *mut c_void,
 ) {
-    // SAFETY: what `add` registered this with, which is never freed.
+    // SAFETY: the address that `add` registered, which is never freed.
     let pair = unsafe { &*pair.cast::<Pair<C, ()>>() };
     // SAFETY: a prologue of `C`.
     (pair.prologue)(&mut unsafe { Prologue::new(pair.library, call) });
@@ -183,7 +184,7 @@ unsafe extern "C" fn before_around<C: Command, T>(
     let pair = unsafe { &*pair.cast::<Pair<C, T>>() };
     // SAFETY: a prologue of `C`.
     let left = (pair.prologue)(&mut unsafe { Prologue::new(pair.library, call) });
-    // SAFETY: the place of this call and this tracer.
+    // SAFETY: the instance word of this call and this tracer.
     unsafe { *instance = Box::into_raw(Box::new(left)).cast() };
 }
 
@@ -196,7 +197,7 @@ unsafe extern "C" fn after_around<C: Command, T>(
     let pair = unsafe { &*pair.cast::<Pair<C, T>>() };
     // SAFETY: as above.
     let left = unsafe { *instance };
-    // SAFETY: what the prologue of the same call left; each has one epilogue.
+    // SAFETY: the value that the prologue of the same call left; each prologue has one epilogue.
     let left = unsafe { Box::from_raw(left.cast::<T>()) };
     // SAFETY: an epilogue of `C`.
     (pair.epilogue)(&mut unsafe { Epilogue::new(pair.library, call) }, *left);

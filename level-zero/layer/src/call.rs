@@ -1,4 +1,4 @@
-//! `TracedCall`: gives callbacks their types back, and runs them around a call.
+//! `TracedCall`: runs callbacks, with their types restored, around a call.
 
 use std::ffi::c_void;
 
@@ -10,12 +10,13 @@ use crate::TRACERS;
 /// A callback of a function with parameters `P` and result `R`.
 type Typed<P, R> = unsafe extern "C" fn(*mut P, R, *mut c_void, *mut *mut c_void);
 
-/// A type of results, and what prologues get for one.
+/// A type of results, with the value that prologues get for it.
 pub trait Outcome: Copy {
+    /// The value that prologues get.
     const NONE: Self;
 }
 
-/// Results, and identifiers, which are the same type.
+/// Result codes, and identifiers, which have the same type.
 impl Outcome for ze_result_t {
     const NONE: Self = 0;
 }
@@ -28,15 +29,18 @@ impl Outcome for ze_device_handle_t {
     const NONE: Self = std::ptr::null_mut();
 }
 
+/// A call that runs callbacks.
 pub struct TracedCall(Call<'static>);
 
 impl TracedCall {
-    /// None where nothing is traced.
+    /// Begins a call of a function. `None` if no enabled tracer has callbacks for it.
     #[inline(always)]
     pub fn begin(function: usize) -> Option<Self> {
         TRACERS.begin(function).map(Self)
     }
 
+    /// Runs the prologues.
+    ///
     /// # Safety
     /// `params` are those of the function that the call was begun with, and `R` is its result.
     pub unsafe fn prologues<P, R: Outcome>(&mut self, params: *mut P) {
@@ -46,8 +50,10 @@ impl TracedCall {
         });
     }
 
+    /// Runs the epilogues.
+    ///
     /// # Safety
-    /// As for prologues.
+    /// As for [`TracedCall::prologues`].
     pub unsafe fn epilogues<P, R: Outcome>(&mut self, params: *mut P, result: R) {
         self.0.epilogues(|callback, user_data, instance| {
             // SAFETY: the caller's duty.

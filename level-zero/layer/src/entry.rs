@@ -1,7 +1,7 @@
-//! Entries: what stands in the loader's tables. Each is one indirect jump through [`TARGETS`].
+//! Entries: the functions in the loader's tables. Each is one indirect jump through [`TARGETS`].
 //!
-//! While no tracer is enabled a target is the callee itself; otherwise it is the function's handler,
-//! which makes a traced call. A function without a callee answers that at all times.
+//! While no tracer is enabled, a target is the callee itself; otherwise it is the function's handler, which makes a
+//! traced call. The entry of a function without a callee answers so at all times.
 
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -11,19 +11,19 @@ use gapii_ze_api::functions::COUNT;
 
 use crate::generated::entries::{HANDLERS, MISSING};
 
-/// The address of a function of some type.
+/// The address of a function of any type.
 #[derive(Clone, Copy)]
 pub struct Code(pub *const ());
 
-// SAFETY: code is there for everybody, and does not change.
+// SAFETY: any thread may read code, which does not change.
 unsafe impl Sync for Code {}
 
-/// Where each entry jumps to.
+/// The code that each entry jumps to.
 pub static TARGETS: [AtomicPtr<()>; COUNT] = missing();
-/// What each handler calls; never null.
+/// The code that each handler calls; never null.
 pub static CALLEES: [AtomicPtr<()>; COUNT] = missing();
 
-/// Whether any tracer is enabled. Who holds this may change targets.
+/// Whether any tracer is enabled. The thread that holds this lock may change targets.
 static IS_TRACING: Mutex<bool> = Mutex::new(false);
 
 const fn missing() -> [AtomicPtr<()>; COUNT] {
@@ -36,16 +36,16 @@ const fn missing() -> [AtomicPtr<()>; COUNT] {
     targets
 }
 
-/// Makes `callee` what `function` leads to from now on; null where there is none.
+/// Makes `callee` the code that `function` leads to; null if there is none.
 pub fn set_callee(function: usize, callee: *mut ()) {
     let is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
     let missing = MISSING[function].0.cast_mut();
-    // Relaxed, here and below: code needs nothing else to be seen before it is called.
+    // Relaxed, here and below: code needs nothing else to be visible before it is called.
     CALLEES[function].store(if callee.is_null() { missing } else { callee }, Ordering::Relaxed);
     aim(function, *is_tracing);
 }
 
-/// Has all entries lead to handlers while any tracer is enabled, or else to callees.
+/// Leads all entries to handlers while any tracer is enabled, and otherwise to callees.
 pub fn switch(traced: &Traced<'_>) {
     let trace = traced.is_any();
     let mut is_tracing = IS_TRACING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -54,8 +54,8 @@ pub fn switch(traced: &Traced<'_>) {
     }
 }
 
-/// A thread that has just read the other target does no harm: a handler without tracers only calls the
-/// callee, and a call that was begun before a tracer was enabled is not traced.
+/// A thread that has just read the old target does no harm: a handler without tracers only calls the callee, and a
+/// call that began before a tracer was enabled is not traced.
 fn aim(function: usize, trace: bool) {
     let callee = CALLEES[function].load(Ordering::Relaxed);
     let is_missing = callee == MISSING[function].0.cast_mut();
@@ -98,10 +98,10 @@ macro_rules! jump_to_target {
 }
 pub(crate) use jump_to_target;
 
-/// What a handler calls, of the type that is wanted.
+/// The code that a handler calls, with the function type that the context asks for.
 macro_rules! callee {
     ($function:ident) => {
-        // Relaxed: code needs nothing else to be seen before it is called.
+        // Relaxed: code needs nothing else to be visible before it is called.
         std::mem::transmute::<*mut (), _>(
             $crate::entry::CALLEES[$function].load(std::sync::atomic::Ordering::Relaxed),
         )

@@ -1,12 +1,12 @@
-//! Level Zero's tracing layer, `libze_tracing_layer.so.1`: a drop-in for the one that comes with the
-//! loader. docs/level-zero.md has what it promises and what shows that it does.
+//! Level Zero's tracing layer, `libze_tracing_layer.so.1`: replaces the one that comes with the loader.
+//! docs/level-zero.md lists what it guarantees and which tests show it.
 //!
-//! The loader asks for [tables](table), and gets an [entry](entry) for each function: one indirect jump,
-//! to the callee while no tracer is enabled, and to a [traced call](call) otherwise. Tools come through
-//! the [tracers' own functions](tracer_api).
+//! The loader offers [tables](table) and gets an [entry](entry) for each function: one indirect jump, to the callee
+//! while no tracer is enabled, and otherwise to a [traced call](call). Tools use the [tracers' own
+//! functions](tracer_api).
 //!
-//! Under `gapii-ctl run` it calls on through the [recorder](recorder), which traces the parameters that tracers
-//! have left.
+//! Under `gapii-ctl run` the layer calls the driver through the [recorder](recorder), which records the parameters as
+//! tracers have left them.
 //!
 //! Loads nothing, prints nothing, and calls nothing that it exports.
 

@@ -1,7 +1,6 @@
-//! Tables of functions: the loader offers what it would call, and gets the entries to call instead.
+//! Tables of functions: the loader offers its callees, and gets the entries to call in their place.
 //!
-//! No version is refused: what a table of that version has and is known gets an entry, and the rest
-//! stays as it is and works untraced.
+//! No version is refused. The known functions of a table get an entry; all others stay as they are and work untraced.
 
 use gapii_ze_api::Slot;
 use gapii_ze_api::types::{
@@ -12,10 +11,10 @@ use crate::entry;
 use crate::generated::entries::ENTRIES;
 use crate::recorder;
 
-/// Puts entries into a table of `version`. Repeated for a table, the last one's callees are called.
+/// Puts entries into a table of `version`. If the same table comes again, the newest callees are called.
 ///
 /// # Safety
-/// `table` is null, or has the slots of `slots` that are not later than `version`.
+/// `table` is null, or has those of `slots` that exist in `version`.
 pub unsafe fn wrap(version: ze_api_version_t, table: *mut *mut (), slots: &[Slot]) -> ze_result_t {
     if table.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_POINTER;
@@ -27,7 +26,7 @@ pub unsafe fn wrap(version: ze_api_version_t, table: *mut *mut (), slots: &[Slot
         let callee = unsafe { place.read() };
         let entry = ENTRIES[slot.function].0.cast_mut();
         if callee == entry {
-            // A table that was wrapped before: an entry that called itself would never return.
+            // This table was wrapped before. An entry that called itself would never return.
             continue;
         }
         let recorded = recorder::through(slot.function, callee);
@@ -38,11 +37,11 @@ pub unsafe fn wrap(version: ze_api_version_t, table: *mut *mut (), slots: &[Slot
     ZE_RESULT_SUCCESS
 }
 
-/// Defines the export by which the loader asks for a table.
+/// Defines the export through which the loader asks for a table.
 macro_rules! table {
     ($name:ident, $slots:ident) => {
         /// # Safety
-        /// The table is null, or one of that version.
+        /// The table is null, or belongs to that version.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             version: gapii_ze_api::types::ze_api_version_t,

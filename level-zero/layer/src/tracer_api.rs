@@ -1,4 +1,4 @@
-//! `zelTracer…`: what tools call. Everything that is null or in the wrong state has an error code.
+//! `zelTracer…`: the functions that tools call. Null arguments and wrong states get an error code.
 
 use std::ffi::c_char;
 use std::ptr;
@@ -24,10 +24,10 @@ pub struct TracerTable {
     set_enabled: extern "C" fn(zel_tracer_handle_t, u8) -> ze_result_t,
 }
 
-/// `ze_callbacks_t`: a callback for each function of [`CORE`].
+/// `ze_callbacks_t`: one callback for each function of [`CORE`].
 type CoreCallbacks = [Option<Callback>; CORE.len()];
 
-/// The tracers' functions; those of every version are the same.
+/// Fills the table of the tracers' functions, which are the same in every version.
 ///
 /// # Safety
 /// The table is null or writable.
@@ -45,6 +45,8 @@ pub unsafe extern "C" fn zelGetTracerApiProcAddrTable(
     ZE_RESULT_SUCCESS
 }
 
+/// Writes the version of the layer.
+///
 /// # Safety
 /// The version is null or writable.
 #[unsafe(no_mangle)]
@@ -72,12 +74,13 @@ pub unsafe extern "C" fn zelLoaderGetVersion(version: *mut zel_component_version
     ZE_RESULT_SUCCESS
 }
 
+/// Removes all callbacks of a tracer.
 #[unsafe(no_mangle)]
 pub extern "C" fn zelTracerResetAllCallbacks(tracer: zel_tracer_handle_t) -> ze_result_t {
     with(tracer, |tracer| registered(TRACERS.reset(tracer)))
 }
 
-/// Defines the export that registers callbacks of a function.
+/// Defines the export that registers callbacks for a function.
 macro_rules! registrar {
     ($name:ident, $function:ident, $callback:ident) => {
         #[unsafe(no_mangle)]
@@ -86,7 +89,7 @@ macro_rules! registrar {
             moment: gapii_ze_api::types::zel_tracer_reg_t,
             callback: Option<$callback>,
         ) -> gapii_ze_api::types::ze_result_t {
-            // SAFETY: pointers to functions have one form; a handler gives this one its type back.
+            // SAFETY: all function pointers have the same form; a handler restores this one's type.
             let callback = unsafe {
                 std::mem::transmute::<Option<$callback>, Option<gapii_tracers::Callback>>(callback)
             };
@@ -96,7 +99,7 @@ macro_rules! registrar {
 }
 pub(crate) use registrar;
 
-/// Whatever is no prologue is an epilogue.
+/// Registers a callback. Every kind that is not a prologue counts as an epilogue.
 pub fn register(
     tracer: zel_tracer_handle_t,
     function: usize,
@@ -163,7 +166,7 @@ unsafe fn set_all(
     })
 }
 
-/// Handles are the tracers' numbers; one that is not null and names no tracer is refused later.
+/// Handles are the tracers' numbers. A handle that names no tracer is refused later.
 fn with(tracer: zel_tracer_handle_t, then: impl FnOnce(TracerId) -> ze_result_t) -> ze_result_t {
     if tracer.is_null() {
         return ZE_RESULT_ERROR_INVALID_NULL_HANDLE;
@@ -171,7 +174,7 @@ fn with(tracer: zel_tracer_handle_t, then: impl FnOnce(TracerId) -> ze_result_t)
     then(TracerId::new(tracer.addr()))
 }
 
-/// What registering answers.
+/// Returns the result code of a registration.
 fn registered(done: Result<(), Refusal>) -> ze_result_t {
     match done {
         Ok(()) => ZE_RESULT_SUCCESS,
@@ -181,7 +184,7 @@ fn registered(done: Result<(), Refusal>) -> ze_result_t {
     }
 }
 
-/// What enabling, disabling and destroying answer.
+/// Returns the result code of enabling, disabling and destroying.
 fn state_changed(done: Result<(), Refusal>) -> ze_result_t {
     match done {
         Ok(()) => ZE_RESULT_SUCCESS,

@@ -1,9 +1,9 @@
-//! `Flag`: what events and fences are: raised or not, and waited for.
+//! `Flag`: the state of events and fences, which can be raised and waited for.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// The timeout that is none.
+/// The timeout that means "without limit".
 const FOR_EVER: u64 = u64::MAX;
 
 #[derive(Default)]
@@ -22,7 +22,7 @@ impl Flag {
         *self.lock()
     }
 
-    /// Whether it is raised within `timeout_ns`.
+    /// Whether the flag is raised within `timeout_ns`.
     pub fn wait(&self, timeout_ns: u64) -> bool {
         let is_low = |raised: &mut bool| !*raised;
         if timeout_ns == FOR_EVER {

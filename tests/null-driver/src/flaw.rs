@@ -1,14 +1,14 @@
-//! What the driver does wrong, so that tests can see whether somebody notices: `GAPII_NULL_FLAW`.
+//! Faults that tests can switch on, to check that they are detected: `GAPII_NULL_FLAW`.
 
 use std::sync::LazyLock;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Flaw {
-    /// `copies`: one bit of what a list copies is another one.
+    /// `copies`: one bit of everything that a list copies is wrong.
     Copies,
-    /// `device`: it has another device, and groups of another size.
+    /// `device`: reports another device, with another group size.
     Device,
-    /// `kernels`: it takes no kernels.
+    /// `kernels`: refuses to create kernels.
     Kernels,
 }
 

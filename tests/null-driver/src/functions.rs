@@ -1,7 +1,6 @@
-//! The functions, by what they are about.
+//! The functions, by subject.
 //!
-//! Each has its caller's duties, which the specification lists: handles are of objects that live, and
-//! pointers lead to memory.
+//! The caller's duties are those in the specification: handles refer to living objects, and pointers to memory.
 #![allow(
     clippy::missing_safety_doc,
     clippy::multiple_unsafe_ops_per_block,
@@ -25,7 +24,7 @@ use gapii_ze_api::types::*;
 
 use crate::object::Answer;
 
-/// The only driver's handle, and the only device's: of objects that nothing is kept of.
+/// The handles of the only driver and the only device, which have no state.
 static DRIVER: u8 = 0;
 static DEVICE: u8 = 0;
 
@@ -53,7 +52,7 @@ fn is_the<H>(handle: *mut H, known: *mut H) -> Answer {
     }
 }
 
-/// A name as the API has it.
+/// Converts a name to the API's fixed-size form.
 fn name<const LENGTH: usize>(text: &str) -> [core::ffi::c_char; LENGTH] {
     let mut name = [0; LENGTH];
     for (to, from) in name.iter_mut().zip(text.bytes().take(LENGTH - 1)) {

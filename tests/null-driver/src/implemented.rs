@@ -1,4 +1,4 @@
-//! Which functions are implemented, by id; the casts see to it that each has its type.
+//! The functions that are implemented, by id. The casts make sure that each has the right type.
 
 use gapii_ze_api::functions::*;
 

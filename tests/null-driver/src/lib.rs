@@ -1,10 +1,10 @@
 //! A Level Zero driver without a device, so that programs run to their end on any machine.
 //!
-//! Memory is real. Command lists copy, fill, wait and signal, on a thread of their queue's. Modules and
-//! kernels are there, and a launch does nothing but signal. What is not implemented answers
+//! Memory is real. Command lists copy, fill, wait and signal, on a thread of their queue. Modules and kernels can be
+//! created, and a launch only signals. Functions that are not implemented return
 //! `ZE_RESULT_ERROR_UNSUPPORTED_FEATURE`.
 //!
-//! Loads with `ZE_ENABLE_ALT_DRIVERS=PATH`. Believes the handles that it is given.
+//! `ZE_ENABLE_ALT_DRIVERS=PATH` loads it. It trusts all handles that it gets.
 
 mod flag;
 mod flaw;

@@ -1,4 +1,4 @@
-//! What is allocated: the heap's own memory, and what each block was asked for as.
+//! Allocated memory: blocks of the heap, each with the kind that it was allocated as.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use gapii_ze_api::types::ze_memory_type_t;
 
-/// Where the program asks for no alignment.
+/// The alignment if the program asks for none.
 const ALIGNMENT: usize = 64;
 
 #[derive(Clone, Copy)]
@@ -16,10 +16,10 @@ pub struct Block {
     pub kind: ze_memory_type_t,
 }
 
-/// By address.
+/// Blocks by address.
 static BLOCKS: Mutex<BTreeMap<usize, Block>> = Mutex::new(BTreeMap::new());
 
-/// None where there is no such memory.
+/// Allocates a block; `None` if there is no memory.
 pub fn allocate(size: usize, alignment: usize, kind: ze_memory_type_t) -> Option<*mut u8> {
     let alignment = if alignment == 0 { ALIGNMENT } else { alignment };
     let layout = Layout::from_size_align(size.max(1), alignment).ok()?;
@@ -32,15 +32,15 @@ pub fn allocate(size: usize, alignment: usize, kind: ze_memory_type_t) -> Option
     Some(memory)
 }
 
-/// Whether `memory` is the begin of a block, which is free then.
+/// Frees the block that begins at `memory`; false if there is none.
 pub fn free(memory: *mut u8) -> bool {
     let Some(block) = blocks().remove(&memory.addr()) else { return false };
-    // SAFETY: allocated with this layout, and not known any more.
+    // SAFETY: allocated with this layout, and no longer in the table.
     unsafe { dealloc(memory, block.layout) };
     true
 }
 
-/// The block that `address` is in.
+/// Returns the block that contains `address`.
 pub fn block_of(address: usize) -> Option<Block> {
     let blocks = blocks();
     let (_, block) = blocks.range(..=address).next_back()?;

@@ -1,4 +1,4 @@
-//! `Queue`: a thread that does what command lists consist of, in order.
+//! `Queue`: a thread that executes the steps of command lists, in order.
 
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -17,14 +17,14 @@ use crate::object::Answer;
 /// One command of a list.
 #[derive(Clone)]
 pub struct Step {
-    /// Must be raised first.
+    /// Flags that must be raised before the step.
     pub waits: Vec<Arc<Flag>>,
     pub action: Action,
-    /// Is raised afterwards.
+    /// The flag that is raised after the step.
     pub signals: Option<Arc<Flag>>,
 }
 
-/// Addresses are the program's, whose duty it is that they are of memory.
+/// The work of a step. The program makes sure that the addresses are valid.
 #[derive(Clone)]
 pub enum Action {
     Nothing,
@@ -38,7 +38,7 @@ struct Work {
     done: Arc<Flag>,
 }
 
-/// Its thread ends with what it has been given when the queue is dropped.
+/// A queue. When it is dropped, its thread finishes its work and ends.
 pub struct Queue {
     work: Sender<Work>,
     is_synchronous: bool,
@@ -54,7 +54,7 @@ impl Queue {
         started.map(queue).map_err(|_| ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY)
     }
 
-    /// `done` is raised at the end. A synchronous queue is done when this returns.
+    /// Submits steps; `done` is raised after them. A synchronous queue has executed them when this returns.
     pub fn submit(&self, steps: Vec<Step>, done: Arc<Flag>) -> Answer {
         self.send(steps, done)?;
         if self.is_synchronous {
@@ -63,7 +63,7 @@ impl Queue {
         Ok(())
     }
 
-    /// Whether all that was submitted before is done within `timeout_ns`.
+    /// Whether everything that was submitted before is done within `timeout_ns`.
     pub fn synchronize(&self, timeout_ns: u64) -> Result<bool, ze_result_t> {
         let done = Arc::new(Flag::default());
         self.send(Vec::new(), Arc::clone(&done))?;
@@ -115,7 +115,7 @@ fn execute(step: &Step) {
     }
 }
 
-/// The memory that a copy or a fill is of.
+/// Returns the address of the memory that a copy or a fill uses.
 pub fn address(pointer: *const c_void) -> usize {
     pointer.expose_provenance()
 }

@@ -1,4 +1,4 @@
-//! Tables of functions, filled as far as the version that is asked for has them.
+//! Tables of functions, filled with the functions that the requested version has.
 
 use gapii_ze_api::Slot;
 use gapii_ze_api::types::{
@@ -9,7 +9,7 @@ use gapii_ze_api::types::{
 use crate::implemented::implemented;
 
 /// # Safety
-/// `table` is null, or has the slots of `slots` that are not later than `version`.
+/// `table` is null, or has those of `slots` that exist in `version`.
 pub unsafe fn fill(
     version: ze_api_version_t,
     table: *mut *const (),
@@ -20,10 +20,10 @@ pub unsafe fn fill(
     unsafe { write(version, table, slots.iter().map(|slot| (slot.since, code(slot)))) }
 }
 
-/// The same for a table of which nothing is implemented; `since` is by slot.
+/// Does the same for a table without implemented functions; `since` has one version per slot.
 ///
 /// # Safety
-/// `table` is null, or has the slots that are not later than `version`.
+/// `table` is null, or has those slots that exist in `version`.
 pub unsafe fn fill_unsupported(
     version: ze_api_version_t,
     table: *mut *const (),
@@ -33,10 +33,10 @@ pub unsafe fn fill_unsupported(
     unsafe { write(version, table, since.iter().map(|since| (*since, unsupported as *const ()))) }
 }
 
-/// `slots` say from which version on there is each, and what it is to hold.
+/// `slots` give, for each slot, the version from which it exists and its content.
 ///
 /// # Safety
-/// `table` is null, or has those of the slots that are not later than `version`.
+/// `table` is null, or has those of the slots that exist in `version`.
 unsafe fn write(
     version: ze_api_version_t,
     table: *mut *const (),
@@ -54,16 +54,16 @@ unsafe fn write(
     ZE_RESULT_SUCCESS
 }
 
-/// Takes whatever arguments: the caller clears them away.
+/// Takes any arguments, because the caller removes them.
 unsafe extern "C" fn unsupported() -> ze_result_t {
     ZE_RESULT_ERROR_UNSUPPORTED_FEATURE
 }
 
-/// Defines the export by which the loader asks for a table.
+/// Defines the export through which the loader asks for a table.
 macro_rules! table {
     ($name:ident, $slots:ident) => {
         /// # Safety
-        /// The table is null, or one of that version.
+        /// The table is null, or belongs to that version.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             version: gapii_ze_api::types::ze_api_version_t,
@@ -76,11 +76,11 @@ macro_rules! table {
 }
 pub(crate) use table;
 
-/// The same for a table of which nothing is implemented.
+/// Does the same for a table without implemented functions.
 macro_rules! unsupported_table {
     ($name:ident, [$($since:literal),* $(,)?]) => {
         /// # Safety
-        /// The table is null, or one of that version.
+        /// The table is null, or belongs to that version.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name(
             version: gapii_ze_api::types::ze_api_version_t,

@@ -1,4 +1,4 @@
-//! Contexts, of which nothing is kept.
+//! Contexts, which have no state.
 
 use super::is_driver;
 use crate::object::{Bare, answer, create, destroy, not_null};

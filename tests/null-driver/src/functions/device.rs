@@ -1,4 +1,4 @@
-//! The device, which is none.
+//! The only device, which computes nothing.
 
 use super::{is_device, is_driver, name, the_device};
 use crate::flaw::{self, Flaw};

@@ -1,4 +1,4 @@
-//! Fences: flags, too.
+//! Fences, which are flags like events.
 
 use std::sync::Arc;
 

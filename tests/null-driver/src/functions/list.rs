@@ -1,4 +1,4 @@
-//! Command lists: they collect steps for a queue, or, if they are immediate, have one of their own.
+//! Command lists: they collect steps for a queue; an immediate list has a queue of its own.
 
 use core::ffi::c_void;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +12,7 @@ use gapii_ze_api::types::*;
 
 pub struct CommandList {
     recorded: Mutex<Recorded>,
-    /// Its own queue, if it is immediate.
+    /// The list's own queue, if the list is immediate.
     immediate: Option<Queue>,
 }
 
@@ -23,7 +23,7 @@ struct Recorded {
 }
 
 impl CommandList {
-    /// What a queue is to execute.
+    /// The steps that a queue is to execute.
     pub fn steps(&self) -> Result<Vec<Step>, ze_result_t> {
         let recorded = self.recorded();
         let can_execute = recorded.is_closed && self.immediate.is_none();
@@ -257,7 +257,7 @@ unsafe fn append_set(
     append(list, action, (std::ptr::null_mut(), 0, std::ptr::null_mut()))
 }
 
-/// Appends a command with the event that it signals, and those it waits for.
+/// Appends a command with the event that it signals and the events that it waits for.
 unsafe fn append(
     list: ze_command_list_handle_t,
     action: Action,
