@@ -166,7 +166,7 @@ fn base(name: &str) -> Option<Base> {
         "ze_bool_t" => (Repr::U8, Sense::Bool),
         "ze_enum" => (Repr::U32, Sense::Enum),
         "ze_flags" => (Repr::U32, Sense::Bitfield),
-        "ze_handle" => (Repr::Pointer, Sense::Handle),
+        "handle" | "ze_handle" => (Repr::Pointer, Sense::Handle),
         "ze_callback" => (Repr::Pointer, Sense::Pointer),
         "uint8_t" => (Repr::U8, Sense::Number),
         "uint32_t" => (Repr::U32, Sense::Number),

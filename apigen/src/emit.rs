@@ -5,6 +5,7 @@ mod constants;
 mod descriptions;
 mod entries;
 mod extents;
+mod frames;
 mod handlers;
 mod ids;
 pub mod output;
@@ -30,6 +31,7 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
         (commands.join("ids.rs"), ids::emit(model)),
         (commands.join("descriptions.txt"), descriptions::emit(model)),
         (shim.join("entries.rs"), entries::emit(model)),
+        (shim.join("frames.rs"), frames::emit(model)),
         (shim.join("sizes.rs"), sizes::emit(model)),
         (tool_api.join("commands.rs"), self::commands::emit(model)),
     ]);
@@ -49,6 +51,14 @@ pub fn all(model: &Model, program: &Program) -> BTreeMap<PathBuf, String> {
             .map(|module| format!("pub mod {module};"))
             .collect();
         if folder == shim {
+            let handlers = lines.iter().filter_map(|line| line.strip_prefix("pub mod handlers_"));
+            let handlers = handlers
+                .map(|rest| format!("pub use super::handlers_{}::*;", rest.trim_end_matches(';')));
+            let handlers: String = handlers.collect::<Vec<_>>().join("\n");
+            lines.push(format!(
+                "/// The handlers of all APIs, each in the module of its command's name.\n\
+                 pub mod handlers {{\n{handlers}\n}}"
+            ));
             lines.push("pub mod ids { pub use gapii_commands::{COUNT, ids::*}; }".to_owned());
             lines.push("pub mod names { pub use gapii_commands::{EXPORTED, NAMES}; }".to_owned());
         }

@@ -25,6 +25,11 @@ impl RegistryFiles {
     pub fn in_folder(folder: &Path) -> Self {
         Self { egl: folder.join("egl.xml"), gl: folder.join("gl.xml") }
     }
+
+    /// The path of a file by its name; `None` if Khronos' package does not have it.
+    pub fn file(&self, name: &str) -> Option<PathBuf> {
+        [&self.egl, &self.gl].into_iter().find(|path| path.ends_with(name)).cloned()
+    }
 }
 
 /// The pinned registry under `target_dir/registry`; downloads it if it is not there.

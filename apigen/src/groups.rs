@@ -5,53 +5,57 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::model::{Api, Group};
+use crate::model::Group;
 use crate::registry::{Enumerant, Registries, Registry};
-
-/// Index of the group of all names of EGL, and of OpenGL ES. Level Zero's enums begin at 0 each.
-pub fn catch_all(api: Api) -> Option<u16> {
-    match api {
-        Api::Egl => Some(0),
-        Api::Gles => Some(1),
-        Api::LevelZero => None,
-    }
-}
 
 /// The groups that commands refer to.
 #[derive(Debug)]
 pub struct Groups {
     pub all: Vec<Group>,
     by_name: BTreeMap<String, (u16, bool)>,
+    /// By API: the group of all its names. Level Zero has none: each of its enums begins at 0.
+    catch_alls: BTreeMap<String, u16>,
 }
 
 impl Groups {
     /// The catch-all groups, and those of `wanted` that have values, each set in its order.
     pub fn new(
         registries: &Registries,
-        wanted: &[BTreeSet<(String, Api)>],
+        wanted: &[BTreeSet<(String, String)>],
         prefer: &BTreeSet<String>,
     ) -> Self {
         let mut all = Vec::new();
         let mut by_name = BTreeMap::new();
-        for (api, name) in [(Api::Egl, "EGL"), (Api::Gles, "GL")] {
-            let registry = registries.of(api);
+        let mut catch_alls = BTreeMap::new();
+        for (api, registry) in registries.0.iter().filter(|(api, _)| !api.is_json()) {
             let names = registry.enumerants.iter().filter(|known| is_in_catch_all(known));
-            by_name.insert(name.to_owned(), (all.len() as u16, false));
+            by_name.insert(api.names.clone(), (all.len() as u16, false));
+            catch_alls.insert(api.name.clone(), all.len() as u16);
             let values = values(registry, names, prefer);
-            all.push(Group { name: name.to_owned(), values, fallback: None });
+            all.push(Group { name: api.names.clone(), values, fallback: None });
         }
         for (name, api) in wanted.iter().flatten() {
-            let registry = registries.of(*api);
+            let Some(registry) = registries.of(api) else { continue };
             let members = || registry.enumerants.iter().filter(|known| known.groups.contains(name));
             let is_bitfield = members().any(|member| member.is_bit);
             if members().next().is_some() && !by_name.contains_key(name) {
                 by_name.insert(name.clone(), (all.len() as u16, is_bitfield));
                 let values = values(registry, members(), prefer);
-                let fallback = catch_all(*api).filter(|_| !is_bitfield);
+                let fallback = catch_alls.get(api).copied().filter(|_| !is_bitfield);
                 all.push(Group { name: name.clone(), values, fallback });
             }
         }
-        Self { all, by_name }
+        Self { all, by_name, catch_alls }
+    }
+
+    /// Index of the group of all names of an API.
+    pub fn catch_all(&self, api: &str) -> Option<u16> {
+        self.catch_alls.get(api).copied()
+    }
+
+    /// How many groups hold all names of an API; they are the first ones.
+    pub fn catch_all_count(&self) -> usize {
+        self.catch_alls.len()
     }
 
     /// Index of a group, and whether it is a bitfield's.
@@ -106,7 +110,9 @@ mod tests {
     }
 
     fn registries(gl: Registry) -> Registries {
-        Registries { egl: Registry::default(), gl, level_zero: Registry::default() }
+        let apis = crate::apis::parse(include_str!("../../apis/apis.json")).unwrap();
+        let gles = apis.into_iter().find(|api| api.name == "gles").unwrap();
+        Registries(vec![(gles, gl)])
     }
 
     #[test]
@@ -119,7 +125,7 @@ mod tests {
                 desktop_core: set(desktop),
                 ..Registry::default()
             };
-            let wanted = [BTreeSet::from([("G".to_owned(), Api::Gles)])];
+            let wanted = [BTreeSet::from([("G".to_owned(), "gles".to_owned())])];
             let groups = Groups::new(&registries(gl), &wanted, &BTreeSet::new());
             let (index, _) = groups.find("G").unwrap();
             assert_eq!(groups.all[usize::from(index)].values, [(7, expected.to_owned())]);
@@ -139,6 +145,6 @@ mod tests {
         };
         let prefer = BTreeSet::from(["GL_NONE".to_owned()]);
         let groups = Groups::new(&registries(gl), &[], &prefer);
-        assert_eq!(groups.all[1].values, [(0, "GL_NONE".to_owned())]);
+        assert_eq!(groups.all[0].values, [(0, "GL_NONE".to_owned())]);
     }
 }

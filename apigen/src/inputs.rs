@@ -1,7 +1,9 @@
 //! Everything that the generator reads.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::apis::{self, Api};
 use crate::fetch::RegistryFiles;
 use crate::lang::source::Sources;
 use crate::level_zero::Description;
@@ -11,8 +13,10 @@ use crate::tree::{descriptions, read, read_folder};
 /// Everything that [`crate::generate`] reads.
 #[derive(Clone, Default, Debug)]
 pub struct Inputs {
-    pub egl_xml: String,
-    pub gl_xml: String,
+    /// The list of APIs.
+    pub apis: Vec<Api>,
+    /// XML registries by file, as the list names them.
+    pub registries: BTreeMap<String, String>,
     /// `apis/**/*.api`: the descriptions.
     pub descriptions: Sources,
     /// `apis/level_zero/*.json`.
@@ -26,10 +30,16 @@ pub struct Inputs {
 impl Inputs {
     /// Reads the registry and the `apis/` of the repository at `root`.
     pub fn read(root: &Path, registry: &RegistryFiles) -> Result<Self, Error> {
+        let apis = apis::read(root)?;
+        let mut registries = BTreeMap::new();
+        for api in apis.iter().filter(|api| !api.is_json()) {
+            let path = registry.file(&api.registry).unwrap_or_else(|| root.join(&api.registry));
+            registries.insert(api.registry.clone(), read(&path)?);
+        }
         Ok(Self {
-            egl_xml: read(&registry.egl)?,
-            gl_xml: read(&registry.gl)?,
-            descriptions: descriptions(root)?,
+            registries,
+            descriptions: descriptions(root, &apis)?,
+            apis,
             level_zero: Description::read(root)?,
             exposed: read(&root.join("apis/mesa-extensions.txt"))?,
             exports: read_folder(root, "apis/exports", "txt")?,

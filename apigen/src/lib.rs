@@ -8,6 +8,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod apis;
 pub mod ctype;
 pub mod emit;
 pub mod fetch;
@@ -59,19 +60,49 @@ pub fn coverage(inputs: &Inputs) -> Result<Coverage, Error> {
 ///
 /// All mistakes in the descriptions are reported at once, as [`Error::Descriptions`].
 pub fn generate(inputs: &Inputs) -> Result<Generated, Error> {
+    let (files, summary) = emitted(inputs)?;
+    let mut files = formatted(files)?;
+    files.extend(level_zero::generate(&inputs.level_zero)?);
+    Ok(Generated { files, summary })
+}
+
+/// Compiles `inputs` for tests of the code's meaning: the files come as they are emitted, without those of Level
+/// Zero's layer.
+pub fn generate_unformatted(inputs: &Inputs) -> Result<BTreeMap<PathBuf, String>, Error> {
+    let (files, _) = emitted(inputs)?;
+    let unwrapped = |(path, text): (PathBuf, String)| (path, emit::output::unwrapped(&text));
+    Ok(files.into_iter().map(unwrapped).collect())
+}
+
+fn emitted(inputs: &Inputs) -> Result<(BTreeMap<PathBuf, String>, model::Summary), Error> {
     let registries = registry::parse_all(inputs)?;
     let program = compile(inputs, &registries)?;
     let model = resolve::resolve(&registries, inputs, &program)?;
-    let mut files = formatted(emit::all(&model, &program))?;
-    files.extend(level_zero::generate(&inputs.level_zero)?);
-    Ok(Generated { files, summary: model.summary(&program) })
+    Ok((emit::all(&model, &program), model.summary(&program)))
+}
+
+/// The toy API of the tests, which is not in the list.
+pub fn toy() -> apis::ApiFacts {
+    let words = |word: &str| vec![word.to_owned()];
+    apis::ApiFacts {
+        name: "toy".to_owned(),
+        title: "Toy".to_owned(),
+        about: "The API of the tests.".to_owned(),
+        registry: "toy.xml".to_owned(),
+        features: words("toy"),
+        folders: words("pass"),
+        names: "TOY".to_owned(),
+        state: apis::StateOf::Process,
+        replay: apis::Played::ByHand,
+    }
 }
 
 /// Compiles the toy API of the tests in the repository at `root`, for the tests that run it.
 pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
-    let registry =
-        registry::parse("toy.xml", &tree::read(&root.join(TOY).join("toy.xml"))?, &["toy"])?;
-    let apis = [lang::check::Api { name: "toy", catch_all: "TOY", registry: &registry }];
+    let text = tree::read(&root.join(TOY).join("toy.xml"))?;
+    let toy = toy();
+    let registry = registry::parse("toy.xml", &text, &toy)?;
+    let apis = [lang::check::Api::new(&toy, &registry)];
     let sources = tree::sources(root, &format!("{TOY}/pass"))?;
     let program = lang::check::compile(&sources, &apis).map_err(Error::Descriptions)?;
     let files = emit::state::emit(&program).into_iter().map(|(name, text)| {
@@ -85,7 +116,9 @@ pub fn generate_toy(root: &Path) -> Result<BTreeMap<PathBuf, String>, Error> {
 fn compile(inputs: &Inputs, registries: &Registries) -> Result<Program, Error> {
     let apis = lang::check::apis(registries);
     let mut sources = inputs.descriptions.clone();
-    sources.files.push(level_zero::describe(&inputs.level_zero, &inputs.descriptions));
+    if inputs.apis.iter().any(|api| api.is_json()) {
+        sources.files.push(level_zero::describe(&inputs.level_zero, &inputs.descriptions));
+    }
     lang::check::compile(&sources, &apis).map_err(Error::Descriptions)
 }
 

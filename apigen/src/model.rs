@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use proc_macro2::TokenStream;
 
+use crate::apis::Api;
 use crate::ctype::Repr;
 use crate::lang::typed::{Extent, MemoryUse, Program};
 use crate::registry::Origin;
@@ -15,6 +16,8 @@ pub struct Model {
     pub functions: Vec<Function>,
     /// Enum groups; the index is what [`Kind`] refers to.
     pub groups: Vec<Group>,
+    /// How many of the groups, the first ones, hold all names of an API.
+    pub catch_alls: usize,
     pub sizes: Vec<SizeTable>,
     /// C structs; the index is what [`Kind`] refers to.
     pub layouts: Vec<Layout>,
@@ -45,41 +48,6 @@ pub struct LayoutField {
     pub element: Option<Type>,
 }
 
-/// The API a command belongs to.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Api {
-    Egl,
-    Gles,
-    LevelZero,
-}
-
-impl Api {
-    pub const ALL: [Self; 3] = [Self::Egl, Self::Gles, Self::LevelZero];
-
-    /// Of the command of that name.
-    pub fn of(command: &str) -> Self {
-        match command {
-            _ if command.starts_with("egl") => Self::Egl,
-            _ if command.starts_with("ze") => Self::LevelZero,
-            _ => Self::Gles,
-        }
-    }
-
-    /// The name in traces and in `apis/`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Egl => "egl",
-            Self::Gles => "gles",
-            Self::LevelZero => "level_zero",
-        }
-    }
-
-    /// Whether its commands concern the process, rather than the context that is current.
-    pub fn is_of_process(self) -> bool {
-        self != Self::Gles
-    }
-}
-
 #[derive(Debug)]
 pub struct Function {
     pub id: u16,
@@ -99,6 +67,8 @@ pub struct Function {
     pub fixed_len: u16,
     pub effect: Effect,
     pub hook: Option<Hook>,
+    /// The result with which it ends a frame, where a generated hook counts frames.
+    pub frame: Option<i64>,
     /// What the tracked state has to do with it; `None`: nothing.
     pub state: Option<StateParts>,
     /// Where what `state` says holds for certain arguments only.
@@ -258,11 +228,10 @@ impl Function {
 }
 
 /// What was generated, in numbers.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Summary {
-    pub egl_commands: usize,
-    pub gles_commands: usize,
-    pub level_zero_commands: usize,
+    /// Titles of the APIs and how many commands each has.
+    pub commands: Vec<(String, usize)>,
     pub exported: usize,
     pub groups: usize,
     /// Pointer parameters (handles are none) whose memory is in the trace.
@@ -275,15 +244,15 @@ pub struct Summary {
 
 impl Model {
     pub fn summary(&self, program: &Program) -> Summary {
-        let count = |api| self.functions.iter().filter(|function| function.api == api).count();
+        let of_apis = self.functions.chunk_by(|a, b| a.api == b.api);
+        let of_apis =
+            of_apis.filter_map(|of_api| Some((of_api.first()?.api.title.clone(), of_api.len())));
         let pointers = |memory: &[MemoryUse]| {
             let params = program.commands.iter().flat_map(|command| &command.params);
             params.filter(|param| memory.contains(&param.memory)).count()
         };
         Summary {
-            egl_commands: count(Api::Egl),
-            gles_commands: count(Api::Gles),
-            level_zero_commands: count(Api::LevelZero),
+            commands: of_apis.collect(),
             exported: self.functions.iter().filter(|function| function.exported).count(),
             groups: self.groups.len(),
             observed: pointers(&[MemoryUse::Declared, MemoryUse::Registry]),
@@ -295,11 +264,8 @@ impl Model {
 
 impl std::fmt::Display for Summary {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(
-            f,
-            "commands: {} EGL, {} OpenGL ES, {} Level Zero",
-            self.egl_commands, self.gles_commands, self.level_zero_commands
-        )?;
+        let commands = self.commands.iter().map(|(title, count)| format!("{count} {title}"));
+        writeln!(f, "commands: {}", commands.collect::<Vec<_>>().join(", "))?;
         writeln!(f, "exported: {}", self.exported)?;
         writeln!(f, "enum groups: {}", self.groups)?;
         write!(

@@ -70,6 +70,16 @@ pub fn snake_case(name: &str) -> String {
     snake
 }
 
+/// `level_zero` is `LevelZero`.
+pub fn camel_case(name: &str) -> String {
+    let word = |word: &str| {
+        let mut chars = word.chars();
+        let first = chars.next().map(|first| first.to_ascii_uppercase());
+        first.into_iter().chain(chars).collect::<String>()
+    };
+    name.split('_').map(word).collect()
+}
+
 /// The field that holds all objects of a kind: of `VertexArray` it is `vertex_arrays`.
 pub fn table(kind: &str) -> String {
     let mut name = snake_case(kind);

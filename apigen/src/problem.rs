@@ -18,7 +18,9 @@ pub enum Error {
     #[error("{path}: {source}", path = path.display())]
     File { path: PathBuf, source: std::io::Error },
     #[error("{file}: {source}")]
-    Xml { file: &'static str, source: roxmltree::Error },
+    Xml { file: String, source: roxmltree::Error },
+    #[error("{path}: {source}", path = path.display())]
+    Json { path: PathBuf, source: serde_json::Error },
     #[error("cannot run {command}: {source}")]
     Spawn { command: String, source: std::io::Error },
     #[error("{command} failed: {stderr}")]

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use roxmltree::{Document, Node};
 
+use crate::apis::{Api, ApiFacts};
 use crate::ctype::CType;
 use crate::inputs::Inputs;
 use crate::level_zero;
-use crate::model::Api;
 use crate::problem::{Error, Problem};
 
 /// One registry file.
@@ -76,70 +76,76 @@ pub struct Enumerant {
     pub is_bit: bool,
 }
 
-/// Where a command comes from; the first that applies.
+/// Version or extension that a command comes from; the first that applies. OpenGL ES has enough commands to be
+/// split by it.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
-    Egl,
+    /// A command of an API whose commands are not split.
+    Whole,
     Es2,
     Es3,
     Es1,
     /// An extension of Khronos or of several vendors.
     SharedExtension,
     VendorExtension,
-    LevelZero,
 }
 
-/// All registries.
-#[derive(Debug)]
-pub struct Registries {
-    pub egl: Registry,
-    pub gl: Registry,
-    /// From `apis/level_zero/*.json`.
-    pub level_zero: Registry,
-}
+/// The APIs, each with its registry, in the order of the list.
+#[derive(Debug, Default)]
+pub struct Registries(pub Vec<(Api, Registry)>);
 
 impl Registries {
-    pub fn of(&self, api: Api) -> &Registry {
-        match api {
-            Api::Egl => &self.egl,
-            Api::Gles => &self.gl,
-            Api::LevelZero => &self.level_zero,
-        }
+    /// The registry of the API of this name.
+    pub fn of(&self, api: &str) -> Option<&Registry> {
+        self.0.iter().find(|(known, _)| known.name == api).map(|(_, registry)| registry)
     }
 
-    fn all(&self) -> [&Registry; 3] {
-        [&self.egl, &self.gl, &self.level_zero]
+    fn all(&self) -> impl Iterator<Item = &Registry> {
+        self.0.iter().map(|(_, registry)| registry)
     }
 
+    /// The command of this name.
     pub fn command(&self, name: &str) -> Option<&Command> {
-        self.all().into_iter().find_map(|registry| registry.commands.get(name))
+        self.all().find_map(|registry| registry.commands.get(name))
     }
 
     /// The enumerants of the APIs' versions and extensions, sorted by name.
     pub fn profile(&self) -> BTreeMap<String, u64> {
-        self.all().into_iter().flat_map(|registry| registry.profile.clone()).collect()
+        self.all().flat_map(|registry| registry.profile.clone()).collect()
     }
 
-    /// All commands, EGL's first, then OpenGL's, each API's sorted by name.
-    pub fn commands(&self) -> impl Iterator<Item = &Command> {
-        self.all().into_iter().flat_map(|registry| registry.commands.values())
+    /// All commands with their APIs, in the order of the list, each API's sorted by name.
+    pub fn commands(&self) -> impl Iterator<Item = (&Api, &Command)> {
+        self.0.iter().flat_map(|(api, registry)| {
+            registry.commands.values().map(move |command| (api, command))
+        })
     }
 }
 
 /// Parses the registries of `inputs`.
 pub fn parse_all(inputs: &Inputs) -> Result<Registries, Error> {
-    Ok(Registries {
-        egl: parse("egl.xml", &inputs.egl_xml, &["egl"])?,
-        gl: parse("gl.xml", &inputs.gl_xml, &["gles1", "gles2"])?,
-        level_zero: level_zero::registry::of(&inputs.level_zero),
-    })
+    let parse = |api: &Api| {
+        let registry = match api.is_json() {
+            true => level_zero::registry::of(&inputs.level_zero),
+            false => {
+                let text = inputs.registries.get(&api.registry).map_or("", String::as_str);
+                parse(&api.registry, text, api)?
+            }
+        };
+        Ok((api.clone(), registry))
+    };
+    Ok(Registries(inputs.apis.iter().map(parse).collect::<Result<_, Error>>()?))
 }
 
 /// Parses a registry file, of which it keeps what the APIs have.
-pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, Error> {
-    let document = Document::parse(xml).map_err(|source| Error::Xml { file, source })?;
+pub fn parse(file: &str, xml: &str, api: &ApiFacts) -> Result<Registry, Error> {
+    let document =
+        Document::parse(xml).map_err(|source| Error::Xml { file: file.to_owned(), source })?;
     let root = document.root_element();
-    let origins = origins(root, apis);
+    let apis: Vec<&str> = api.features.iter().map(String::as_str).collect();
+    let apis = apis.as_slice();
+    let typedefs = typedefs(root);
+    let origins = origins(root, api, apis);
     let versions = versions(root);
     let providers = providers(root, apis);
     let mut problems = Vec::new();
@@ -149,6 +155,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
         let Some(origin) = origins.get(name) else { continue };
         match command(node, name, *origin) {
             Some(mut command) => {
+                command.resolve_types(&typedefs);
                 command.version = versions.get(name).copied();
                 command.extensions = providers.get(name).cloned().unwrap_or_default();
                 commands.insert(name.to_owned(), command);
@@ -174,7 +181,7 @@ pub fn parse(file: &'static str, xml: &str, apis: &[&str]) -> Result<Registry, E
 }
 
 /// The commands of `apis`, and the first version or extension that has each.
-fn origins<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
+fn origins<'a>(root: Node<'a, '_>, api: &ApiFacts, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
     let mut origins: BTreeMap<&str, Origin> = BTreeMap::new();
     let mut add = |node: Node<'a, '_>, origin: Origin| {
         for name in required_commands(node, apis) {
@@ -185,19 +192,18 @@ fn origins<'a>(root: Node<'a, '_>, apis: &[&str]) -> BTreeMap<&'a str, Origin> {
     for feature in elements(root, "feature") {
         let number = feature.attribute("number").unwrap_or_default();
         match feature.attribute("api").filter(|api| apis.contains(api)) {
-            Some("egl") => add(feature, Origin::Egl),
+            Some(_) if !api.is_split() => add(feature, Origin::Whole),
             Some("gles1") => add(feature, Origin::Es1),
             Some("gles2") if number == "2.0" => add(feature, Origin::Es2),
-            Some("gles2") => add(feature, Origin::Es3),
-            // An API with versions of its own: the tests'.
-            Some(_) => add(feature, Origin::Es2),
+            Some(_) => add(feature, Origin::Es3),
             None => {}
         }
     }
     for extension in elements(root, "extensions").flat_map(|all| elements(all, "extension")) {
         let supported = extension.attribute("supported").unwrap_or_default();
         if supported.split('|').any(|api| apis.contains(&api)) {
-            add(extension, extension_origin(extension.attribute("name").unwrap_or_default()));
+            let name = extension.attribute("name").unwrap_or_default();
+            add(extension, if api.is_split() { extension_origin(name) } else { Origin::Whole });
         }
     }
     origins
@@ -295,9 +301,38 @@ fn wide_value(text: &str) -> Option<u64> {
 fn extension_origin(extension: &str) -> Origin {
     let mut words = extension.split('_');
     match (words.next(), words.next()) {
-        (Some("EGL"), _) => Origin::Egl,
         (_, Some("KHR" | "OES" | "EXT" | "OVR")) => Origin::SharedExtension,
         _ => Origin::VendorExtension,
+    }
+}
+
+/// Types that the registry defines in terms of others: `typedef uint32_t toyFlags;`.
+fn typedefs(root: Node<'_, '_>) -> BTreeMap<String, CType> {
+    let types = elements(root, "types").flat_map(|types| elements(types, "type"));
+    let defined = types.filter_map(|node| {
+        let name = elements(node, "name").next()?.text()?;
+        let text: String = node
+            .descendants()
+            .filter_map(|inner| inner.text().filter(|_| inner.is_text()))
+            .collect();
+        let target = text.trim().strip_prefix("typedef")?.strip_suffix(';')?.trim();
+        Some((name.to_owned(), CType::parse(target.strip_suffix(name)?)?))
+    });
+    defined.collect()
+}
+
+impl Command {
+    /// Replaces types that nobody knows by what the registry defines them as. A pointer to what is behind
+    /// `void *` is a handle.
+    fn resolve_types(&mut self, typedefs: &BTreeMap<String, CType>) {
+        for ty in self.params.iter_mut().map(|param| &mut param.ty).chain([&mut self.result]) {
+            let is_known = CType { base: ty.base.clone(), pointers: Vec::new() }.scalar().is_some();
+            let Some(target) = typedefs.get(&ty.base).filter(|_| !is_known) else { continue };
+            ty.base = match target.is_pointer() {
+                true => "handle".to_owned(),
+                false => target.base.clone(),
+            };
+        }
     }
 }
 
@@ -440,6 +475,11 @@ fn owned(node: Node<'_, '_>, attribute: &str) -> Option<String> {
 mod tests {
     use super::*;
 
+    fn gles() -> Api {
+        let list = crate::apis::parse(include_str!("../../apis/apis.json")).unwrap();
+        list.into_iter().find(|api| api.name == "gles").unwrap()
+    }
+
     #[test]
     fn enum_value_is_32_bits_wide() {
         let check = |text: &str, expected: Option<u64>| assert_eq!(enum_value(text), expected);
@@ -488,7 +528,7 @@ mod tests {
                 </extension>
             </extensions>
         </registry>"#;
-        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let registry = parse("gl.xml", XML, &gles()).unwrap();
         let profile: Vec<(&str, u64)> =
             registry.profile.iter().map(|(name, value)| (name.as_str(), *value)).collect();
         assert_eq!(profile, [("GL_A", 1), ("GL_A_BYTE", 5), ("GL_B", 4), ("GL_FOREVER", u64::MAX)]);
@@ -521,7 +561,7 @@ mod tests {
 
     #[test]
     fn commands_of_other_apis_are_left_out() {
-        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let registry = parse("gl.xml", XML, &gles()).unwrap();
         assert_eq!(registry.commands.keys().collect::<Vec<_>>(), ["glGetThing"]);
         assert!(registry.core.contains("glGetThing"));
         assert!(registry.desktop_core.contains("glDesktop"));
@@ -529,7 +569,7 @@ mod tests {
 
     #[test]
     fn command_is_read_with_types_groups_and_alias() {
-        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let registry = parse("gl.xml", XML, &gles()).unwrap();
         let command = &registry.commands["glGetThing"];
         assert_eq!(command.origin, Origin::Es3);
         assert_eq!(command.version, Some((3, 0)));
@@ -543,7 +583,7 @@ mod tests {
 
     #[test]
     fn enumerant_belongs_to_the_groups_of_its_block_and_its_own() {
-        let registry = parse("gl.xml", XML, &["gles1", "gles2"]).unwrap();
+        let registry = parse("gl.xml", XML, &gles()).unwrap();
         let groups: Vec<_> = registry.enumerants.iter().map(|e| e.groups.join("+")).collect();
         assert_eq!(groups, ["Mask", "One+Two"]);
         assert!(registry.enumerants[0].is_bit);

@@ -2,19 +2,23 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::apis::{Api, LIST};
 use crate::ctype::{CType, Repr, Sense};
-use crate::groups::{Groups, catch_all};
+use crate::groups::Groups;
 use crate::inputs::Inputs;
 use crate::lang::typed::{self, Command, Extent, LayoutFieldKind, MemoryUse, Program, StmtKind};
 use crate::level_zero::Description;
 use crate::model::{
-    Api, Direction, Effect, Function, Hook, Kind, Layout, LayoutField, Model, Observation, Param,
+    Direction, Effect, Function, Hook, Kind, Layout, LayoutField, Model, Observation, Param,
     SizeTable, Type, Value,
 };
 use crate::naming;
 use crate::parts;
 use crate::problem::{Error, Problem};
 use crate::registry::Registries;
+
+/// The API whose structs have fields with enums.
+const LEVEL_ZERO: &str = "level_zero";
 
 /// Builds the model.
 pub fn resolve(
@@ -25,20 +29,28 @@ pub fn resolve(
     let mut problems = Vec::new();
     let exported = exported(registries, inputs, &mut problems);
     let groups = groups(registries, inputs, program);
-    let mut resolver = Resolver { program, groups: &groups, problems };
+    let mut resolver = Resolver { program, groups: &groups, apis: &inputs.apis, problems };
     let mut functions = Vec::new();
     for command in &program.commands {
         let is_exported = exported.contains(command.name.as_str());
         functions.extend(resolver.function(command, functions.len() as u16, is_exported));
     }
     resolver.refuse_equal_constants(&functions);
+    resolver.refuse_unsorted_apis(&functions);
     program.commands.iter().for_each(|command| resolver.refuse_unplayable(command));
     let mut problems = resolver.problems;
     if problems.is_empty() {
         let sizes = size_tables(program, &functions);
         let layouts = layouts(&inputs.level_zero, program, &groups);
         let constants = registries.profile();
-        return Ok(Model { functions, groups: groups.all, sizes, layouts, constants });
+        return Ok(Model {
+            functions,
+            catch_alls: groups.catch_all_count(),
+            groups: groups.all,
+            sizes,
+            layouts,
+            constants,
+        });
     }
     problems.sort();
     Err(Error::Inputs(problems))
@@ -66,28 +78,22 @@ fn exported<'a>(
 /// The groups of parameters and results; then those that only state refers to, and those of structs.
 fn groups(registries: &Registries, inputs: &Inputs, program: &Program) -> Groups {
     let mut of_commands = BTreeSet::new();
-    for command in registries.commands() {
-        let api = Api::of(&command.name);
+    for (api, command) in registries.commands() {
         let groups = command.params.iter().map(|param| &param.group);
         let groups = groups.chain([&command.result_group]).flatten().cloned();
-        of_commands.extend(groups.map(|group| (group, api)));
+        of_commands.extend(groups.map(|group| (group, api.name.clone())));
     }
     for command in &program.commands {
         let groups = command.params.iter().map(|param| &param.group);
         let groups = groups.chain([&command.result.group]).flatten().cloned();
-        of_commands.extend(groups.map(|group| (group, Api::of(&command.name))));
+        of_commands.extend(groups.map(|group| (group, command.api.clone())));
     }
     let mut of_state = BTreeSet::new();
     for field in parts::fields(program) {
-        let api = match field.api.as_str() {
-            "egl" => Api::Egl,
-            "level_zero" => Api::LevelZero,
-            _ => Api::Gles,
-        };
-        of_state.extend(field.group.clone().map(|group| (group, api)));
+        of_state.extend(field.group.clone().map(|group| (group, field.api.clone())));
     }
     let of_structs = inputs.level_zero.groups_of_structs();
-    let of_structs = of_structs.map(|group| (group.to_owned(), Api::LevelZero)).collect();
+    let of_structs = of_structs.map(|group| (group.to_owned(), LEVEL_ZERO.to_owned())).collect();
     Groups::new(registries, &[of_commands, of_state, of_structs], &program.prefer)
 }
 
@@ -168,6 +174,7 @@ fn layout_field(
 }
 
 struct Resolver<'a> {
+    apis: &'a [Api],
     program: &'a Program,
     groups: &'a Groups,
     problems: Vec<Problem>,
@@ -186,7 +193,7 @@ impl Resolver<'_> {
             id,
             constant: naming::id_constant(&command.name),
             name: command.name.clone(),
-            api: Api::of(&command.name),
+            api: self.api(command)?,
             origin: command.origin,
             version: command.version,
             extensions: command.extensions.clone(),
@@ -203,6 +210,7 @@ impl Resolver<'_> {
                 leave_flags,
                 before,
             }),
+            frame: command.frame,
             state: parts::state(command),
             guard: parts::guard(command),
             consumes: command.consumes,
@@ -215,7 +223,7 @@ impl Resolver<'_> {
         let group = declared.group.as_deref();
         let mut value = self.value(command, &declared.ctype, group, names_object(declared))?;
         let slot = command.slots.iter().find(|slot| slot.param == at);
-        let api = Api::of(&command.name);
+        let api = command.api.as_str();
         let observation = slot.map(|slot| {
             let extent = parts::written_out(self.program, &slot.extent);
             Observation {
@@ -229,7 +237,7 @@ impl Resolver<'_> {
             }
         });
         if let Some(observation) = &observation {
-            value.ty.kind = observed_kind(&observation.extent, api);
+            value.ty.kind = self.observed_kind(&observation.extent, api);
         }
         if let Some(layout) = declared.layout.as_ref() {
             value.ty.kind = self.struct_kind(&layout.name);
@@ -279,17 +287,17 @@ impl Resolver<'_> {
             self.refuse(command, format!("unknown type `{}` in {}", ty.base, command.name));
             return None;
         };
-        let kind = self.kind(sense, group, is_name, Api::of(&command.name));
+        let kind = self.kind(sense, group, is_name, &command.api);
         Some(Value { rust, ty: Type { repr, kind }, is_pointer: ty.is_pointer() })
     }
 
-    fn kind(&self, sense: Sense, group: Option<&str>, is_name: bool, api: Api) -> Kind {
+    fn kind(&self, sense: Sense, group: Option<&str>, is_name: bool, api: &str) -> Kind {
         let found = group.and_then(|name| self.groups.find(name));
         match (sense, found) {
             (Sense::Number, _) if is_name => Kind::Handle,
             (Sense::Number | Sense::Bitfield, Some((index, true))) => Kind::Bitfield(index),
             (Sense::Number | Sense::Enum, Some((index, _))) => Kind::Enum(index),
-            (Sense::Enum, None) => catch_all(api).map_or(Kind::Number, Kind::Enum),
+            (Sense::Enum, None) => self.groups.catch_all(api).map_or(Kind::Number, Kind::Enum),
             (Sense::Number | Sense::Bitfield | Sense::Char | Sense::Void, _) => Kind::Number,
             (Sense::Bool, _) => Kind::Bool,
             (Sense::Handle, _) => Kind::Handle,
@@ -298,7 +306,7 @@ impl Resolver<'_> {
     }
 
     /// What a slot's elements are, where it has some.
-    fn element(&self, extent: &Extent, declared: &typed::Param, api: Api) -> Option<Type> {
+    fn element(&self, extent: &Extent, declared: &typed::Param, api: &str) -> Option<Type> {
         let has_elements =
             matches!(extent, Extent::Elements(_) | Extent::Counted { .. } | Extent::Attributes);
         let pointee = declared.ctype.pointee()?;
@@ -308,11 +316,38 @@ impl Resolver<'_> {
     }
 
     /// What a pointer points at, if the registry says.
-    fn pointee(&self, declared: &typed::Param, api: Api) -> Option<Type> {
+    fn pointee(&self, declared: &typed::Param, api: &str) -> Option<Type> {
         let (repr, sense) = declared.ctype.pointee()?.scalar()?;
         let kind = self.kind(sense, declared.group.as_deref(), names_object(declared), api);
         let repr_or_bytes = if repr == Repr::Void { Repr::U8 } else { repr };
         (repr != Repr::Void || sense != Sense::Void).then_some(Type { repr: repr_or_bytes, kind })
+    }
+
+    fn api(&self, command: &Command) -> Option<Api> {
+        self.apis.iter().find(|api| api.name == command.api).cloned()
+    }
+
+    fn observed_kind(&self, extent: &Extent, api: &str) -> Kind {
+        match extent {
+            Extent::Text { .. } | Extent::TextOf { .. } => Kind::String,
+            Extent::Strings { .. } => Kind::Strings,
+            Extent::Attributes => self.groups.catch_all(api).map_or(Kind::Array, Kind::Attributes),
+            _ => Kind::Array,
+        }
+    }
+
+    /// Ids are positions in a list that is sorted by name and has the commands of an API in one piece.
+    fn refuse_unsorted_apis(&mut self, functions: &[Function]) {
+        for pair in functions.windows(2) {
+            let [before, after] = pair else { continue };
+            if before.name > after.name {
+                let message = format!(
+                    "{} of {} comes behind {} of {}; list the APIs in the order of their commands' names",
+                    before.name, before.api.name, after.name, after.api.name
+                );
+                self.problems.push(Problem { file: LIST.to_owned(), line: 0, message });
+            }
+        }
     }
 
     fn refuse_equal_constants(&mut self, functions: &[Function]) {
@@ -327,7 +362,7 @@ impl Resolver<'_> {
 
     /// Addresses that nobody says anything of can't be given to a driver again.
     fn refuse_unplayable(&mut self, command: &Command) {
-        let is_generated = Api::of(&command.name) == Api::Gles;
+        let is_generated = self.api(command).is_some_and(|api| api.is_played());
         if !is_generated || command.replay != typed::Replay::Generated {
             return;
         }
@@ -351,12 +386,8 @@ impl Resolver<'_> {
     }
 
     fn refuse(&mut self, command: &Command, message: String) {
-        let file = match Api::of(&command.name) {
-            Api::Egl => "egl.xml",
-            Api::Gles => "gl.xml",
-            Api::LevelZero => "apis/level_zero/functions.json",
-        };
-        self.problems.push(Problem { file: file.to_owned(), line: 0, message });
+        let file = self.api(command).map_or_else(String::new, |api| api.registry.clone());
+        self.problems.push(Problem { file, line: 0, message });
     }
 }
 
@@ -391,13 +422,4 @@ fn has_range(command: &Command, param: usize, is_wanted: impl Fn(&Extent) -> boo
 /// Results of these types point at zero-terminated text.
 fn is_text(result: &CType) -> bool {
     result.pointers.len() == 1 && ["GLubyte", "GLchar", "char"].contains(&result.base.as_str())
-}
-
-fn observed_kind(extent: &Extent, api: Api) -> Kind {
-    match extent {
-        Extent::Text { .. } | Extent::TextOf { .. } => Kind::String,
-        Extent::Strings { .. } => Kind::Strings,
-        Extent::Attributes => catch_all(api).map_or(Kind::Array, Kind::Attributes),
-        _ => Kind::Array,
-    }
 }

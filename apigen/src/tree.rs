@@ -6,6 +6,7 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use crate::apis::Api;
 use crate::lang;
 use crate::lang::diagnostic::Report;
 use crate::lang::source::{Source, Sources};
@@ -23,9 +24,6 @@ pub const GENERATED: &[&str] = &[
     "tests/null-driver/src/generated",
     "tool/api/src/generated",
 ];
-
-/// Folders that hold descriptions, in the order of their APIs.
-const DESCRIPTIONS: &[&str] = &["apis/egl", "apis/gles", "apis/gles/ext", "apis/level_zero"];
 
 /// Formatting of the generated files: the repository's own.
 const RUSTFMT_CONFIG: &str = "max_width=100,use_small_heuristics=Max";
@@ -110,9 +108,11 @@ fn rustfmt(source: &str) -> Result<String, Error> {
 }
 
 /// All description files, sorted by path; none if there is no folder for them.
-pub fn descriptions(root: &Path) -> Result<Sources, Error> {
+pub fn descriptions(root: &Path, apis: &[Api]) -> Result<Sources, Error> {
     let mut files = Vec::new();
-    for folder in DESCRIPTIONS.iter().filter(|folder| root.join(folder).is_dir()) {
+    for folder in
+        apis.iter().flat_map(|api| &api.folders).filter(|folder| root.join(folder).is_dir())
+    {
         files.extend(sources(root, folder)?.files);
     }
     Ok(Sources { files })

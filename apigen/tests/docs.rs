@@ -27,12 +27,13 @@ fn examples() -> (Vec<String>, String) {
 #[test]
 fn examples_of_the_reference_compile_together() {
     let xml = include_str!("toy/toy.xml");
-    let registry = registry::parse("toy.xml", xml, &["toy"]).expect("the registry has no mistakes");
+    let toy = apigen::toy();
+    let registry = registry::parse("toy.xml", xml, &toy).expect("the registry has no mistakes");
     let (parts, _) = examples();
     let text = format!("api toy;\n\n{}", parts.join("\n"));
     assert_eq!(format(0, &text).as_deref(), Ok(text.as_str()));
     let files = vec![Source { path: "docs/apilang.md".to_owned(), text }];
-    let api = Api { name: "toy", catch_all: "TOY", registry: &registry };
+    let api = Api::new(&toy, &registry);
     compile(&Sources { files }, &[api]).unwrap_or_else(|report| panic!("{report}"));
 }
 

@@ -9,17 +9,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use apigen::apis::ApiFacts;
 use apigen::lang::check::{Api, compile};
 use apigen::lang::source::{Source, Sources};
 use apigen::registry::{self, Registry};
 
+static TOY: LazyLock<ApiFacts> = LazyLock::new(apigen::toy);
+
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let xml = include_str!("toy/toy.xml");
-    registry::parse("toy.xml", xml, &["toy"]).expect("the registry has no mistakes")
+    registry::parse("toy.xml", xml, &apigen::toy()).expect("the registry has no mistakes")
 });
 
 fn apis() -> [Api<'static>; 1] {
-    [Api { name: "toy", catch_all: "TOY", registry: &REGISTRY }]
+    [Api::new(&TOY, &REGISTRY)]
 }
 
 fn folder(name: &str) -> PathBuf {

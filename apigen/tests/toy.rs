@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use apigen::lang::source::{Source, Sources};
 use apigen::level_zero::Description;
-use apigen::{Error, Inputs};
+use apigen::{Error, Inputs, apis};
 
 fn inputs() -> Inputs {
     let source = |path: &str, text: &str| Source { path: path.to_owned(), text: text.to_owned() };
@@ -15,8 +15,11 @@ fn inputs() -> Inputs {
         source("apis/gles/toy.api", include_str!("toy/toy.api")),
     ];
     Inputs {
-        egl_xml: include_str!("toy/egl.xml").to_owned(),
-        gl_xml: include_str!("toy/gl.xml").to_owned(),
+        apis: apis::parse(include_str!("../../apis/apis.json")).expect("the list has no mistakes"),
+        registries: BTreeMap::from([
+            ("egl.xml".to_owned(), include_str!("toy/egl.xml").to_owned()),
+            ("gl.xml".to_owned(), include_str!("toy/gl.xml").to_owned()),
+        ]),
         descriptions: Sources { files },
         level_zero: Description::default(),
         exposed: String::new(),

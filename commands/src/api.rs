@@ -3,28 +3,58 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// An API whose commands are recorded.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Api {
-    Egl,
-    /// OpenGL ES 1.1 and 2.0 to 3.2.
-    Gles,
-    LevelZero,
+use crate::generated::ids::every_command;
+
+/// Defines [`Api`] from the list of APIs.
+macro_rules! define {
+    ($($api:ident $name:literal $about:literal { $($command:tt)* })*) => {
+        /// An API whose commands are recorded.
+        #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+        pub enum Api {
+            $(#[doc = $about] $api,)*
+        }
+
+        impl Api {
+            /// Every API, in the order of their commands' ids.
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$api),*];
+
+            /// The name in traces, filters and messages: `egl`, `gles`, `level_zero`.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$api => $name,)*
+                }
+            }
+
+            /// The name with `-` in place of `_`: `level-zero`.
+            pub const fn hyphenated(self) -> &'static str {
+                match self {
+                    $(Self::$api => {
+                        const NAME: [u8; $name.len()] = hyphenated($name);
+                        match str::from_utf8(&NAME) {
+                            Ok(name) => name,
+                            Err(_) => $name,
+                        }
+                    })*
+                }
+            }
+        }
+    };
 }
 
-impl Api {
-    /// Every API, in the order of their commands' ids.
-    pub const ALL: [Self; 3] = [Self::Egl, Self::Gles, Self::LevelZero];
-
-    /// The name in traces, filters and messages: `egl`, `gles`, `level_zero`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Egl => "egl",
-            Self::Gles => "gles",
-            Self::LevelZero => "level_zero",
-        }
+const fn hyphenated<const LEN: usize>(name: &str) -> [u8; LEN] {
+    let mut bytes = [0; LEN];
+    let mut at = 0;
+    while at < LEN {
+        let byte = name.as_bytes()[at];
+        bytes[at] = if byte == b'_' { b'-' } else { byte };
+        at += 1;
     }
+    bytes
+}
 
+every_command!(define);
+
+impl Api {
     /// The API of this name. `-` and `_` are equal: `level-zero` and `level_zero` are both accepted.
     pub fn named(name: &str) -> Option<Self> {
         let is_same = |api: &Self| {
@@ -69,7 +99,8 @@ mod tests {
     fn name_is_read_with_either_separator() {
         for api in Api::ALL {
             assert_eq!(api.name().parse(), Ok(api));
-            assert_eq!(api.name().replace('_', "-").parse(), Ok(api));
+            assert_eq!(api.name().replace('_', "-"), api.hyphenated());
+            assert_eq!(api.hyphenated().parse(), Ok(api));
         }
     }
 

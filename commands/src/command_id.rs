@@ -17,7 +17,7 @@ pub struct CommandId(u16);
 
 /// Defines the tables that are indexed by id, and the constants of each command.
 macro_rules! define {
-    ($($api:ident { $($id:literal $constant:ident $name:literal $is_exported:literal)* })*) => {
+    ($($api:ident $api_name:literal $about:literal { $($id:literal $constant:ident $name:literal $is_exported:literal)* })*) => {
         /// The ids as numbers, for record headers and for tables that are indexed by id.
         pub mod ids {
             $($(pub const $constant: u16 = $id;)*)*

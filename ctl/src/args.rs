@@ -152,25 +152,28 @@ pub struct Filter {
     pub functions: Vec<String>,
 }
 
-/// An API as a value of `--api`, by its name; `level-zero` is accepted for `level_zero`.
+/// An API as a value of `--api`, by its name. `-` is accepted for `_`: `level-zero` for `level_zero`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ApiName(pub Api);
 
 impl ValueEnum for ApiName {
     fn value_variants<'a>() -> &'a [Self] {
         const ALL: [ApiName; Api::ALL.len()] = {
-            let [egl, gles, level_zero] = Api::ALL;
-            [ApiName(egl), ApiName(gles), ApiName(level_zero)]
+            let mut all = [ApiName(Api::ALL[0]); Api::ALL.len()];
+            let mut at = 1;
+            while at < all.len() {
+                all[at] = ApiName(Api::ALL[at]);
+                at += 1;
+            }
+            all
         };
         &ALL
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {
         let value = PossibleValue::new(self.0.name());
-        Some(match self.0 {
-            Api::LevelZero => value.alias("level-zero"),
-            Api::Egl | Api::Gles => value,
-        })
+        let is_same = self.0.name() == self.0.hyphenated();
+        Some(if is_same { value } else { value.alias(self.0.hyphenated()) })
     }
 }
 

@@ -359,11 +359,26 @@ mod commands {
 }
 pub use commands::*;
 
+#[allow(unused_imports, reason = "no API of the list has a command with `@frame`")]
+pub use crate::generated::frames::*;
 pub use level_zero::*;
 
 /// Returns the flags of a swap's leave record, and counts the frame.
 fn swap_flags(result: u32) -> u16 {
-    if result == 0 || capture::counts_submits() { 0 } else { frame_flags() }
+    flags_of_frame(result != 0)
+}
+
+/// Flags of the leave record of a command that shows a frame, if it did; counts the frame.
+pub fn flags_of_frame(has_ended: bool) -> u16 {
+    if has_ended && !capture::counts_submits() { frame_flags() } else { 0 }
+}
+
+/// Counts the frame that a command has shown, if it did. Called last by the commands whose description says
+/// `@frame`.
+#[allow(dead_code, reason = "called by generated code, if an API of the list has such a command")]
+pub fn frame_is_over(has_ended: bool) {
+    pages::forget();
+    frame_ended(has_ended && !capture::counts_submits());
 }
 
 /// Returns the flags of the leave record of a command that ended a frame, and counts the frame.

@@ -17,30 +17,19 @@ use gapii_tracers::Traced;
 use crate::command::{Command, Handler};
 use crate::entry;
 use crate::frame;
-use crate::generated::ids;
+use crate::generated::{handlers, ids};
 
 /// Machine code. Its signature is the command's.
 pub type Code = *mut ();
 
-/// The commands by name.
-mod commands {
-    pub use crate::generated::handlers_egl::*;
-    pub use crate::generated::handlers_gl_es1::*;
-    pub use crate::generated::handlers_gl_es2::*;
-    pub use crate::generated::handlers_gl_es3::*;
-    pub use crate::generated::handlers_gl_shared_extensions::*;
-    pub use crate::generated::handlers_gl_vendor_extensions::*;
-    pub use crate::generated::handlers_level_zero::*;
-}
-
 macro_rules! handlers {
     ($($name:ident $params:tt $(-> $result:ty)?;)*) => {
         /// By id: the code that runs in place of the command during a capture.
-        static HANDLERS: [Handler; ids::COUNT] = [$(commands::$name::HANDLER),*];
+        static HANDLERS: [Handler; ids::COUNT] = [$(handlers::$name::HANDLER),*];
         /// By id: the code that runs in place of the command while the shim monitors and nothing is captured.
-        static TRACKERS: [Option<Handler>; ids::COUNT] = [$(commands::$name::TRACKER),*];
+        static TRACKERS: [Option<Handler>; ids::COUNT] = [$(handlers::$name::TRACKER),*];
         /// By id: whether the handler is in place even while nothing is captured.
-        static IS_HOOKED: [bool; ids::COUNT] = [$(commands::$name::IS_HOOKED),*];
+        static IS_HOOKED: [bool; ids::COUNT] = [$(handlers::$name::IS_HOOKED),*];
     };
 }
 for_each_command!(handlers);

@@ -48,7 +48,8 @@ pub fn run(args: &Generate) -> anyhow::Result<()> {
 /// Brings every description into the one form that there is.
 fn format(check: bool) -> anyhow::Result<()> {
     let root = tree::root();
-    let changed = apigen::format_descriptions(&apigen::descriptions(root)?)?;
+    let descriptions = apigen::descriptions(root, &apigen::apis::read(root)?)?;
+    let changed = apigen::format_descriptions(&descriptions)?;
     for (path, text) in &changed {
         if check {
             bail!("{} is not formatted; run `cargo xtask generate --format`", path.display());

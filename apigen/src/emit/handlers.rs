@@ -2,25 +2,16 @@
 //!
 //! [`Handler`] is a command as these macros take it: [`Handler::new`] decides, [`Handler::write`] only spells.
 
+use std::collections::BTreeMap;
+
 use proc_macro2::{Literal, TokenStream};
 use quote::{format_ident, quote};
 
 use super::extents;
 use super::output::{file, ident};
 use super::source::spell;
+use crate::apis::module;
 use crate::model::{Direction, Effect, Function, Guard, Model, Param, StateParts};
-use crate::registry::Origin;
-
-/// The modules of handlers, and the commands of each.
-const MODULES: [(Origin, &str); 7] = [
-    (Origin::Egl, "handlers_egl"),
-    (Origin::Es1, "handlers_gl_es1"),
-    (Origin::Es2, "handlers_gl_es2"),
-    (Origin::Es3, "handlers_gl_es3"),
-    (Origin::SharedExtension, "handlers_gl_shared_extensions"),
-    (Origin::VendorExtension, "handlers_gl_vendor_extensions"),
-    (Origin::LevelZero, "handlers_level_zero"),
-];
 
 const PRELUDE: &str = "\
 // A handler has its caller's duties: the arguments are those of a program that calls the command.
@@ -57,14 +48,13 @@ const LINE_MAX: usize = 100;
 const INDENT: &str = "\n        ";
 
 /// Returns the modules by name, with their text.
-pub fn emit_modules(model: &Model) -> Vec<(&'static str, String)> {
-    MODULES.iter().map(|(origin, module)| (*module, emit_module(model, *origin))).collect()
-}
-
-fn emit_module(model: &Model, origin: Origin) -> String {
-    let functions = model.functions.iter().filter(|function| function.origin == origin);
-    let items: Vec<String> = functions.map(|function| Handler::new(function).write()).collect();
-    file(PRELUDE, &items)
+pub fn emit_modules(model: &Model) -> Vec<(String, String)> {
+    let mut by_module: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for function in &model.functions {
+        let module = format!("handlers_{}", module(&function.api.name, function.origin));
+        by_module.entry(module).or_default().push(Handler::new(function).write());
+    }
+    by_module.into_iter().map(|(module, items)| (module, file(PRELUDE, &items))).collect()
 }
 
 /// What runs in place of a command.

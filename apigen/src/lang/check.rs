@@ -37,12 +37,8 @@ use checker::Checker;
 use names::Names;
 
 /// All of them.
-pub fn apis(registries: &Registries) -> [Api<'_>; 3] {
-    [
-        Api { name: "egl", catch_all: "EGL", registry: &registries.egl },
-        Api { name: "gles", catch_all: "GL", registry: &registries.gl },
-        Api { name: "level_zero", catch_all: "ZE", registry: &registries.level_zero },
-    ]
+pub fn apis(registries: &Registries) -> Vec<Api<'_>> {
+    registries.0.iter().map(|(facts, registry)| Api::new(facts, registry)).collect()
 }
 
 /// Parses and checks all files of all APIs together.
@@ -54,9 +50,11 @@ pub fn compile(sources: &Sources, apis: &[Api<'_>]) -> Result<Program, Report> {
         sink.extend(mistakes);
         files.push(file);
     }
+    let catch_alls =
+        apis.iter().map(|api| (api.name.to_owned(), api.catch_all.to_owned())).collect();
     let mut checker = Checker {
         names: Names::new(apis),
-        program: Program::default(),
+        program: Program { catch_alls, ..Program::default() },
         functions: Vec::new(),
         procedures: Vec::new(),
         sink,

@@ -9,9 +9,8 @@ use super::typed::{Command, MemoryUse, Program};
 /// Pointer parameters by where their commands come from; handles are none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Coverage {
-    pub core_egl: Tally,
-    pub core_gles: Tally,
-    pub level_zero: Tally,
+    /// The APIs' names, and their commands that are of no extension.
+    pub core: Vec<(String, Tally)>,
     /// Extensions that Mesa exposes.
     pub exposed: Tally,
     pub rest: Tally,
@@ -44,18 +43,15 @@ impl Coverage {
         };
         let exposed: BTreeSet<&str> = exposed.iter().flat_map(commands_of).collect();
         let mut coverage = Self {
-            core_egl: Tally::default(),
-            core_gles: Tally::default(),
-            level_zero: Tally::default(),
+            core: apis.iter().map(|api| (api.name.to_owned(), Tally::default())).collect(),
             exposed: Tally::default(),
             rest: Tally::default(),
         };
         for command in &program.commands {
             let is_core = core.contains(command.name.as_str());
-            let tally = match command.api.as_str() {
-                "egl" if is_core => &mut coverage.core_egl,
-                "level_zero" => &mut coverage.level_zero,
-                _ if is_core => &mut coverage.core_gles,
+            let of_api = coverage.core.iter_mut().find(|(api, _)| *api == command.api);
+            let tally = match of_api {
+                Some((_, tally)) if is_core => tally,
                 _ if exposed.contains(command.name.as_str()) => &mut coverage.exposed,
                 _ => &mut coverage.rest,
             };
@@ -70,8 +66,8 @@ impl Coverage {
     }
 
     /// What has to be complete.
-    fn complete(&self) -> [&Tally; 4] {
-        [&self.core_egl, &self.core_gles, &self.level_zero, &self.exposed]
+    fn complete(&self) -> Vec<&Tally> {
+        self.core.iter().map(|(_, tally)| tally).chain([&self.exposed]).collect()
     }
 }
 
@@ -91,21 +87,21 @@ impl Tally {
 
 impl fmt::Display for Coverage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let rows = [
-            ("core EGL", &self.core_egl),
-            ("core OpenGL ES", &self.core_gles),
-            ("Level Zero", &self.level_zero),
-            ("extensions Mesa exposes", &self.exposed),
-            ("other extensions", &self.rest),
+        let core =
+            self.core.iter().map(|(api, tally)| (format!("{api} without extensions"), tally));
+        let extensions = [
+            ("extensions Mesa exposes".to_owned(), &self.exposed),
+            ("other extensions".to_owned(), &self.rest),
         ];
+        let rows = core.chain(extensions);
         let head = ["commands", "pointers", "with extent", "address only", "without extent"];
-        write!(f, "{:24}", "")?;
+        write!(f, "{:32}", "")?;
         for column in head {
             write!(f, "{column:>16}")?;
         }
         for (name, tally) in rows {
             let described = tally.pointers - tally.addresses - tally.unknown.len();
-            write!(f, "\n{name:24}")?;
+            write!(f, "\n{name:32}")?;
             let unknown = tally.unknown.len();
             for number in [tally.commands, tally.pointers, described, tally.addresses, unknown] {
                 write!(f, "{number:>16}")?;

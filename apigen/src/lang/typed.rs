@@ -24,7 +24,7 @@
 //! its own. A body that is inherited from, or shared with, another command has been checked again for
 //! this one: parameters are positions, and types are this command's own.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops;
 
 use super::source::Span;
@@ -51,6 +51,8 @@ pub struct Program {
     pub groups: BTreeSet<String>,
     /// Names that stand for their value before others.
     pub prefer: BTreeSet<String>,
+    /// By API: the enum group of all its names.
+    pub catch_alls: BTreeMap<String, String>,
 }
 
 macro_rules! id {
@@ -282,6 +284,8 @@ pub struct Command {
     pub name: String,
     /// `egl`, `gles`.
     pub api: String,
+    /// Whether it does nothing without a current context.
+    pub needs_context: bool,
     pub origin: Origin,
     /// The version of OpenGL ES, from 2.0 on, that first has it without an extension.
     pub version: Option<(u8, u8)>,
@@ -295,6 +299,8 @@ pub struct Command {
     pub result: CResult,
     pub effect: Effect,
     pub hook: Option<Hook>,
+    /// The result with which it ends a frame, where a generated hook counts frames.
+    pub frame: Option<i64>,
     /// Whether it may make the driver read buffers.
     pub consumes: bool,
     /// Whether it takes vertices from client arrays.

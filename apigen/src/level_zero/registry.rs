@@ -29,7 +29,7 @@ fn command(description: &Description, function: &Function) -> Command {
         result_group: description.group(function.ret.base()).map(str::to_owned),
         params: function.params.iter().map(|member| param(description, member)).collect(),
         alias: None,
-        origin: Origin::LevelZero,
+        origin: Origin::Whole,
         version: None,
         extensions: Vec::new(),
     }

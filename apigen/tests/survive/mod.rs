@@ -2,14 +2,17 @@
 
 use std::sync::LazyLock;
 
+use apigen::apis::ApiFacts;
 use apigen::lang::check::{Api, compile};
 use apigen::lang::format::format;
 use apigen::lang::source::{Source, Sources};
 use apigen::registry::{self, Registry};
 
+static TOY: LazyLock<ApiFacts> = LazyLock::new(apigen::toy);
+
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     let xml = include_str!("../toy/toy.xml");
-    registry::parse("toy.xml", xml, &["toy"]).expect("the registry has no mistakes")
+    registry::parse("toy.xml", xml, &apigen::toy()).expect("the registry has no mistakes")
 });
 
 fn sources(text: &str) -> Sources {
@@ -20,7 +23,7 @@ fn sources(text: &str) -> Sources {
 /// Compiles `text` as a description of the toy API and formats it. Either may say what is wrong;
 /// what is right stays so when it is formatted, and generates code.
 pub fn survive(text: &str) {
-    let api = Api { name: "toy", catch_all: "TOY", registry: &REGISTRY };
+    let api = Api::new(&TOY, &REGISTRY);
     let compiled = compile(&sources(text), &[api]);
     match &compiled {
         Ok(program) => assert!(!apigen::emit::state::emit(program).is_empty()),

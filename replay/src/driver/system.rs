@@ -67,8 +67,8 @@ unsafe impl Loader for SystemLoader {
 
     fn lacks(&self, api: Api) -> Option<String> {
         let lack = match api {
-            Api::Egl | Api::Gles => self.graphics().err(),
             Api::LevelZero => self.level_zero().err(),
+            _ => self.graphics().err(),
         };
         lack.map(ToString::to_string)
     }

@@ -15,7 +15,7 @@ use quote::quote;
 use super::output::file;
 use crate::ctype::Repr;
 use crate::lang::typed::{self, Program, Replay};
-use crate::model::{Api, Function, Model, Value};
+use crate::model::{Function, Model, Value};
 use crate::registry::Origin;
 
 use arguments::Arguments;
@@ -106,7 +106,7 @@ fn table(commands: &[(&Function, &typed::Command)]) -> String {
 /// What a context must have for a command that is played, where not every context has it.
 fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
     let played = commands.iter().filter(|(function, command)| {
-        function.api == Api::Gles && command.replay != Replay::Outside
+        function.api.is_played() && command.replay != Replay::Outside
     });
     let entries = played.filter_map(|(function, _)| {
         let version = match function.version {
@@ -131,7 +131,7 @@ fn requirements(commands: &[(&Function, &typed::Command)]) -> String {
 
 /// The function that plays a command; `None` if it is not generated.
 fn play(function: &Function, command: &typed::Command, program: &Program) -> Option<String> {
-    if command.replay != Replay::Generated || function.api != Api::Gles {
+    if command.replay != Replay::Generated || !function.api.is_played() {
         return None;
     }
     let (name, id) = (&function.name, &function.constant);

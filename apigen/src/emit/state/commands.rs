@@ -7,18 +7,6 @@ use super::{lower, stmt, types};
 use crate::emit::output::WRAP;
 use crate::lang::typed::{Block, Command, Param, Program, Type};
 use crate::parts::Does;
-use crate::registry::Origin;
-
-/// The modules of commands.
-pub const MODULES: [(Origin, &str); 7] = [
-    (Origin::Egl, "commands_egl"),
-    (Origin::Es1, "commands_gl_es1"),
-    (Origin::Es2, "commands_gl_es2"),
-    (Origin::Es3, "commands_gl_es3"),
-    (Origin::SharedExtension, "commands_gl_shared_extensions"),
-    (Origin::VendorExtension, "commands_gl_vendor_extensions"),
-    (Origin::LevelZero, "commands_level_zero"),
-];
 
 pub const PRELUDE: &str = "\
 #![allow(
@@ -108,9 +96,8 @@ pub fn module_of(all: &[&Emitted<'_>]) -> Vec<String> {
 }
 
 /// The module that a command is in.
-pub fn module(command: &Command) -> &'static str {
-    let found = MODULES.iter().find(|(origin, _)| *origin == command.origin);
-    found.map_or("commands_egl", |(_, module)| module)
+pub fn module(command: &Command) -> String {
+    format!("commands_{}", crate::apis::module(&command.api, command.origin))
 }
 
 fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) -> Emitted<'a> {

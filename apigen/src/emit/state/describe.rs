@@ -21,10 +21,10 @@ pub fn emit(program: &Program) -> Vec<String> {
     for object in &program.objects {
         let scope = if is_scoped(object) { "<Whole>" } else { "" };
         kinds += &format!("    {},\n", object.name);
-        records += &record(&format!("{}{scope}", object.name), &object.fields, &[]);
+        records += &record(program, &format!("{}{scope}", object.name), &object.fields, &[]);
     }
     for found in &program.structs {
-        records += &record(&found.name, &found.fields, &[]);
+        records += &record(program, &found.name, &found.fields, &[]);
     }
     let scopes = [
         ("Context<Whole>", Scope::Context),
@@ -39,7 +39,7 @@ pub fn emit(program: &Program) -> Vec<String> {
             .filter(|object| object.scope == scope)
             .map(|object| format!("{}: objects", table(object)))
             .collect();
-        records += &record(name, &program[scope].fields, &tables);
+        records += &record(program, name, &program[scope].fields, &tables);
     }
     let mut items = vec![format!("record! {{\n{records}}}\n\ncrate::kinds! {{\n{kinds}}}\n")];
     items.extend(program.enums.iter().map(choice));
@@ -59,10 +59,10 @@ fn choice(choice: &Enum) -> String {
 }
 
 /// A struct's fields, with how each is shown where it does not show itself.
-fn record(name: &str, fields: &[Field], more: &[String]) -> String {
+fn record(program: &Program, name: &str, fields: &[Field], more: &[String]) -> String {
     let fields = fields.iter().map(|found| {
         let name = field(&found.name);
-        match value(found, &found.ty, "it") {
+        match value(program, found, &found.ty, "it") {
             plain if plain == "it.describe()" => name,
             shown => format!("{name}: |it| {shown}"),
         }
@@ -83,8 +83,8 @@ fn record(name: &str, fields: &[Field], more: &[String]) -> String {
 }
 
 /// The value that a reference refers to.
-fn value(of: &Field, ty: &Type, reference: &str) -> String {
-    let closure = |inner: &Type| format!("|it| {}", value(of, inner, "it"));
+fn value(program: &Program, of: &Field, ty: &Type, reference: &str) -> String {
+    let closure = |inner: &Type| format!("|it| {}", value(program, of, inner, "it"));
     let plain = match reference.strip_prefix('&') {
         Some(place) => format!("{place}.describe()"),
         None => format!("{reference}.describe()"),
@@ -102,7 +102,7 @@ fn value(of: &Field, ty: &Type, reference: &str) -> String {
                 format!("Value::Enum {{ group: {group:?}, value: {number} as u64 }}")
             }
             (Shown::Enum, None) => {
-                let group = if of.api == "egl" { "EGL" } else { "GL" };
+                let group = program.catch_alls.get(&of.api).map_or("", String::as_str);
                 format!("Value::Enum {{ group: {group:?}, value: {number} as u64 }}")
             }
             _ => plain,

@@ -16,7 +16,6 @@ use std::path::{Path, PathBuf};
 
 use super::output::file;
 use crate::lang::typed::{Program, Sizes};
-use crate::registry::Origin;
 use expr::Used;
 
 /// Unformatted contents of the files, by path from the folder that both crates are in.
@@ -37,13 +36,12 @@ pub fn emit(program: &Program) -> BTreeMap<PathBuf, String> {
         ),
     ]);
     let mut reexports = Vec::new();
-    for (origin, module) in commands::MODULES {
-        let items: Vec<&commands::Emitted<'_>> =
-            all.values().filter(|emitted| emitted.command.origin == origin).collect();
-        if items.is_empty() {
-            continue;
-        }
-        files.insert(module.to_owned(), file(commands::PRELUDE, &commands::module_of(&items)));
+    let mut by_module: BTreeMap<String, Vec<&commands::Emitted<'_>>> = BTreeMap::new();
+    for emitted in all.values() {
+        by_module.entry(commands::module(emitted.command)).or_default().push(emitted);
+    }
+    for (module, items) in by_module {
+        files.insert(module.clone(), file(commands::PRELUDE, &commands::module_of(&items)));
         reexports.push(format!("pub use super::{module}::*;"));
     }
     let in_modules =
@@ -101,7 +99,7 @@ fn constants(used: &Used) -> Vec<String> {
 }
 
 fn extensions(program: &Program, used: &Used) -> Vec<String> {
-    let of_contexts = program.commands.iter().filter(|command| command.origin != Origin::Egl);
+    let of_contexts = program.commands.iter().filter(|command| command.needs_context);
     let with_commands = of_contexts.flat_map(|command| &command.extensions);
     let names: BTreeSet<&String> = used.extensions.iter().chain(with_commands).collect();
     let listed: Vec<String> = names.iter().map(|name| format!("{name:?}")).collect();

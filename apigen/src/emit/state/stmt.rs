@@ -53,7 +53,7 @@ pub fn emit(
     };
     let mut statements = Statements { emitter, lowered, locks, in_tools, out: String::new() };
     let mut held = Held::default();
-    if command.api == "gles" {
+    if command.needs_context {
         statements.begin(part, &mut held, consumes);
     }
     if consumes {

@@ -1,5 +1,6 @@
 //! An API as the checker sees it.
 
+use crate::apis::ApiFacts;
 use crate::registry::Registry;
 
 /// An API and its registry.
@@ -9,5 +10,15 @@ pub struct Api<'a> {
     pub name: &'a str,
     /// The enum group of all its names.
     pub catch_all: &'a str,
+    /// Whether its commands do nothing without a current context.
+    pub needs_context: bool,
     pub registry: &'a Registry,
+}
+
+impl<'a> Api<'a> {
+    /// The API of these facts.
+    pub fn new(facts: &'a ApiFacts, registry: &'a Registry) -> Self {
+        let needs_context = !facts.is_of_process();
+        Self { name: &facts.name, catch_all: &facts.names, needs_context, registry }
+    }
 }

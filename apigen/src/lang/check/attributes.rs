@@ -69,6 +69,20 @@ impl<'a> Checker<'a> {
         Some(hook)
     }
 
+    /// `@frame(EGL_TRUE)`: the result that says that the frame has ended.
+    pub(super) fn frame(&mut self, found: &[Attribute]) -> Option<i64> {
+        let attribute = find(found, "frame")?;
+        let [result] = attribute.arguments.as_slice() else {
+            let message = "`@frame` names the result with which the command ends a frame";
+            self.mistake(attribute.span, message);
+            return None;
+        };
+        if let Some(hook) = find(found, "hook") {
+            self.mistake(hook.span, "a command with `@frame` has its hook from it");
+        }
+        self.enumerant(result)
+    }
+
     /// `@replay(by_hand)`
     pub(super) fn replay(&mut self, found: &[Attribute]) -> Replay {
         let Some(attribute) = find(found, "replay") else { return Replay::Generated };

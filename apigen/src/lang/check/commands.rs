@@ -6,9 +6,10 @@ use super::super::ast::{self, ExtentKind, File, Item, ItemKind, StmtKind};
 use super::super::diagnostic::Diagnostic;
 use super::super::source::Span;
 use super::super::typed::{
-    Block, CResult, Command, Direction, Effect, Expr, ExprKind, Extent, MemoryUse, Param, Slot,
-    Type,
+    Block, CResult, Command, Direction, Effect, Expr, ExprKind, Extent, Hook, MemoryUse, Param,
+    Slot, Type,
 };
+use super::api::Api;
 use super::body::{Body, Subject, element_of};
 use super::checker::Checker;
 use super::types;
@@ -47,7 +48,7 @@ impl<'a> Checker<'a> {
         for api in self.names.apis.clone() {
             for command in api.registry.commands.values() {
                 let by = self.describer(command, &descriptions, &families);
-                let typed = self.command(api.name, command, by, &descriptions, &slots);
+                let typed = self.command(&api, command, by, &descriptions, &slots);
                 self.program.commands.push(typed);
             }
         }
@@ -129,7 +130,7 @@ impl<'a> Checker<'a> {
 
     fn command(
         &mut self,
-        api: &str,
+        api: &Api<'_>,
         command: &'a registry::Command,
         by: Option<&'a registry::Command>,
         descriptions: &Descriptions<'a>,
@@ -137,12 +138,15 @@ impl<'a> Checker<'a> {
     ) -> Command {
         let described = by.and_then(|by| descriptions.get(by.name.as_str())).copied();
         let attributes = described.map_or(&[][..], |described| &described.item.attributes);
-        let (effect, hook) = (self.effect(attributes), self.hook(attributes));
+        let frame = self.frame(attributes);
+        let of_frame = frame.map(|_| Hook { leave_flags: true, ..Hook::default() });
+        let (effect, hook) = (self.effect(attributes), self.hook(attributes).or(of_frame));
         let consumes = self.has_word(attributes, "consumes");
         self.check_effect(command, effect, hook, described.map(|described| described.span));
         let mut typed = Command {
             name: command.name.clone(),
-            api: api.to_owned(),
+            api: api.name.to_owned(),
+            needs_context: api.needs_context,
             origin: command.origin,
             version: command.version,
             extensions: command.extensions.clone(),
@@ -152,6 +156,7 @@ impl<'a> Checker<'a> {
             result: self.result(command, slots),
             effect: effect.unwrap_or_default(),
             hook,
+            frame,
             consumes,
             draws: self.has_word(attributes, "draws"),
             replay: self.replay(attributes),

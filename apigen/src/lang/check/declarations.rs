@@ -46,9 +46,10 @@ impl<'a> Checker<'a> {
         let allowed: &[&str] = match &item.kind {
             ItemKind::Object { .. } => &["tracked"],
             ItemKind::Extern { .. } => &["tools"],
-            ItemKind::Command { .. } => {
-                &["effect", "hook", "consumes", "draws", "replay", "offset", "array", "nullable"]
-            }
+            ItemKind::Command { .. } => &[
+                "effect", "hook", "frame", "consumes", "draws", "replay", "offset", "array",
+                "nullable",
+            ],
             _ => &[],
         };
         self.allow_attributes(&item.attributes, allowed);

@@ -17,7 +17,7 @@ impl<'a> Checker<'a> {
             ItemKind::State { scope: word, fields } => {
                 let Some(scope) = scope(&word.text) else { return };
                 for field in fields {
-                    let typed = self.field(field, &["tracked", "ask", "group"]);
+                    let typed = self.field("", field, &["tracked", "ask", "group"]);
                     let all = &mut self.program.states[scope as usize].fields;
                     let place = all.iter_mut().find(|known| known.span == field.name.span);
                     if let (Some(typed), Some(place)) = (typed, place) {
@@ -33,12 +33,15 @@ impl<'a> Checker<'a> {
                         "`name` is the name that an object was made under",
                     );
                 }
-                let typed = self.field_list(fields, &["tracked", "ask", "group"]);
+                let api = self.program[id].api.clone();
+                let typed = self.field_list(&api, fields, &["tracked", "ask", "group"]);
                 self.program.objects[id.0].fields = typed;
             }
             ItemKind::Struct { name, fields } => {
                 let Some(Declared::Struct(id)) = self.declared_here(name, item) else { return };
-                self.program.structs[id.0].fields = self.field_list(fields, &["ask", "group"]);
+                let api = self.program[id].api.clone();
+                let typed = self.field_list(&api, fields, &["ask", "group"]);
+                self.program.structs[id.0].fields = typed;
             }
             _ => {}
         }
@@ -61,19 +64,19 @@ impl<'a> Checker<'a> {
         (span == item.span).then_some(declared)
     }
 
-    fn field_list(&mut self, fields: &[ast::Field], allowed: &[&str]) -> Vec<Field> {
+    fn field_list(&mut self, api: &str, fields: &[ast::Field], allowed: &[&str]) -> Vec<Field> {
         let names: Vec<_> = fields.iter().map(|field| field.name.clone()).collect();
         self.refuse_second_names(&names, "field");
-        fields.iter().filter_map(|field| self.field(field, allowed)).collect()
+        fields.iter().filter_map(|field| self.field(api, field, allowed)).collect()
     }
 
-    fn field(&mut self, field: &ast::Field, allowed: &[&str]) -> Option<Field> {
+    fn field(&mut self, api: &str, field: &ast::Field, allowed: &[&str]) -> Option<Field> {
         self.allow_attributes(&field.attributes, allowed);
         let tracked = self.has_word(&field.attributes, "tracked");
         let group = self.group_of_field(&field.attributes);
         let ask = self.ask(&field.attributes);
         let ty = self.ty(&field.ty)?;
-        Some(Field { ty, tracked, group, ask, ..placeholder("", field) })
+        Some(Field { ty, tracked, group, ask, ..placeholder(api, field) })
     }
 
     /// State may refer to objects that live at least as long.

@@ -9,42 +9,42 @@ use crate::value::{Describe, Kind, Value, list, map, objects, optional};
 record! {
     Config {
         display: |it| Value::Address(*it),
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
     }
     EglContext<Whole> {
         display: |it| Value::Address(*it), config: |it| Value::Address(*it), share,
-        api: |it| Value::Enum { group: "GL", value: *it as u64 }, major, minor,
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        api: |it| Value::Enum { group: "EGL", value: *it as u64 }, major, minor,
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         swap_interval, label: |it| Value::Address(*it),
     }
     Display<Whole> {
-        platform: |it| Value::Enum { group: "GL", value: *it as u64 },
+        platform: |it| Value::Enum { group: "EGL", value: *it as u64 },
         native: |it| Value::Address(*it),
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         initialized, major, minor, is_counted, references, label: |it| Value::Address(*it),
     }
     Image<Whole> {
         display: |it| Value::Address(*it), context: |it| Value::Address(*it),
-        target: |it| Value::Enum { group: "GL", value: *it as u64 },
+        target: |it| Value::Enum { group: "EGL", value: *it as u64 },
         buffer: |it| Value::Address(*it),
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         pixels, planes, label: |it| Value::Address(*it),
     }
     Stream {
         display: |it| Value::Address(*it),
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         label: |it| Value::Address(*it),
     }
     Surface<Whole> {
         display: |it| Value::Address(*it), config: |it| Value::Address(*it), kind,
         native: |it| Value::Address(*it), width, height,
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         texture_buffer, is_locked, swaps, label: |it| Value::Address(*it),
     }
     EglSync<Whole> {
         display: |it| Value::Address(*it),
-        kind: |it| Value::Enum { group: "GL", value: *it as u64 }, condition,
-        attributes: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| it.describe()),
+        kind: |it| Value::Enum { group: "EGL", value: *it as u64 }, condition,
+        attributes: |it| map(it, |it| Value::Enum { group: "EGL", value: *it as u64 }, |it| it.describe()),
         status, label: |it| Value::Address(*it),
     }
     Buffer<Whole> {

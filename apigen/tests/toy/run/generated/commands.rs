@@ -3,5 +3,4 @@
 // What a command does, in the module of its name.
 #![allow(unused_imports)]
 
-pub use super::commands_gl_es2::*;
-pub use super::commands_gl_shared_extensions::*;
+pub use super::commands_toy::*;

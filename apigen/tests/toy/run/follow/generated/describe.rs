@@ -19,7 +19,7 @@ record! {
         finished, last_count,
     }
     Array {
-        enabled, size, r#type: |it| Value::Enum { group: "GL", value: *it as u64 }, stride,
+        enabled, size, r#type: |it| Value::Enum { group: "TOY", value: *it as u64 }, stride,
         pointer: |it| Value::Address(*it), buffer,
     }
     Area {
@@ -31,9 +31,9 @@ record! {
     Context<Whole> {
         vertices, indices, pixels, arrays: |it| list(it, |it| it.describe()), row_length, draws,
         units: |it| list(it, |it| it.describe()),
-        values: |it| map(it, |it| Value::Enum { group: "GL", value: *it as u64 }, |it| list(it, |it| it.describe())),
+        values: |it| map(it, |it| Value::Enum { group: "TOY", value: *it as u64 }, |it| list(it, |it| it.describe())),
         scales: |it| list(it, |it| it.describe()), scale, steps, mask,
-        last: |it| optional(it, |it| Value::Enum { group: "GL", value: *it as u64 }),
+        last: |it| optional(it, |it| Value::Enum { group: "TOY", value: *it as u64 }),
         names: |it| map(it, |it| it.describe(), |it| it.describe()), is_set,
     }
     GroupState<Whole> {

@@ -103,6 +103,49 @@ mod toyBindBuffer {
     }
 }
 
+mod toyBindBufferEXT {
+    fn enter(thread: S, memory: M, seen: O, r#where: u32, name: u32) {
+        let Some(context) = thread.context.as_deref_mut() else { return };
+        match i64::from(r#where) {
+            TOY_VERTICES => {
+                set!(
+                    S,
+                    context.vertices,
+                    context
+                        .caches
+                        .buffers
+                        .bind(&context.group, u64::from(name), |group| &mut group.buffers)
+                );
+            }
+            TOY_INDICES => {
+                set!(
+                    S,
+                    context.indices,
+                    context
+                        .caches
+                        .buffers
+                        .bind(&context.group, u64::from(name), |group| &mut group.buffers)
+                );
+            }
+            TOY_PIXELS => {
+                let kept_0: Ref<Buffer> =
+                    context
+                        .caches
+                        .buffers
+                        .bind(&context.group, u64::from(name), |group| &mut group.buffers);
+                if S::WHOLE
+                    && let Some(context) = context.whole()
+                {
+                    set!(S, context.pixels, kept_0);
+                }
+            }
+            _ => {
+                return;
+            }
+        }
+    }
+}
+
 mod toyBufferData {
     fn enter(thread: S, memory: M, seen: O, target: u32, size: i64, data: u64) {
         let Some(context) = thread.context.as_deref_mut() else { return };
