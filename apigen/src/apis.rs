@@ -8,7 +8,6 @@ use serde::Deserialize;
 
 use crate::naming;
 use crate::problem::Error;
-use crate::registry::Origin;
 use crate::tree;
 
 /// Path of the list, from the repository's root.
@@ -87,18 +86,6 @@ impl ApiFacts {
     /// Whether the registry is Level Zero's JSON.
     pub fn is_json(&self) -> bool {
         self.registry.ends_with(".json")
-    }
-}
-
-/// The name of the generated modules that hold the commands of an origin: `gl_es2`, `level_zero`.
-pub fn module(api: &str, origin: Origin) -> &str {
-    match origin {
-        Origin::Whole => api,
-        Origin::Es1 => "gl_es1",
-        Origin::Es2 => "gl_es2",
-        Origin::Es3 => "gl_es3",
-        Origin::SharedExtension => "gl_shared_extensions",
-        Origin::VendorExtension => "gl_vendor_extensions",
     }
 }
 

@@ -19,6 +19,7 @@ pub mod len;
 pub mod level_zero;
 pub mod model;
 pub mod naming;
+pub mod origin;
 pub mod parts;
 pub mod problem;
 pub mod registry;

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use crate::apis::Api;
 use crate::ctype::Repr;
 use crate::lang::typed::{Extent, MemoryUse, Program};
-use crate::registry::Origin;
+use crate::origin::Origin;
 
 /// Everything the emitters need.
 #[derive(Debug)]

@@ -11,6 +11,7 @@ use crate::apis::{Api, ApiFacts};
 use crate::ctype::CType;
 use crate::inputs::Inputs;
 use crate::level_zero;
+use crate::origin::Origin;
 use crate::problem::{Error, Problem};
 
 /// One registry file.
@@ -74,20 +75,6 @@ pub struct Enumerant {
     pub value: u64,
     pub groups: Vec<String>,
     pub is_bit: bool,
-}
-
-/// Version or extension that a command comes from; the first that applies. OpenGL ES has enough commands to be
-/// split by it.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Origin {
-    /// A command of an API whose commands are not split.
-    Whole,
-    Es2,
-    Es3,
-    Es1,
-    /// An extension of Khronos or of several vendors.
-    SharedExtension,
-    VendorExtension,
 }
 
 /// The APIs, each with its registry, in the order of the list.

@@ -10,8 +10,8 @@ use quote::{format_ident, quote};
 use super::extents;
 use super::output::{file, ident};
 use super::source::spell;
-use crate::apis::module;
 use crate::model::{Direction, Effect, Function, Guard, Model, Param, StateParts};
+use crate::origin::module;
 
 const PRELUDE: &str = "\
 // A handler has its caller's duties: the arguments are those of a program that calls the command.

@@ -29,7 +29,8 @@ use std::ops;
 
 use super::source::Span;
 use crate::ctype::{CType, Repr};
-use crate::registry::{self, Origin};
+use crate::origin::Origin;
+use crate::registry;
 
 pub use super::ast::{BinaryOp, UnaryOp};
 

@@ -7,7 +7,8 @@ use super::ctype::CType;
 use super::description::{Description, Function, Member};
 use crate::ctype;
 use crate::model::Kind;
-use crate::registry::{Command, Enumerant, Layout, Origin, Param, Registry};
+use crate::origin::Origin;
+use crate::registry::{Command, Enumerant, Layout, Param, Registry};
 
 pub fn of(description: &Description) -> Registry {
     let commands = description.functions.iter().map(|function| command(description, function));

@@ -16,7 +16,7 @@ use super::output::file;
 use crate::ctype::Repr;
 use crate::lang::typed::{self, Program, Replay};
 use crate::model::{Function, Model, Value};
-use crate::registry::Origin;
+use crate::origin::Origin;
 
 use arguments::Arguments;
 

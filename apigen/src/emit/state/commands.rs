@@ -97,7 +97,7 @@ pub fn module_of(all: &[&Emitted<'_>]) -> Vec<String> {
 
 /// The module that a command is in.
 pub fn module(command: &Command) -> String {
-    format!("commands_{}", crate::apis::module(&command.api, command.origin))
+    format!("commands_{}", crate::origin::module(&command.api, command.origin))
 }
 
 fn emit_command<'a>(program: &Program, command: &'a Command, used: &mut Used) -> Emitted<'a> {
