@@ -8,7 +8,7 @@ use crate::fetch::RegistryFiles;
 use crate::lang::source::Sources;
 use crate::level_zero::Description;
 use crate::problem::Error;
-use crate::tree::{descriptions, read, read_folder};
+use crate::tree::{read, read_folder, sources};
 
 /// Everything that [`crate::generate`] reads.
 #[derive(Clone, Default, Debug)]
@@ -45,4 +45,15 @@ impl Inputs {
             exports: read_folder(root, "apis/exports", "txt")?,
         })
     }
+}
+
+/// All description files, sorted by path; none if there is no folder for them.
+pub fn descriptions(root: &Path, apis: &[Api]) -> Result<Sources, Error> {
+    let mut files = Vec::new();
+    for folder in
+        apis.iter().flat_map(|api| &api.folders).filter(|folder| root.join(folder).is_dir())
+    {
+        files.extend(sources(root, folder)?.files);
+    }
+    Ok(Sources { files })
 }

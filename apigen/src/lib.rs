@@ -33,10 +33,10 @@ use lang::typed::Program;
 use registry::Registries;
 
 pub use fetch::registry_files;
-pub use inputs::Inputs;
+pub use inputs::{Inputs, descriptions};
 pub use lang::coverage::Coverage;
 pub use problem::{Error, Problem};
-pub use tree::{descriptions, format_descriptions, stale, write};
+pub use tree::{format_descriptions, stale, write};
 
 /// The toy API of the tests.
 const TOY: &str = "apigen/tests/toy";

@@ -6,7 +6,6 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::apis::Api;
 use crate::lang;
 use crate::lang::diagnostic::Report;
 use crate::lang::source::{Source, Sources};
@@ -105,17 +104,6 @@ fn rustfmt(source: &str) -> Result<String, Error> {
     }
     let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
     Err(Error::Command { command: "rustfmt".to_owned(), stderr })
-}
-
-/// All description files, sorted by path; none if there is no folder for them.
-pub fn descriptions(root: &Path, apis: &[Api]) -> Result<Sources, Error> {
-    let mut files = Vec::new();
-    for folder in
-        apis.iter().flat_map(|api| &api.folders).filter(|folder| root.join(folder).is_dir())
-    {
-        files.extend(sources(root, folder)?.files);
-    }
-    Ok(Sources { files })
 }
 
 /// The description files of a folder, sorted by path.
