@@ -119,7 +119,7 @@ fn what_never_comes_is_said() {
     let session = Session::new();
     let _daemon = session.daemon(&[]);
     let program = run_idle(&session, &told());
-    let said = "nothing was recorded: gl-error has not come";
+    let said = "nothing was recorded: gl-error did not happen";
     let (capture, trace) = start(&session, "stopped", &["--when", "gl-error"]);
     waits_for_frames(&session, "stopped");
     capture.signal(Signal::INT);
