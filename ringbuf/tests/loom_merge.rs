@@ -1,6 +1,6 @@
 //! Models of stamping and merging: who was told of a record comes after it.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-ringbuf --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 

@@ -1,7 +1,7 @@
 //! Models of one ring: what is published is whole, what is reused was released, nobody sleeps for
 //! ever, a slot passes from thread to thread.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-ringbuf --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 
@@ -16,7 +16,7 @@ use gapii_ringbuf::{
 };
 use loom::sync::Arc;
 use loom::thread;
-use support::{Movable, Turnstile, ids_of, model, produce};
+use support::{Movable, Turnstile, bounds, ids_of, model, produce};
 
 /// Four stamped records, eight that are not, and then the lap is over.
 const CAPACITY: u64 = 64;
@@ -161,7 +161,8 @@ fn slot_passes_from_thread_to_thread_with_its_indices() {
 
 #[test]
 fn settings_are_of_one_moment() {
-    model(2, 2_000, || {
+    let (preemptions, at_least) = bounds((1, 2_000), (2, 2_000));
+    model(preemptions, at_least, || {
         let mode = Arc::new(ModePage::modelled());
         let written = |value: u64| ModeSettings {
             mode: Mode::Capturing,

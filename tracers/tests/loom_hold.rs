@@ -1,6 +1,6 @@
 //! Loom model of HOLD: a roster that a call holds is not freed, and a replaced roster that no call holds is freed.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-tracers --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 

@@ -8,6 +8,7 @@ use std::path::Path;
 use anyhow::Context;
 use clap::Args;
 
+use crate::suite::{self, Executable};
 use crate::tree::Profile;
 use crate::{step, tree};
 
@@ -45,18 +46,55 @@ impl Build {
 }
 
 pub fn run(profile: Profile) -> anyhow::Result<()> {
-    cargo_build(profile, &["-p", "gapiid", "-p", "gapii-ctl"])?;
-    // By itself, or cargo would give libraries of the shim the features that the tools' libraries ask for.
-    cargo_build(profile, &["-p", "gapii-shim"])?;
-    // The null driver is the tests' own, which build nothing.
-    cargo_build(profile, &["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
-    // A tool in Rust, to try.
-    cargo_build(profile, &["-p", "gapii", "--examples"])?;
-    lay_out(profile)
+    match profile {
+        Profile::Release => release(),
+        Profile::Dev => dev(Tests::None).map(drop),
+    }
 }
 
-fn cargo_build(profile: Profile, packages: &[&str]) -> anyhow::Result<()> {
-    step::run(step::cargo(&["build"]).args(profile.options()).args(packages))
+fn release() -> anyhow::Result<()> {
+    cargo_build(&["-p", "gapiid", "-p", "gapii-ctl"])?;
+    // By itself, or cargo would give libraries of the shim the features that the tools' libraries ask for.
+    cargo_build(&["-p", "gapii-shim"])?;
+    // The null driver is the tests' own, which build nothing.
+    cargo_build(&["-p", "gapii-ze-layer", "-p", "gapii-ze-null-driver"])?;
+    // A tool in Rust, to try.
+    cargo_build(&["-p", "gapii", "--examples"])?;
+    lay_out(Profile::Release)
+}
+
+fn cargo_build(packages: &[&str]) -> anyhow::Result<()> {
+    step::run(step::cargo(&["build", "--release"]).args(packages))
+}
+
+/// The tests that are built beside the product.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tests {
+    None,
+    System,
+    All,
+}
+
+/// Builds the product in the profile of the tests, with `tests`; returns the test programs.
+///
+/// Cargo compiles a dependency anew for every set of features, and the features follow from the packages on the command
+/// line. So this always names the same packages, and only the targets differ.
+pub fn dev(tests: Tests) -> anyhow::Result<Vec<Executable>> {
+    let mut targets = vec!["--lib", "--bins", "--examples"];
+    match tests {
+        Tests::None => {}
+        Tests::System => targets.extend(suite::TARGETS.iter().flat_map(|name| ["--test", name])),
+        Tests::All => targets.push("--tests"),
+    }
+    let build = |packages: &[&str], targets: &[&str]| {
+        suite::build(&[&["build"], packages, targets].concat())
+    };
+    let mut built = build(&["--workspace", "--exclude", "gapii-shim"], &targets)?;
+    // By itself, or cargo would give the shim's libraries the features that the tools' libraries ask for.
+    let targets: &[&str] = if tests == Tests::All { &["--lib", "--tests"] } else { &["--lib"] };
+    built.extend(build(&["-p", "gapii-shim"], targets)?);
+    lay_out(Profile::Dev)?;
+    Ok(built)
 }
 
 /// Puts links, headers and the pkg-config file beside the built libraries, where users and tests look.

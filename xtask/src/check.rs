@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
+use crate::build::{self, Tests};
 use crate::generate::{self, Generate};
 use crate::suite::{self, Executable};
 use crate::summary::Summary;
 use crate::tidy::{Repository, Tidy};
 use crate::tree::Profile;
-use crate::{build, check_api, impact, lint, packages, step, test, tidy, tree};
+use crate::{check_api, impact, lint, packages, step, test, tidy, tree};
 
 #[derive(Args)]
 pub struct Check {
@@ -66,9 +67,8 @@ pub fn run(args: &Check) -> anyhow::Result<()> {
     });
     std::thread::scope(|scope| {
         if !needs.changed.is_empty() {
-            let packages = package_options(&needs.changed);
-            let packages: Vec<&str> = packages.iter().map(String::as_str).collect();
-            let clippy = lint::clippy_command(&packages);
+            // Of all packages, as in `test`: with fewer, cargo would check dependencies anew for other features.
+            let clippy = lint::clippy_command();
             let summary = &summary;
             scope.spawn(move || summary.check_aside("clippy", lint::CLIPPY_COMMAND, clippy));
         }
@@ -107,30 +107,19 @@ impl Needs {
         needs
     }
 
-    /// Compiles in one go what will run.
+    /// Builds what will run, as `cargo xtask test` does; returns the needed test programs.
     fn build(&self) -> anyhow::Result<Vec<Executable>> {
         if !self.system.is_empty() {
             packages::install(&[packages::DEMO, packages::TEST])?;
-            build::run(Profile::Dev)?;
         }
-        let mut packages = self.tested.clone();
-        if !self.system.is_empty() {
-            packages.insert(suite::SYSTEM.to_owned());
-        }
-        if packages.is_empty() {
-            return Ok(Vec::new());
-        }
-        let options = package_options(&packages);
-        let arguments: Vec<&str> = ["build", "--tests", "--examples"]
-            .into_iter()
-            .chain(options.iter().map(String::as_str))
-            .collect();
-        suite::build(&arguments)
+        let mut built = match (self.tested.is_empty(), self.system.is_empty()) {
+            (true, true) => Vec::new(),
+            (true, false) => build::dev(Tests::System)?,
+            (false, _) => build::dev(Tests::All)?,
+        };
+        built.retain(|test| test.is_system() || self.tested.contains(&test.package));
+        Ok(built)
     }
-}
-
-fn package_options(packages: &BTreeSet<String>) -> Vec<String> {
-    packages.iter().flat_map(|package| ["-p".to_owned(), package.clone()]).collect()
 }
 
 /// Files that differ from `base` or that git does not know yet, from the root.

@@ -20,14 +20,12 @@ pub fn format() -> anyhow::Result<()> {
 pub const CLIPPY_COMMAND: &str = "cargo clippy --workspace --all-targets -- -D warnings";
 
 pub fn clippy() -> anyhow::Result<()> {
-    step::run(&mut clippy_command(&["--workspace"]))
+    step::run(&mut clippy_command())
 }
 
-/// Clippy over all targets of `packages`, given as options of cargo; a warning is a failure.
-pub fn clippy_command(packages: &[&str]) -> Command {
-    let mut cargo = step::cargo(&["clippy"]);
-    cargo.args(packages).args(["--all-targets", "--", "-D", "warnings"]);
-    cargo
+/// Clippy over all targets; a warning is a failure.
+pub fn clippy_command() -> Command {
+    step::cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
 /// A minimal toolchain comes without rustfmt and clippy.

@@ -10,10 +10,12 @@ mod check_api;
 mod child;
 mod demo;
 mod doctests;
+mod fuzz;
 mod generate;
 mod headers;
 mod impact;
 mod lint;
+mod miri;
 mod models;
 mod packages;
 mod step;
@@ -49,6 +51,12 @@ enum Command {
     Check(check::Check),
     /// Check the form of the project: imports, arrows between crates, references in docs, constants
     Tidy(tidy::Tidy),
+    /// Run the loom models of code that several threads or processes run at the same time
+    Models(models::Models),
+    /// Run under Miri the unit tests that need no system call; installs a nightly toolchain if there is none
+    Miri,
+    /// Type-check the fuzzers, which are workspaces of their own
+    CheckFuzz,
     /// Build the daemon, the control tool, the shim with its headers, and Level Zero's layer, in release
     Build(build::Build),
     /// Compile the API descriptions to the committed Rust
@@ -70,6 +78,9 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Tidy(args) => tidy::run(&args),
+        Command::Models(args) => models::run(&args),
+        Command::Miri => miri::run(),
+        Command::CheckFuzz => fuzz::run(),
         Command::Build(args) => build::run(args.profile()),
         Command::Generate(args) => generate::run(&args),
         Command::CheckApi => check_api::run(),

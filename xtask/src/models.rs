@@ -2,16 +2,32 @@
 
 use std::process::Command;
 
+use clap::Args;
+
 use crate::{step, tree};
 
-/// What to type for the models alone.
-pub const COMMAND: &str = "RUSTFLAGS='--cfg loom' cargo test --release -p gapii-edges -p gapii-ringbuf -p gapii-tracers --test 'loom_*'";
+#[derive(Args)]
+pub struct Models {
+    /// Allow the slowest models all their preemptions, which takes minutes
+    #[arg(long)]
+    long: bool,
+}
 
-/// Builds and runs the models in a target folder of their own: the flag would rebuild everything else.
-pub fn command() -> Command {
-    let mut cargo = step::cargo(&["test", "--release"]);
+/// The command that runs the models alone.
+pub const COMMAND: &str = "cargo xtask models";
+
+pub fn run(args: &Models) -> anyhow::Result<()> {
+    step::run(&mut command(args.long))
+}
+
+/// Builds and runs the models. They have a target folder of their own, because the flag would rebuild everything else.
+pub fn command(long: bool) -> Command {
+    let mut cargo = step::cargo(&["test", "--profile", "models"]);
     cargo.args(["-p", "gapii-edges", "-p", "gapii-ringbuf", "-p", "gapii-tracers"]);
     cargo.args(["--test", "loom_*"]);
     cargo.env("RUSTFLAGS", "--cfg loom").env("CARGO_TARGET_DIR", tree::target().join("loom"));
+    if long {
+        cargo.env("GAPII_LONG_MODELS", "1");
+    }
     cargo
 }

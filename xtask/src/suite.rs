@@ -19,6 +19,9 @@ use crate::{child, step};
 /// The package whose integration tests are the whole-system tests.
 pub const SYSTEM: &str = "gapii-tests";
 
+/// Its targets, the folders of `tests/tests/`.
+pub const TARGETS: &[&str] = &["daemon", "level_zero", "recording", "replay", "tools"];
+
 /// Longest time that one job may take.
 const LIMIT: Duration = Duration::from_secs(600);
 /// Jobs that take longer are listed with their times.
@@ -30,6 +33,27 @@ const ALONE: &[&str] = &[
     "daemon::idle::daemon_of_an_idle_program_sleeps",
     "daemon::service::sixteen_programs_and_eight_clients_get_what_is_theirs",
     "daemon::sharing::stalled_reader_slows_nobody_and_hears_what_it_missed",
+];
+
+/// The jobs that use most CPU time, longest first. They start before all others, so that no core waits for one of them
+/// at the end.
+const FIRST: &[&str] = &[
+    "recording::transparency::programs_of_piglit_behave_as_natively",
+    "recording::transparency::programs_of_one_subject_behave_as_natively",
+    "tools::export_apps::dumps_are_those_of_apitrace_s_own_recordings",
+    "daemon::keep::programs_are_played_exactly_from_a_keyframe_on",
+    "recording::attach::program_is_captured_often_and_grows_by_nothing",
+    "recording::kill::killed_program_leaves_a_whole_trace",
+    "recording::attach::programs_are_played_exactly_from_their_first_frame_on",
+    "recording::attach::programs_are_played_exactly_from_their_third_frame_on",
+    "recording::transparency::vertex_cases_behave_as_natively",
+    "recording::transparency::texture_cases_behave_as_natively",
+    "recording::attach::eglretrace_shows_programs_from_their_second_frame_on",
+    "recording::transparency::fixed_function_cases_behave_as_natively",
+    "replay::images::frames_are_what_the_program_read_back",
+    "daemon::remote::ssh_needs_no_port_and_its_connections_may_fail_too",
+    "gapii-capture gapii_capture",
+    "gapii-ringbuf all",
 ];
 
 /// A test executable.
@@ -150,10 +174,14 @@ impl Job {
     }
 }
 
-/// Runs `jobs`, up to `width` at a time, then those that must be alone; prints failures with their output.
+/// Runs `jobs`, those of [`FIRST`] before the others, up to `width` at a time, then those that must be alone; prints
+/// failures with their output.
 pub fn run(jobs: Vec<Job>, width: usize) -> anyhow::Result<Outcome> {
     let progress = Mutex::new(Progress::new(jobs.len()));
-    let (alone, together): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_alone);
+    let (alone, mut together): (Vec<_>, Vec<_>) = jobs.into_iter().partition(|job| job.is_alone);
+    // A stable sort: the others keep their order.
+    together
+        .sort_by_key(|job| FIRST.iter().position(|name| *name == job.name).unwrap_or(FIRST.len()));
     for (jobs, width) in [(together, width), (alone, 1)] {
         let queue = Mutex::new(VecDeque::from(jobs));
         std::thread::scope(|scope| {
@@ -298,5 +326,29 @@ mod tests {
             shell("a", &format!("sleep 0.1; touch {marker}")),
         ];
         assert_eq!(run(jobs, 2).unwrap().passed, 2);
+    }
+
+    #[test]
+    fn longest_jobs_start_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let marker = folder.path().join("started");
+        let marker = marker.display();
+        let jobs = vec![
+            shell("a", &format!("test -e {marker}")),
+            shell(FIRST[0], &format!("touch {marker}")),
+        ];
+        assert_eq!(run(jobs, 1).unwrap().passed, 2);
+    }
+
+    /// A test that is renamed would lose its place.
+    #[test]
+    fn listed_tests_exist() {
+        for name in FIRST.iter().chain(ALONE).filter(|name| !name.contains(' ')) {
+            let names: Vec<_> = name.split("::").collect();
+            let [target, module, test] = names[..] else { panic!("{name} has no three parts") };
+            let file = crate::tree::root().join(format!("tests/tests/{target}/{module}.rs"));
+            let text = std::fs::read_to_string(file).unwrap();
+            assert!(text.contains(&format!("fn {test}()")), "{name}");
+        }
     }
 }

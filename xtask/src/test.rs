@@ -6,12 +6,13 @@
 use anyhow::bail;
 use clap::Args;
 
+use crate::build::{self, Tests};
 use crate::generate::{self, Generate};
 use crate::suite::{self, Executable};
 use crate::summary::Summary;
 use crate::tidy::Tidy;
 use crate::tree::Profile;
-use crate::{build, check_api, doctests, lint, models, packages, tidy, tree};
+use crate::{check_api, doctests, lint, models, packages, tidy, tree};
 
 /// Many whole-system tests wait for other processes, so one more runs than there are cores.
 const JOBS_BESIDES_CORES: usize = 1;
@@ -55,19 +56,15 @@ fn every_check(summary: &Summary, args: &Test) {
     summary.check("tidy", "cargo xtask tidy", || tidy::run(&Tidy::default()));
     let mut tests = Vec::new();
     summary.check("build of products and tests", "cargo xtask build --dev", || {
-        tests = build_everything()?;
+        tests = build::dev(Tests::All)?;
         Ok(())
     });
     // Compilers beside tests: many tests wait, and the compilers take what is left of the cores.
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            summary.check_aside(
-                "clippy",
-                lint::CLIPPY_COMMAND,
-                lint::clippy_command(&["--workspace"]),
-            );
+            summary.check_aside("clippy", lint::CLIPPY_COMMAND, lint::clippy_command());
             summary.check_aside("examples in docs", doctests::COMMAND, doctests::command());
-            summary.check_aside("models", models::COMMAND, models::command());
+            summary.check_aside("models", models::COMMAND, models::command(false));
         });
         summary.check_measured("unit tests", "cargo test --workspace", || unit_tests(&tests));
         summary.check_measured("whole-system tests", "cargo xtask test ::", || {
@@ -92,24 +89,12 @@ fn release_form(summary: &Summary, args: &Test) {
 fn only_system_tests(summary: &Summary, args: &Test) {
     let mut tests = Vec::new();
     summary.check("build", "cargo xtask build --dev", || {
-        build::run(Profile::Dev)?;
-        tests = suite::build(&["build", "-p", suite::SYSTEM, "--tests"])?;
+        tests = build::dev(Tests::System)?;
         Ok(())
     });
     summary.check_measured("whole-system tests", "cargo xtask test NAME", || {
         system_tests(&tests, Profile::Dev, &args.only, args.jobs)
     });
-}
-
-/// Products, unit tests and whole-system tests in one profile, so that each crate is compiled once.
-fn build_everything() -> anyhow::Result<Vec<Executable>> {
-    let targets = ["--lib", "--bins", "--tests", "--examples"];
-    let build = |packages: &[&str]| suite::build(&[&["build"], &targets[..], packages].concat());
-    let mut tests = build(&["--workspace", "--exclude", "gapii-shim"])?;
-    // By itself, or cargo would give the shim's libraries the features that the tools' libraries ask for.
-    tests.extend(build(&["-p", "gapii-shim"])?);
-    build::lay_out(Profile::Dev)?;
-    Ok(tests)
 }
 
 /// Runs the unit tests of every executable.

@@ -24,16 +24,6 @@ pub enum Profile {
     Release,
 }
 
-impl Profile {
-    /// The options of cargo that choose it.
-    pub fn options(self) -> &'static [&'static str] {
-        match self {
-            Profile::Dev => &[],
-            Profile::Release => &["--release"],
-        }
-    }
-}
-
 /// Folder of the built product.
 pub fn artifacts(profile: Profile) -> PathBuf {
     target().join(match profile {

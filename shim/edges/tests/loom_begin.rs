@@ -1,6 +1,6 @@
 //! Models of BEGIN: a thread that follows an epoch sees what its beginner had seen and done.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-edges --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 

@@ -1,6 +1,6 @@
 //! Models of KNOWN: a blob that is found was published before, and key and name belong together.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-edges --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 

@@ -1,6 +1,6 @@
 //! Models of OUTSIDE: a thread that is seen outside is in no command of an older epoch, nor will be.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-edges --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 

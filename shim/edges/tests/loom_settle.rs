@@ -1,6 +1,6 @@
 //! Models of SETTLE: words follow from their inputs once all threads that changed an input have settled them.
 //!
-//! `RUSTFLAGS="--cfg loom" cargo test -p gapii-edges --release --test 'loom_*'`
+//! Run them with `cargo xtask models`.
 
 #![cfg(loom)]
 
