@@ -6,7 +6,7 @@
 //! at compile time.
 //!
 //! Types that are passed alike count as one: pointers and 64-bit integers, and signed and unsigned integers of
-//! 32 bits. The 1,480 commands then have 154 lists of types.
+//! 32 bits. The 1,480 commands then have about 150 lists of types.
 
 use core::mem::{align_of, size_of, transmute};
 

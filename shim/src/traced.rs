@@ -27,7 +27,7 @@ pub static TRACERS: Tracers = Tracers::new(ids::COUNT, table::trace);
 
 /// Makes a call of a command with parameters `P` and a result that is returned as `R`, if the call is traced.
 ///
-/// The compiler makes a copy of this function for each list of types, 155 for 1,480 commands. The copies know at
+/// The compiler makes a copy of this function for each list of types, about 150 for 1,480 commands. The copies know at
 /// compile time where each argument is. One function for all commands that looks up the place and size of each
 /// argument takes 150 instructions more for a call with four arguments.
 ///
