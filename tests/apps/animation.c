@@ -1,4 +1,4 @@
-/* Many frames of large client arrays: most of the data the same as before, some of it new. */
+/* Many frames of large client arrays: most of the data repeats, some of it is new. */
 #include "app.h"
 
 #define SIDE 40
@@ -60,7 +60,7 @@ static void draw(int frame)
 {
     GLubyte texel[4] = {255, (GLubyte)(8 * frame), 0, 255};
     clear(0.1f, 0.1f, 0.1f);
-    /* Every third frame looks like the one before. */
+    /* Every third frame repeats the previous one. */
     if (frame % 3 != 2)
         move(frame);
     if (frame % 5 == 0)

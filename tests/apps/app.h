@@ -1,5 +1,5 @@
 /*
- * What the programs of this folder share: a context without a window, a number of frames, and a
+ * Shared by the programs of this folder: a context without a window, a number of frames, and a
  * read-back of each.
  *
  * Each program has one subject and draws the same pictures on every run: no clock, no random
@@ -99,7 +99,7 @@ static inline uint32_t sum_of(const void *memory, size_t length)
     return sum;
 }
 
-/* The same bytes on every run; `salt` makes others. */
+/* Pseudo-random bytes, the same on every run; another `salt` gives other bytes. */
 static inline void fill(void *memory, size_t length, uint32_t salt)
 {
     unsigned char *bytes = memory;
@@ -127,7 +127,7 @@ static inline EGLSurface app_surface_of(int width, int height)
     return surface;
 }
 
-/* Everything up to, and without, eglMakeCurrent. */
+/* Everything before eglMakeCurrent. */
 static inline void app_prepare(int version)
 {
     const EGLint kind = version < 20   ? EGL_OPENGL_ES_BIT
@@ -186,7 +186,7 @@ static inline void app_write(const unsigned char *pixels)
     must(fclose(file) == 0, path);
 }
 
-/* Nothing that the program left bound may bend the read-back. */
+/* The program's bindings must not affect the read-back. */
 static inline void app_can_read_back(void)
 {
     GLint value = 0;
@@ -206,7 +206,7 @@ static inline void app_can_read_back(void)
 #endif
 }
 
-/* Reads the back buffer, says what it looks like, and swaps. */
+/* Reads the back buffer, prints its checksum, and swaps. */
 static inline void app_end_frame(void)
 {
     static unsigned char pixels[HEIGHT][WIDTH][4];
@@ -225,7 +225,7 @@ static inline void app_end_frame(void)
     app.frame++;
 }
 
-/* The whole life of a program with one context. */
+/* Runs a program with one context from beginning to end. */
 static inline int app_run(int version, int frames, void (*start)(void), void (*draw)(int frame))
 {
     app_open(version);
@@ -245,7 +245,7 @@ static inline void clear(float red, float green, float blue)
     glClear(GL_COLOR_BUFFER_BIT);
 }
 
-/* Draws go to one cell of a grid from now on. */
+/* From now on draws go to one cell of a grid. */
 static inline void cell(int number, int columns, int rows)
 {
     int width = WIDTH / columns, height = HEIGHT / rows;
@@ -283,7 +283,7 @@ static inline void link_program(GLuint program)
     must(linked, "glLinkProgram");
 }
 
-/* `place` is attribute 0 and `colour` 1, unless the shader says otherwise. */
+/* Attribute `place` is 0 and `colour` is 1, unless the shader sets a location. */
 static inline GLuint program_of(const char *vertex_source, const char *fragment_source)
 {
     GLuint program = glCreateProgram();
@@ -299,7 +299,7 @@ static inline GLuint program_of(const char *vertex_source, const char *fragment_
     return program;
 }
 
-/* Attribute 0 is the place and 1 the colour. */
+/* Attribute 0 is the position, attribute 1 the colour. */
 static inline GLuint colour_program(void)
 {
     return program_of("attribute vec4 place;\n"
@@ -311,7 +311,7 @@ static inline GLuint colour_program(void)
                       "void main() { gl_FragColor = tint; }\n");
 }
 
-/* The whole of texture unit 0, `image`, over the viewport. */
+/* Draws the texture of unit 0, `image`, over the whole viewport. */
 static inline GLuint image_program(void)
 {
     return program_of("attribute vec4 place;\n"

@@ -1,4 +1,4 @@
-/* EGL's attribute lists: absent, empty, long; what configurations, surfaces and contexts say. */
+/* EGL's attribute lists: absent, empty, long; queries of configurations, surfaces and contexts. */
 #include "app.h"
 
 static void configs(void)
@@ -59,7 +59,7 @@ static void contexts(void)
     printf("unknown: %d, 0x%x\n", context != EGL_NO_CONTEXT, eglGetError());
 }
 
-/* The display of EGL 1.5, whose attributes are as wide as a pointer; strings that EGL returns. */
+/* An EGL 1.5 display, with pointer-sized attributes; strings that EGL returns. */
 static void displays(void)
 {
     const EGLAttrib none[] = {EGL_NONE};

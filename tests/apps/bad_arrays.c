@@ -1,4 +1,4 @@
-/* Enabled client arrays that lead nowhere, for attributes that the program does not use. */
+/* Enabled client arrays with invalid pointers, for attributes that the program does not use. */
 #include "app.h"
 #include "edge.h"
 

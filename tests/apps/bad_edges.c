@@ -1,6 +1,6 @@
 /*
- * Every kind of memory that commands read and write, each ending where its page ends: the last byte
- * that the driver reads is the last that can be read.
+ * Every kind of memory that commands read and write, each at the end of a page: the byte after the
+ * last one that the driver reads is unreadable.
  */
 #include "app.h"
 #include "edge.h"
@@ -37,7 +37,7 @@ static void vertices(void)
     glDisableVertexAttribArray(1);
 }
 
-/* The restart index and base vertices must not widen what is read. */
+/* The restart index and base vertices must not enlarge the range that is read. */
 static void indices(void)
 {
     static const GLfloat places[] = {-1, -1, 1, -1, -1, 1, 1, 1};
@@ -119,7 +119,7 @@ static void uniforms(void)
     GLint all = glGetUniformLocation(other, "all"), third = glGetUniformLocation(other, "all[2]");
     glUseProgram(other);
     glUniform4fv(all, 3, at_edge(values, sizeof values));
-    /* More than the array has is cut to what it has. */
+    /* A count beyond the end of the array is cut to the array's length. */
     glUniform4fv(all, 1000000, at_edge(values, sizeof values));
     glUniform4fv(third, 2, at_edge(values, sizeof values[0]));
     glUniform4fv(all, 0, nowhere());

@@ -1,4 +1,4 @@
-/* Invalid enums, counts and sizes with pointers that nobody can read: the driver answers, and reads nothing. */
+/* Invalid enums, counts and sizes with unreadable pointers: the driver reports an error and reads nothing. */
 #include "app.h"
 #include "edge.h"
 
@@ -80,7 +80,7 @@ static void counts(void)
     glObjectLabel(GL_PROGRAM, program, 0x7fffffff, bad), said("a label of 2 GiB");
 }
 
-/* The framebuffer is incomplete: nothing is drawn, and nothing read, however much there is of it. */
+/* The framebuffer is incomplete: nothing is drawn and nothing is read, whatever the counts. */
 static void incomplete(void)
 {
     GLuint framebuffer = 0;
@@ -116,7 +116,7 @@ static void no_client_arrays(void)
     glDeleteBuffers(1, &buffer);
 }
 
-/* Memory that the driver read a moment ago, and that is gone when it refuses to. */
+/* Memory that the driver read a moment ago, unmapped before a command that the driver refuses. */
 static void taken_away(void)
 {
     const GLfloat one[] = {GL_NEAREST, 0, 0, 0};

@@ -1,4 +1,4 @@
-/* Null pointers where the API allows them, or where nothing is read because nothing is asked for. */
+/* Null pointers where the API allows them, or where nothing is read because the size is zero. */
 #include "app.h"
 #include "edge.h"
 

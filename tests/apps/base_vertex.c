@@ -1,4 +1,4 @@
-/* Base vertices, negative ones too, and index ranges, of client arrays and of buffers. */
+/* Base vertices, including negative ones, and index ranges, with client arrays and with buffers. */
 #include "app.h"
 
 static GLuint program;
@@ -49,7 +49,7 @@ static void from_buffers(int frame)
     glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, NULL);
     cell(4, 3, 2);
     glDrawElementsBaseVertex(GL_TRIANGLE_STRIP, 4, GL_UNSIGNED_SHORT, (void *)4, 16 + frame);
-    /* Restarts are found before the base is added. */
+    /* The restart index is compared before the base vertex is added. */
     const GLushort restarted[] = {0, 1, 8, 0xffff, 20, 21, 28};
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, 0);
     client_arrays();

@@ -1,4 +1,4 @@
-/* Vertices in buffers, indices in client memory; one attribute here, the other there. */
+/* Vertices in buffers and indices in client memory; then one attribute in each. */
 #include "app.h"
 
 static GLuint program, places, colours;
@@ -30,7 +30,7 @@ static void both_in_buffers(int frame)
     glDrawElements(GL_TRIANGLE_STRIP, 4, GL_UNSIGNED_BYTE, indices);
 }
 
-/* The buffer that is bound at the draw means nothing to either attribute. */
+/* The buffer that is bound during the draw affects neither attribute. */
 static void one_in_a_buffer(int frame)
 {
     const GLushort indices[] = {9, 14, (GLushort)(49 + frame), 54};

@@ -104,7 +104,7 @@ static void draw(int frame)
     cell(3, 4, 4), strides();
     all_types();
     cell(13, 4, 4), unaligned();
-    /* Nothing is drawn, and nothing read. */
+    /* Nothing is drawn and nothing is read. */
     glDrawArrays(GL_TRIANGLES, 0, 0);
     glDrawArrays(GL_TRIANGLES, 7, 0);
 }

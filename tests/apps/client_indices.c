@@ -1,4 +1,4 @@
-/* Client index arrays of bytes, shorts and ints: only the vertices that they name are read. */
+/* Client index arrays of bytes, shorts and ints: only the vertices that they refer to are read. */
 #include "app.h"
 
 #define GRID 9
@@ -40,7 +40,7 @@ static void bytes(int frame)
     glDrawElements(GL_TRIANGLES, count, GL_UNSIGNED_BYTE, indices);
 }
 
-/* Downwards, with indices named twice. */
+/* Descending, with repeated indices. */
 static void shorts(void)
 {
     GLushort indices[2 * GRID];

@@ -1,4 +1,4 @@
-/* KHR_debug: labels, groups, messages of the program's own, a callback, the message log. */
+/* KHR_debug: labels, groups, messages from the program, a callback, the message log. */
 #include "app.h"
 
 static GLuint program, texture;
@@ -23,7 +23,7 @@ static void start(void)
     glEnable(GL_DEBUG_OUTPUT_SYNCHRONOUS);
 }
 
-/* With a length the string need not end, without one it does. */
+/* With a length the string need not be NUL-terminated; without one it must be. */
 static void labels(int frame)
 {
     char label[32] = "", cut[4] = "";

@@ -1,6 +1,6 @@
 /*
- * Memory that ends where its page ends, with a page behind it that nobody can read: one byte read
- * too far ends the program.
+ * Memory at the end of a page, followed by an unreadable page: reading one byte too far ends the
+ * program.
  */
 #ifndef EDGE_H
 #define EDGE_H
@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* `length` bytes; the next one can't be read. */
+/* `length` bytes; the byte after them is unreadable. */
 static inline void *edge(size_t length)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -31,7 +31,7 @@ static inline void *at_edge(const void *data, size_t length)
     return memcpy(edge(length), data, length);
 }
 
-/* An address that nobody can read. */
+/* An unreadable address. */
 static inline void *nowhere(void)
 {
     return edge(0);

@@ -1,4 +1,4 @@
-/* An EGLImage of a texture, bound to another texture and to a renderbuffer: one memory. */
+/* An EGLImage of a texture, bound to another texture and to a renderbuffer: all share one memory. */
 #include "app.h"
 
 static GLuint program, original;
@@ -65,7 +65,7 @@ static void draw(int frame)
     glDeleteTextures(1, &texture);
 }
 
-/* The image outlives the texture that it was made of, and its own handle. */
+/* The image outlives the texture that it was made from, and its own handle. */
 static void orphaned(void)
 {
     FUNCTION(PFNEGLDESTROYIMAGEKHRPROC, eglDestroyImageKHR);

@@ -1,4 +1,4 @@
-/* ES 1.1: state in floats and fixed numbers, asked again, clip planes, combiners, stacks. */
+/* ES 1.1: state in floats and fixed-point numbers, queries of it, clip planes, combiners, stacks. */
 #define APP_ES1
 #include "app.h"
 

@@ -9,7 +9,7 @@
 struct format {
     GLenum internal, format, type;
     int bytes;
-    /* f, i or u: what the shader samples. */
+    /* f, i or u: the type that the shader samples. */
     char kind;
 };
 

@@ -54,7 +54,7 @@ static void several(int frame)
     glReadBuffer(GL_COLOR_ATTACHMENT0);
 }
 
-/* Into a layer of a level of an array, and from there to the screen. */
+/* Draws into one layer of one level of an array texture, and from there to the screen. */
 static void layered(int frame)
 {
     GLuint other = 0;

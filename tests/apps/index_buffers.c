@@ -1,4 +1,4 @@
-/* An index buffer with client vertex arrays: which vertices are read is in the buffer. */
+/* An index buffer with client vertex arrays: the buffer's content determines which vertices are read. */
 #include "app.h"
 
 static GLuint program, indices;
@@ -23,7 +23,7 @@ static void start(void)
     glEnableVertexAttribArray(1);
 }
 
-/* Part of the buffer is written anew before each frame, part of it copied from another. */
+/* Before each frame a part of the buffer is rewritten and another part is copied from another buffer. */
 static void change(int frame)
 {
     const GLushort more[] = {(GLushort)(50 + frame), (GLushort)(58 + frame), 59, 63};

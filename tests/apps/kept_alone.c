@@ -1,15 +1,15 @@
-/* Images of all kinds, and each frame a look at which objects there are: whoever has read the images has
- * left none of its own. */
+/* Images of all kinds. Each frame checks which objects exist: a snapshot that has read the images must not
+ * leave objects behind. */
 #include "app.h"
 
 #define SIDE 8
-/* Names that are looked at. */
+/* Names that are checked. */
 #define NAMES 64
 
 static const struct kind {
     const char *name;
     GLboolean (*is)(GLuint name);
-    /* How many the program has made. */
+    /* Number of names that the program has created. */
     int own;
 } kinds[] = {
     {"buffers", glIsBuffer, 1},
@@ -22,7 +22,7 @@ static const struct kind {
     {"vertex arrays", glIsVertexArray, 0},
 };
 
-/* Some are read from a framebuffer, and some can't be. */
+/* A snapshot reads some of these through a framebuffer, and others cannot be read that way. */
 static const struct format {
     GLenum internal, format, type;
 } formats[] = {

@@ -1,4 +1,4 @@
-/* Compressed textures of every format that there is, uploaded once and sampled in each frame. */
+/* Compressed textures of every available format, uploaded once and sampled in each frame. */
 #include "app.h"
 
 static const struct {
@@ -88,7 +88,7 @@ static void start_others(void)
     }
 }
 
-/* A level whose texture would need others, but for the sampler that it is seen with. */
+/* The only level of a texture that would be incomplete without the sampler used here. */
 static void start_alone(void)
 {
     unsigned char bytes[4 * 8];

@@ -1,4 +1,4 @@
-/* Frames go on with the depth and the stencil that the last one has left in the surface. */
+/* Each frame continues with the depth and stencil that the previous one left in the surface. */
 #include "app.h"
 
 static GLuint program;

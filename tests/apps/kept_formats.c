@@ -65,7 +65,7 @@ static void start(void)
     for (int i = 0; i < LENGTH(textures); i++) {
         const struct format *format = format_of(i);
         textures[i] = new_texture(GL_TEXTURE_2D);
-        /* What would bend a read-back by sampling. */
+        /* Parameters that would affect a read-back by sampling. */
         if (i % 3 == 1)
             glTexParameteri(GL_TEXTURE_2D, GL_TEXTURE_SWIZZLE_R, GL_GREEN);
         if (i % 3 == 2)
@@ -78,7 +78,7 @@ static void start(void)
     }
 }
 
-/* Each frame changes a texel, and what is around it stays. */
+/* Each frame changes one texel; the texels around it stay. */
 static void draw_one(int number, int frame)
 {
     const struct format *format = format_of(number);

@@ -37,7 +37,7 @@ static void start(void)
     }
     must(eglDestroyImageKHR(app.display, images[0]), "eglDestroyImageKHR");
     glDeleteTextures(1, &originals[1]);
-    /* The third one's source has another image now. */
+    /* The source of the third image has another image now. */
     glBindTexture(GL_TEXTURE_2D, originals[2]);
     glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 4, 4, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
     glGenRenderbuffers(1, &renderbuffer);

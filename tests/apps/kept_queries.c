@@ -1,4 +1,4 @@
-/* Queries that ended long before they are asked, one that counts for several frames, and syncs that
+/* Queries that end long before their results are read, one that counts for several frames, and syncs that
  * are waited for late. */
 #include "app.h"
 

@@ -135,7 +135,7 @@ static void read_colours(void)
     printf("\n");
 }
 
-/* Where a plane passes the depth, and the stencil is greater than the frame. */
+/* Draws where a plane passes the depth test and the stencil is greater than the frame number. */
 static void test_depths(int frame)
 {
     static unsigned char pixels[SIZE * SIZE * 4];

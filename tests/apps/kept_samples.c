@@ -114,7 +114,7 @@ static void draw(int frame)
     show(0, 0, GL_TEXTURE_2D_MULTISAMPLE, textures[0]);
     show(1, 1, GL_TEXTURE_2D_MULTISAMPLE, textures[1]);
     show(2, 2, GL_TEXTURE_2D_MULTISAMPLE_ARRAY, textures[2]);
-    /* Only formats that are the same are resolved. */
+    /* Only identical formats can be resolved. */
     glGenRenderbuffers(1, &resolved);
     glBindFramebuffer(GL_FRAMEBUFFER, framebuffers[2]);
     glBindRenderbuffer(GL_RENDERBUFFER, resolved);

@@ -1,4 +1,4 @@
-/* OpenGL ES 2: frames go on with what the last one has left in the surface. */
+/* OpenGL ES 2: each frame continues with the pixels that the previous one left in the surface. */
 #include "app.h"
 
 static GLuint program;

@@ -1,5 +1,5 @@
-/* What is set once, before the first frame: blending and masks of each draw buffer, attributes that
- * are integers, sample masks, a bounding box, patches. Asked and drawn with in every frame. */
+/* State that is set once, before the first frame: blending and masks of each draw buffer, attributes that
+ * are integers, sample masks, a bounding box, patches. Queried and drawn with in every frame. */
 #include "app.h"
 
 static GLuint program, framebuffer, textures[2];

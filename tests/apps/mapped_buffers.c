@@ -85,7 +85,7 @@ static void read(void)
     unmap();
 }
 
-/* Mapped, asked for, and deleted while mapped. */
+/* Mapped, queried, and deleted while mapped. */
 static void deleted(void)
 {
     GLuint passing = new_buffer(GL_ARRAY_BUFFER, 64, NULL);
@@ -98,7 +98,7 @@ static void deleted(void)
     glDeleteBuffers(1, &passing);
 }
 
-/* The way of OES_mapbuffer. */
+/* Does the same with OES_mapbuffer. */
 static void oes(int frame)
 {
     FUNCTION(PFNGLMAPBUFFEROESPROC, glMapBufferOES);

@@ -30,7 +30,7 @@ static void half(int number)
         triangle(number / 2);
     } else {
         must(glIsEnabled(GL_SCISSOR_TEST), "the state of the other thread");
-        /* The array is the one that the other thread set. */
+        /* The other thread set this array. */
         cell(1, 2, 1), glDrawArrays(GL_TRIANGLES, 0, 3);
         glViewport(0, 0, WIDTH, HEIGHT);
         glDisable(GL_SCISSOR_TEST);
@@ -40,7 +40,7 @@ static void half(int number)
     next_turn();
 }
 
-/* Destroyed while current it lives until it is not. */
+/* A context that is destroyed while current lives until it is no longer current. */
 static void destroyed_while_current(void)
 {
     EGLSurface surface = app_surface_of(8, 8);

@@ -61,7 +61,7 @@ static void buffers(int frame)
     glDeleteBuffers(1, &own);
 }
 
-/* The framebuffer that is bound goes, and drawing goes to the window's again. */
+/* Deletes the bound framebuffer, so that drawing goes to the window's again. */
 static void framebuffers(void)
 {
     const GLuint own = 99, target = 100;
@@ -79,7 +79,7 @@ static void framebuffers(void)
     glDeleteTextures(1, &target);
 }
 
-/* What glGen names is nothing before it is bound; zeros and unknown names are deleted in silence. */
+/* Names from glGen* are no objects before they are bound; deleting 0 or unknown names is silently ignored. */
 static void nothing_yet(void)
 {
     GLuint names[3] = {0, 0, 123456};

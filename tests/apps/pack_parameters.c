@@ -30,7 +30,7 @@ static void parameters(GLint alignment, GLint row_length, GLint skip_pixels, GLi
     glPixelStorei(GL_PACK_SKIP_ROWS, skip_rows);
 }
 
-/* What lies between the rows stays as it was, and is in the sum. */
+/* The bytes between the rows stay unchanged, and are part of the checksum. */
 static void read(GLint alignment, GLint row_length, GLint skip_pixels, GLint skip_rows)
 {
     unsigned char pixels[40 * 40 * 4];

@@ -9,7 +9,7 @@ static GLuint program, coherent, flushed;
 static GLfloat *coherent_map, *flushed_map;
 static volatile sig_atomic_t signals;
 
-/* The program's own handler must get its own faults, whatever else watches pages. */
+/* The program's own handler must get the program's faults, even if another library watches pages. */
 static void on_fault(int number)
 {
     (void)number;
@@ -52,7 +52,7 @@ static void triangle(GLfloat *at, int number)
         at[i] = (float)((i * 7 + number * 3) % 9) / 4.0f - 1.0f;
 }
 
-/* Written between two draws of one frame, in pages far from each other, with no call between. */
+/* Writes to distant pages between two draws of one frame, without a call in between. */
 static void coherent_draws(int frame)
 {
     glBindBuffer(GL_ARRAY_BUFFER, coherent);

@@ -1,4 +1,4 @@
-/* Separate programs and pipelines: stages exchanged, uniforms of each, one call for a program. */
+/* Separate programs and pipelines: exchanged stages, uniforms of each stage, programs created in one call. */
 #include "app.h"
 
 static GLuint vertex, fragments[2], pipelines[2];
@@ -60,7 +60,7 @@ static void draw(int frame)
     cell(0, 2, 2), quad();
     glUseProgramStages(pipelines[1], GL_FRAGMENT_SHADER_BIT, fragments[frame % 2]);
     glBindProgramPipeline(pipelines[1]);
-    /* The active program of a pipeline is what glUniform speaks to. */
+    /* glUniform* sets uniforms of the pipeline's active program. */
     glActiveShaderProgram(pipelines[1], fragments[1]);
     glUniform4f(glGetUniformLocation(fragments[1], "tint"), 1, 0.5f, 0.25f * (float)frame, 1);
     cell(1, 2, 2), quad();

@@ -1,4 +1,4 @@
-/* Index ranges with and without primitive restart: the largest index of a type is no vertex. */
+/* Index ranges with and without primitive restart: with restart, the largest index of a type refers to no vertex. */
 #include "app.h"
 
 static GLuint program;
@@ -32,7 +32,7 @@ static void restarted(int frame)
     glDisable(GL_PRIMITIVE_RESTART_FIXED_INDEX);
 }
 
-/* Nothing but restarts: no vertex is read. */
+/* Restart indices only: no vertex is read. */
 static void only_restarts(void)
 {
     const GLushort shorts[] = {0xffff, 0xffff, 0xffff};

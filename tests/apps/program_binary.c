@@ -1,4 +1,4 @@
-/* A program's binary is taken, given to another program, and drawn with. */
+/* Loads the binary of one program into another, and draws with that. */
 #include "app.h"
 
 static GLuint original;
@@ -44,7 +44,7 @@ static void tinted(GLuint program, float red, float green)
     quad();
 }
 
-/* Bytes that are no binary leave a program that is not linked. */
+/* Bytes that are no program binary leave the program unlinked. */
 static void rubbish(void)
 {
     const unsigned char bytes[] = {1, 2, 3, 4, 5, 6, 7, 8};

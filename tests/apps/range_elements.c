@@ -1,4 +1,4 @@
-/* glDrawRangeElements: the range is a promise, the indices are what is read. */
+/* glDrawRangeElements: the range is a hint, and the indices determine what is read. */
 #include "app.h"
 
 static GLuint program;

@@ -26,7 +26,7 @@ static GLuint plain(const char *tint)
     return program;
 }
 
-/* It is drawn with until another takes its place. */
+/* The program stays in use until another one replaces it. */
 static void deleted_in_use(void)
 {
     GLint deleted = 0;
@@ -79,7 +79,7 @@ static void failed_link(void)
     glDeleteProgram(program);
 }
 
-/* A source in pieces: with lengths, ended by zeros, and both. */
+/* A source in pieces: with lengths, NUL-terminated, and both. */
 static void pieces(void)
 {
     const GLchar *const parts[] = {"precision mediump float;\nXXXX", "void main() {",

@@ -8,7 +8,7 @@ static GLuint texture, buffer, program;
 static EGLContext helper_context;
 static EGLSurface helper_surface;
 
-/* Even turns are the helper's: what it finishes, the main thread sees. */
+/* The helper has the even turns; the main thread sees what the helper has finished. */
 static void *helper(void *unused)
 {
     must(eglBindAPI(EGL_OPENGL_ES_API), "eglBindAPI");
@@ -24,7 +24,7 @@ static void *helper(void *unused)
         fill(texels, sizeof texels, (uint32_t)frame);
         glTexImage2D(GL_TEXTURE_2D, 0, GL_RGBA, 8, 8, 0, GL_RGBA, GL_UNSIGNED_BYTE, texels);
         glBufferSubData(GL_ARRAY_BUFFER, 8, sizeof places, places);
-        /* Its own binding of a client array is no business of the other context. */
+        /* A client array of one context does not affect the other. */
         glVertexAttribPointer(0, 4, GL_FLOAT, GL_FALSE, 0, NULL);
         no_error("the helper");
         glFinish();
@@ -44,7 +44,7 @@ static void draw(int frame)
     const GLfloat own[] = {-1, 1, 0, 1, -1, 0};
     clear(0, 0, 0.1f * (float)frame);
     glUseProgram(program);
-    /* What another context changed is there for sure once it is bound again. */
+    /* Changes by another context are guaranteed to be visible once the object is bound again. */
     glBindTexture(GL_TEXTURE_2D, texture);
     glBindBuffer(GL_ARRAY_BUFFER, buffer);
     glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, (void *)8);

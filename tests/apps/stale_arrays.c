@@ -1,4 +1,4 @@
-/* Arrays that are disabled, or have no part in a draw, keep pointers that nobody may read. */
+/* Arrays that are disabled, or have no part in a draw, keep pointers that must not be read. */
 #include "app.h"
 
 #include <sys/mman.h>
@@ -47,7 +47,7 @@ static void moving(int frame)
     free(places);
 }
 
-/* A deleted buffer leaves its attributes without one: disabled, they hurt nobody. */
+/* A deleted buffer leaves its attributes without a buffer; disabled attributes do no harm. */
 static void deleted_buffer(void)
 {
     static const GLfloat places[] = {-1, 0, 0, -1, 1, 1};

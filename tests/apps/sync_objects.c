@@ -1,4 +1,4 @@
-/* Fences of ES 3 and of EGL: waited for by client and server, asked, deleted, long ones. */
+/* Fences of ES 3 and of EGL: client waits, server waits, queries, deletion, long waits. */
 #include "app.h"
 
 static GLuint program;
@@ -53,7 +53,7 @@ static void egl_fence(void)
     must(eglDestroySyncKHR(app.display, sync), "eglDestroySyncKHR");
 }
 
-/* The functions of EGL 1.5, whose attributes are as wide as a pointer. */
+/* The functions of EGL 1.5, with pointer-sized attributes. */
 static void egl_15_fence(void)
 {
     const EGLAttrib none[] = {EGL_NONE};

@@ -1,4 +1,4 @@
-/* The ways of ES 2 into a texture: parts, copies of the screen, mipmaps, odd sizes. */
+/* All ways to update a texture in ES 2: parts, copies of the screen, mipmaps, odd sizes. */
 #include "app.h"
 
 static GLuint program, texture;

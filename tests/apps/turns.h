@@ -1,5 +1,5 @@
 /*
- * Threads that take turns: whose turn it is is the same on every run.
+ * Threads that take turns, in the same order on every run.
  */
 #ifndef TURNS_H
 #define TURNS_H

@@ -2,7 +2,7 @@
 #include "app.h"
 
 static GLuint program, buffer;
-/* From one block to the next. */
+/* Bytes from one block to the next. */
 static GLint step;
 
 static void start(void)

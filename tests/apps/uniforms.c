@@ -1,4 +1,4 @@
-/* Uniforms of every kind, arrays of them, and what glGetUniform says of them. */
+/* Uniforms of every kind, arrays of them, and glGetUniform* of them. */
 #include "app.h"
 
 static GLuint program;
@@ -90,7 +90,7 @@ static void integers(int frame)
     glUniform1i(at("b1"), frame & 1);
     glUniform3f(at("b3"), 0.0f, (float)(frame & 2), 7.5f);
     glUniform1iv(at("parts[0].kinds"), 2, i);
-    /* More than there are is as good as as many as there are. */
+    /* A count beyond the end of the array is cut to the array's length. */
     glUniform1iv(at("parts[1].kinds"), 5, i + 1);
     glUniform1iv(-1, 2, i);
 }

@@ -36,7 +36,7 @@ static void defaults(void)
     glPixelStorei(GL_UNPACK_SKIP_IMAGES, 0);
 }
 
-/* Memory of exactly the bytes from the first to the last texel. */
+/* Memory that holds exactly the bytes from the first to the last texel. */
 static unsigned char *exact(size_t length, uint32_t salt)
 {
     unsigned char *bytes = malloc(length);

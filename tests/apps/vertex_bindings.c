@@ -59,7 +59,7 @@ static void draw(int frame)
     glBindVertexArray(arrays[1]);
     cell(1, 2, 2), glDrawElements(GL_TRIANGLE_STRIP, 4, GL_UNSIGNED_BYTE, NULL);
     cell(2, 2, 2), client(frame);
-    /* A vertex array object that is deleted while bound gives way to the default one. */
+    /* Deleting the bound vertex array object binds the default one. */
     GLuint passing = 0;
     glGenVertexArrays(1, &passing);
     formats(passing, 12);

@@ -9,8 +9,8 @@
  *   FAKE_DRIVER_PAGE      a file that gets the counts of page.h; readable after a SIGKILL
  *   FAKE_DRIVER_CRASH_AT  the process gets SIGSEGV in its Nth call to glDrawArrays
  *   FAKE_DRIVER_REENTER   glFlush calls glIsEnabled through the exported symbol, as drivers do
- *   FAKE_DRIVER_FINISH    turns of an empty loop in glFinish (default 0)
- *   FAKE_DRIVER_LINGER    turns of an empty loop between the moment when a name or a context is free
+ *   FAKE_DRIVER_FINISH    iterations of an empty loop in glFinish (default 0)
+ *   FAKE_DRIVER_LINGER    iterations of an empty loop between the moment when a name or a context is free
  *                         for others, and the return of the command that freed it (default 0)
  */
 #define _GNU_SOURCE
@@ -146,7 +146,7 @@ static void loop(unsigned long turns)
 /* ---- EGL ----------------------------------------------------------------------------------- */
 
 struct context {
-    atomic_uintptr_t owner; /* the thread that has it current */
+    atomic_uintptr_t owner; /* the thread in which it is current */
     EGLint version;
 };
 
@@ -281,7 +281,7 @@ EGLContext eglCreateContext(EGLDisplay display, EGLConfig config, EGLContext sha
 EGLBoolean eglDestroyContext(EGLDisplay display, EGLContext context)
 {
     ENTER(eglDestroyContext);
-    (void)display, (void)context; /* kept: a context that is current lives on, and pages are cheap */
+    (void)display, (void)context; /* not freed: a current context lives on, and memory is cheap */
     return EGL_TRUE;
 }
 

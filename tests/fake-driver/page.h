@@ -1,5 +1,5 @@
 /*
- * What the fake driver counts, in a file that outlives the process.
+ * The fake driver's counts, in a file that outlives the process.
  *
  * tests/src/fake_driver.rs reads the same layout. All words are little-endian u64; a row is
  * written by its own thread only.

@@ -64,7 +64,7 @@ int main(void)
     glClearBufferfv(GL_COLOR, 0, (const float[]){2.0f, 0.5f, -1.0f, 1.0f});
     glClearBufferuiv(GL_COLOR, 1, number);
     glClearBufferfv(GL_DEPTH, 0, (const float[]){0.5f});
-    /* What a program may leave set, and what must not bend a picture. */
+    /* State that a program may leave set and that must not affect a picture. */
     glPixelStorei(GL_PACK_ROW_LENGTH, 7);
     glReadBuffer(GL_NONE);
     glColorMask(GL_FALSE, GL_TRUE, GL_FALSE, GL_TRUE);

@@ -1,5 +1,5 @@
 /*
- * Cheap calls, and how long they take: uniforms with changing values, enables, draws.
+ * Measures how long cheap calls take: uniforms with changing values, enables, draws.
  *
  * usage: bench_calls THREADS RUNS CALLS_PER_RUN PAUSE_MS WARM_UP_RUNS
  *

@@ -1,8 +1,8 @@
 /*
- * What each of some commands takes that gapii follows while nothing is recorded, and one that it does
- * not.
+ * Time per call of several commands that gapii tracks while nothing is recorded, and of one that it does
+ * not track.
  *
- * usage: bench_tracked CALLS    of each command, by the thread's CPU clock; prints
+ * usage: bench_tracked CALLS    of each command, timed with the thread's CPU clock; prints
  *
  *   COMMAND NS    a line each, in nanoseconds a call
  */

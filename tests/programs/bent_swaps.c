@@ -1,7 +1,7 @@
 /*
- * Swaps while everything is set that bends a read-back: pack parameters, a buffer to pack into,
- * another framebuffer to read from, no read buffer at all, debug output, and an error that nobody
- * has asked for yet. Afterwards all of it is as it was. On surfaces of several kinds.
+ * Swaps while all state is set that affects a read-back: pack parameters, a pixel pack buffer,
+ * another read framebuffer, no read buffer at all, debug output, and a pending GL error. Checks that
+ * the state is unchanged afterwards. Uses surfaces of several kinds.
  */
 #include "../apps/app.h"
 

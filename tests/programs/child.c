@@ -1,9 +1,9 @@
 /*
- * A program that draws, has a child in the middle, and draws on.
+ * A program that draws, creates a child process, and draws again.
  *
  * usage: child KIND [PROGRAM]
  *   fork         the child draws with a context of its own, on a display opened anew
- *   fork-ask     the child asks the context that it was born with, and draws nothing
+ *   fork-ask     the child queries the context that it inherited, and draws nothing
  *   clone        the same, made by the system call itself: no atfork handler runs
  *   fork-exec, vfork-exec, spawn      the child becomes PROGRAM
  *

@@ -1,6 +1,6 @@
 /*
- * A library to preload: the calendar goes back by an hour as soon as the file that CLOCK_SET_BACK names
- * is there. Intervals go on as they do.
+ * A library to preload: the calendar clock goes back by an hour as soon as the file that CLOCK_SET_BACK
+ * names exists. Clocks for intervals are not affected.
  */
 #define _GNU_SOURCE
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * ES 2: shaders, uniforms of every shape, textures, a framebuffer object, indexed draws from
- * buffers, and the questions that programs ask. One thread, eight frames, no addresses as data.
+ * buffers, and common queries. One thread, eight frames, no addresses as data.
  */
 #include "offscreen.h"
 

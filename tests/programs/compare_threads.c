@@ -2,7 +2,7 @@
  * ES 1 on three threads: fixed-function lighting, matrices and fixed-point arguments, names that
  * are shared, deleted and made again, and one context that goes from thread to thread.
  *
- * The threads take turns, so what each of them does, and what it is answered, is the same in
+ * The threads take turns, so that each of them makes the same calls and gets the same results in
  * every run.
  */
 #include "offscreen.h"
@@ -47,7 +47,7 @@ static void place_camera(int number)
     glScalef(0.5f, 0.5f, 1.0f);
 }
 
-/* The buffer that this thread made in its last turn goes, and another takes its place. */
+/* Replaces the buffer that this thread created in its last turn. */
 static void churn(int number)
 {
     static const GLfloat corners[] = {-1, -1, 0, 1, -1, 0, 0, 1, 0};
@@ -89,7 +89,7 @@ static void take_turn(int number)
     printf("thread %d %06x\n", number, draw(number));
 }
 
-/* Once with the thread's own context, once with the one that all of them pass round. */
+/* Once with the thread's own context, and once with the context that all threads pass round. */
 static void both_contexts(int number)
 {
     EGLDisplay display = shared.display;

@@ -1,9 +1,9 @@
 /*
- * Threads that draw, compare what they drew, and number and count their calls, until they are told to
- * end (SECONDS, or SIGTERM): for who must not lose one of them.
+ * Threads that draw, check what they drew, and number and count their calls, until they are told to end
+ * (SECONDS, or SIGTERM): for tests that no call is lost.
  *
- * At its end each thread says how many calls it made, the first numbered from 0 on, and the program for how
- * long at most a thread was between two swaps.
+ * At its end each thread prints how many calls it made, numbered from 0, and the program prints the longest
+ * time between two swaps of a thread.
  *
  * usage: counted_forever THREADS SECONDS REST    microseconds between two rounds
  */
@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define THREADS_MAX 8
-/* Numbered calls of a round. */
+/* Numbered calls in one round. */
 #define NUMBERED 40
 
 struct counts {

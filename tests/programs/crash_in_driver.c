@@ -1,5 +1,5 @@
 /*
- * Frames of moving pictures, and then a command that gives the driver memory that is not there.
+ * Frames of moving pictures, and then a command that passes unmapped memory to the driver.
  *
  * usage: crash_in_driver FRAMES
  */

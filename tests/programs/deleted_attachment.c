@@ -1,5 +1,6 @@
 /*
- * A framebuffer of which an attachment was deleted while it was not bound, and frames that read it.
+ * A framebuffer with an attachment that was deleted while the framebuffer was not bound, and frames that
+ * read it.
  *
  * usage: deleted_attachment FRAMES
  */

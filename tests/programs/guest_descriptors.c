@@ -1,6 +1,6 @@
 /*
  * A program that closes descriptors that it did not open, and opens its own in their place, in the
- * middle of drawing. Nothing of anybody else's may land in its files.
+ * middle of drawing. No other library's output may land in its files.
  *
  * usage: guest_descriptors DIRECTORY
  */

@@ -1,6 +1,6 @@
 /*
- * errno and the floating-point environment before and after each call, first calls of a process and
- * of a thread included. For the fake driver, which touches neither.
+ * Compares errno and the floating-point environment before and after each call, including the first calls
+ * of the process and of a thread. For the fake driver, which touches neither.
  */
 #include "offscreen.h"
 
@@ -54,7 +54,7 @@ int main(void)
     KEEPS(eglGetProcAddress("glClear"));
     KEEPS(glUniform4f(0, 0.1f, 0.2f, 0.3f, 1e-40f));
     KEEPS(glGetString(GL_VERSION));
-    /* Enough for a ring to fill, and to be waited for, more than once. */
+    /* Enough calls to fill a ring, and wait for room, more than once. */
     for (int n = 0; n < 400000; n++)
         KEEPS(glUniform4f(0, 0.1f, 0.2f, 0.3f, (GLfloat)n));
     for (int n = 0; n < 10; n++)

@@ -1,6 +1,6 @@
 /*
  * Many short-lived threads, eight at a time: each makes a context current, calls, and ends, half of
- * them without letting go of the context.
+ * them without releasing the context.
  *
  * usage: guest_threads COUNT    thread k calls glUniform1i(0, k) four times
  */

@@ -1,6 +1,6 @@
 /*
- * Holds textures or buffers of many different bytes, and draws frames until it is told to end: for how
- * long an attach holds a program that has much.
+ * Holds textures or buffers of many different bytes, and draws frames until it is told to end: to measure
+ * how long an attach delays a program with much data.
  *
  * usage: holds_images [FORMAT MIB]
  *
@@ -47,7 +47,7 @@ static void told_to_end(int signal)
     is_told_to_end = signal;
 }
 
-/* Noise without the bits that make floats infinite or none. */
+/* Noise without the bits that make floats infinite or NaN. */
 static void fill(uint32_t *words, size_t count)
 {
     static uint64_t state = 0x9E3779B97F4A7C15u;

@@ -1,5 +1,5 @@
 /*
- * Draws five frames, says so, does nothing until its input ends, draws five more and ends.
+ * Draws five frames, prints a line, waits until its input ends, draws five more and ends.
  */
 #include "scene.h"
 

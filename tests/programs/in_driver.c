@@ -1,7 +1,7 @@
 /*
  * One thread swaps, another is in glFinish nearly all the time; both have a context.
  *
- * usage: in_driver    for the fake driver, which can spend a while there; until it is killed
+ * usage: in_driver    runs until it is killed; for the fake driver, whose glFinish can be made slow
  */
 #include "offscreen.h"
 

@@ -1,7 +1,7 @@
 /*
  * Function pointers in place of linked names: after this, eglInitialize is a variable.
  *
- * The including file says with load_all how a name becomes an address.
+ * The including file defines in load_all how a name is resolved.
  */
 #ifndef LOAD_H
 #define LOAD_H
@@ -26,7 +26,7 @@ EGL_NAMES(DECLARE)
 GL_NAMES(DECLARE)
 #undef DECLARE
 
-/* find_egl and find_gl give the address of a name, or end the program. */
+/* find_egl and find_gl return the address of a name, or end the program. */
 static void load_all(void *(*find_egl)(const char *), void *(*find_gl)(const char *))
 {
 #define LOAD_EGL(name) *(void **)&loaded_##name = find_egl(#name);

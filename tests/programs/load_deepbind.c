@@ -1,5 +1,5 @@
 /*
- * A program that knows no EGL and opens a plugin that does, with RTLD_DEEPBIND: the plugin's own
+ * A program without EGL that opens a plugin with EGL, with RTLD_DEEPBIND: the plugin's own
  * dependencies come before anything preloaded.
  *
  * usage: load_deepbind PLUGIN

@@ -1,5 +1,5 @@
 /*
- * The scene, with every function except eglGetProcAddress asked of eglGetProcAddress.
+ * The scene, with every function except eglGetProcAddress itself looked up through eglGetProcAddress.
  *
  * EGL 1.5 says that this finds core functions too.
  */

@@ -1,6 +1,6 @@
 /*
- * Programs that hand much memory to glUniform4fv, which reads none of it without a program, and get
- * some back.
+ * Passes large amounts of memory to glUniform4fv, which reads none of it without a current program, and
+ * gets some back.
  *
  * usage: memory KIND [COUNT]
  *   same         COUNT uploads of one array of 1 MiB
@@ -8,7 +8,7 @@
  *   distinct     COUNT uploads of 1 KiB, each of other bytes
  *   changing     COUNT uploads of an array that another thread never stops writing to
  *   large        two uploads of COUNT MiB
- *   unreadable   uploads of memory that is not there or ends too early: for a driver that hardly reads any
+ *   unreadable   uploads of memory that is unmapped or ends too early: for a driver that reads hardly any
  *   text         a long name of a uniform, COUNT times
  *   written      names of textures from the driver, and back to it
  *   buffer       COUNT uploads of one array to a buffer, and one of 100 bytes of it
@@ -33,7 +33,7 @@
 static struct offscreen shared;
 static long count;
 
-/* Bytes that the test computes again: of each 8, a counter that is mixed with the seed. */
+/* Bytes that the test recomputes: each 8 bytes are a counter mixed with the seed. */
 static uint64_t *bytes_of(size_t size, uint64_t seed)
 {
     uint64_t *words = malloc(size);

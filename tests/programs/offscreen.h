@@ -1,7 +1,7 @@
 /*
  * A context that draws into a pbuffer, for programs without a window system.
  *
- * The including file links EGL, or has defined each name to be something else (see load.h).
+ * The including file links EGL, or defines each name as something else (see load.h).
  * A failure ends the program with a sentence and status 1: a test must not go on half set up.
  */
 #ifndef OFFSCREEN_H
@@ -52,7 +52,7 @@ static inline EGLContext offscreen_context(const struct offscreen *o, int es_ver
     return context;
 }
 
-/* Everything up to, and without, eglMakeCurrent. */
+/* Everything before eglMakeCurrent. */
 static inline struct offscreen offscreen_prepare(int es_version)
 {
     struct offscreen o;

@@ -1,6 +1,6 @@
 /*
- * A thread that draws frames, and another with a context of the same share group that has drawn once
- * and does something else since: sleeps, or computes.
+ * A thread that draws frames, and another with a context of the same share group that drew once
+ * and now does something else: it sleeps, or it computes.
  *
  * usage: one_is_away sleeps|computes FRAMES
  */

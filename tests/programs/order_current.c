@@ -1,9 +1,9 @@
 /*
- * Two threads fight for one context; only the driver decides who has it.
+ * Two threads compete for one context; only the driver decides which thread has it.
  *
  * usage: order_current TURNS    in all; for the fake driver, which refuses a context that is current elsewhere
  *
- * Whoever has it calls glUniform1i(0, n), with n one more than last time.
+ * The thread that has it calls glUniform1i(0, n), with n one more than the last time.
  */
 #include "offscreen.h"
 

@@ -4,8 +4,8 @@
  * usage: order_token threads up|down MEMBERS HOPS
  *        order_token processes up MEMBERS HOPS
  *
- * Hop k is glUniform1i(0, k), a glGenTextures and a glDeleteTextures. `down` hands it the other way
- * round than the members made their first calls, so that whoever reads rings in slot order
+ * Hop k is glUniform1i(0, k), a glGenTextures and a glDeleteTextures. `down` hands it in the
+ * reverse order of the members' first calls, so that a reader that goes through the rings in slot order
  * reads the hops backwards.
  */
 #define _GNU_SOURCE

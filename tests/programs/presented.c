@@ -50,7 +50,7 @@ xcb_void_cookie_t xcb_put_image(xcb_connection_t *connection, uint8_t format,
     static put_image *next;
     if (next == NULL)
         next = (put_image *)dlsym(RTLD_NEXT, "xcb_put_image");
-    /* Anything else, such as an icon, is no frame. */
+    /* Any other image, such as an icon, is no frame. */
     if (x == 0 && y == 0 && length == 4u * width * height)
         keep(width, height, length, pixels);
     return next(connection, format, drawable, gc, width, height, x, y, left_pad, depth, length,

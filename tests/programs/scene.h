@@ -1,5 +1,5 @@
 /*
- * The one scene that every program of loading and of children draws, and its checksum.
+ * The scene that all programs for tests of loading and of child processes draw, and its checksum.
  *
  * Which commands it issues, and in which order, is written down a second time in
  * tests/src/scene.rs; a test compares a trace with that list, command by command.
@@ -47,7 +47,7 @@ static GLuint scene_program(void)
     return program;
 }
 
-/* FNV-1a over what the frame looks like. */
+/* FNV-1a hash of the frame's pixels. */
 static uint32_t scene_checksum(void)
 {
     static unsigned char pixels[SIDE * SIDE * 4];

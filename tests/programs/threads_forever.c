@@ -1,11 +1,11 @@
 /*
- * Threads with contexts of one share group that draw, swap, and change what they share, until they
- * are told to end: for attaching at any moment.
+ * Threads with contexts of one share group that draw, swap, and change shared objects, until they
+ * are told to end: for tests that attach at any moment.
  *
- * What each thread makes for itself comes and goes all the time. What they share, a texture and a
- * buffer, changes under a lock with a glFinish at its end, so that every picture is determined by the
- * order in which the lock was held. A read-back that is not what was drawn ends the program. At its
- * end (SECONDS, or SIGTERM) it says for how long at most a thread was between two swaps.
+ * Each thread creates and deletes objects of its own all the time. The shared objects, a texture and a
+ * buffer, change under a lock with a glFinish at its end, so that every picture is determined by the
+ * order in which the lock was held. A read-back that differs from what was drawn ends the program. At its
+ * end (SECONDS, or SIGTERM) it prints the longest time between two swaps of a thread.
  *
  * After each swap a thread rests for REST_US microseconds, 0 unless given.
  *
@@ -87,7 +87,7 @@ static GLuint texture_of(unsigned colour)
     return name;
 }
 
-/* Draws what is bound, and compares a pixel. */
+/* Draws with the bound objects, and checks a pixel. */
 static void draw_and_compare(unsigned colour)
 {
     GLubyte pixel[4];
@@ -100,7 +100,7 @@ static void draw_and_compare(unsigned colour)
     must(glGetError() == GL_NO_ERROR, "a round without errors");
 }
 
-/* One of its own, made, drawn with, and gone. */
+/* Creates objects of its own, draws with them and deletes them. */
 static void draw_own(unsigned colour)
 {
     GLuint own = texture_of(colour), corners;
@@ -114,7 +114,7 @@ static void draw_own(unsigned colour)
     glDeleteTextures(1, &own);
 }
 
-/* What everybody has, changed and drawn with. */
+/* Changes the shared objects and draws with them. */
 static void draw_shared(void)
 {
     pthread_mutex_lock(&lock);

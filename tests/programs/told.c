@@ -1,6 +1,6 @@
 /*
- * Draws a frame every few milliseconds until its input ends, and in a frame does what it is told there, a letter
- * each: e causes an error and asks for it, f flushes, s stands still for a second.
+ * Draws a frame every few milliseconds until its input ends. Each letter that it reads is an order for one
+ * frame: e causes a GL error and queries it, f flushes, s sleeps for a second.
  *
  * usage: told
  */
