@@ -151,7 +151,7 @@ impl<'a> Application<'a> {
         assert!(at + 8 <= self.map.len() as u64);
         // SAFETY: within the mapping, as was just checked.
         let word_at = unsafe { self.map.as_mut_ptr().add(at as usize) };
-        // SAFETY: as above; aligned to 8, and nobody else uses it now.
+        // SAFETY: as above; aligned to 8, and nothing else uses it now.
         unsafe { word_at.cast::<u64>().write(word) };
     }
 }

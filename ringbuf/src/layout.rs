@@ -378,7 +378,7 @@ impl Overflow {
 ///
 /// | `generation` | meaning | entered by the daemon | ordering |
 /// |---|---|---|---|
-/// | 0 | the page has just been made; nobody else has it | | |
+/// | 0 | the page was just created, and no other process has it | | |
 /// | odd | the settings are changing: keep the old ones | from the even value below, [`ModeWriter::set`](crate::ModeWriter::set) | `Relaxed`, then a `Release` fence (MODE) |
 /// | even, from 2 | the settings are those of this generation | from the odd value below, after the settings | `Release` (MODE) |
 ///

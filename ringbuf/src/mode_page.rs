@@ -84,7 +84,7 @@ impl ModePage {
 
     /// The generation and its settings, all of one moment. `None` while they change: keep the old settings
     /// and look again at the next safe point. Never spins, so a daemon that dies while it writes blocks
-    /// nobody.
+    /// no thread.
     pub fn settings(&self) -> Option<(u64, ModeSettings)> {
         let generation = self.generation();
         // Relaxed: the fence and the second load of the generation show whether these are of one moment.

@@ -1,5 +1,5 @@
-//! Models of one ring: what is published is whole, what is reused was released, nobody sleeps for
-//! ever, a slot passes from thread to thread.
+//! Models of one ring: published records are whole, reused space was released, no thread sleeps for ever, and a slot
+//! passes from thread to thread.
 //!
 //! Run them with `cargo xtask models`.
 

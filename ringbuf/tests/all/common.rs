@@ -46,7 +46,7 @@ impl Session {
         producer
     }
 
-    /// What nobody does who keeps to the rules.
+    /// Sets the counter, which no application may do.
     pub fn set_counter(&self, stamp: u64) {
         self.counter_file.write_all_at(&stamp.to_le_bytes(), 0).expect("it can be written to");
     }

@@ -296,7 +296,7 @@ fn producer_on_nonsense_words_stays_in_its_ring() {
     let mut producer = gapii_ringbuf::Producer::detached();
     for head in [4, 1 << 62, u64::MAX, !7] {
         intruder.set_head(head);
-        // SAFETY: nobody else uses the slot, and the session outlives the producer.
+        // SAFETY: nothing else uses the slot, and the session outlives the producer.
         let attached =
             unsafe { producer.attach(&session.segment, 0, &session.counter, &session.mode) };
         assert!(!attached && !producer.is_attached(), "head {head:#x}");
@@ -315,7 +315,7 @@ fn producer_on_nonsense_words_stays_in_its_ring() {
     let other_ring = session.segment.layout().ring_at(1) as usize;
     // SAFETY: the first word of ring 1 is in the mapping.
     let word = unsafe { intruder.map.as_ptr().add(other_ring) };
-    // SAFETY: as above, and nobody writes it.
+    // SAFETY: as above, and nothing writes it.
     assert_eq!(unsafe { word.cast::<u64>().read() }, 0, "ring 1 was never touched");
 }
 

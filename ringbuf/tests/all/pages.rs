@@ -147,7 +147,7 @@ fn segment_with_a_damaged_header_is_not_mapped() {
         let map = MmapOptions::new().len(4096).map_raw(fd.as_raw_fd()).expect("writable");
         // SAFETY: the offset is in the page that was just mapped.
         let word = unsafe { map.as_mut_ptr().add(offset) };
-        // SAFETY: as above; aligned to 4, and nobody else uses it now.
+        // SAFETY: as above; aligned to 4, and nothing else uses it now.
         unsafe { word.cast::<u32>().write(value) };
         let error = Segment::map(fd.as_fd(), layout()).expect_err("damaged");
         let named = match offset {
@@ -159,12 +159,12 @@ fn segment_with_a_damaged_header_is_not_mapped() {
     }
 }
 
-/// A memory file that can be cut short under whoever maps it.
+/// A memory file that can be cut short while it is mapped.
 fn tempfile_like(len: u64) -> OwnedFd {
     // SAFETY: the name is a C string.
     let fd = unsafe { libc::memfd_create(c"unsealed".as_ptr(), libc::MFD_CLOEXEC) };
     assert!(fd >= 0);
-    // SAFETY: just made, and nobody else knows it.
+    // SAFETY: just created, and nothing else uses it.
     let file = unsafe { <File as std::os::fd::FromRawFd>::from_raw_fd(fd) };
     file.set_len(len).expect("it is not sealed");
     file.into()
