@@ -141,7 +141,7 @@ extern "C" fn in_parent() {
 extern "C" fn in_child() {
     // Relaxed: this is the child's only thread.
     if FORKING.swap(0, Relaxed) != this_thread() {
-        // SAFETY: the child's only thread; whoever had the heap is not in this process.
+        // SAFETY: the child's only thread; the thread that held the heap is not in this process.
         unsafe { ARENA.heap.get().write(Dlmalloc::new()) };
         // Relaxed: as above.
         ARENA.is_left_over.store(true, Relaxed);

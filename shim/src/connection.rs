@@ -232,7 +232,7 @@ fn take_descriptors(message: &libc::msghdr) -> Descriptors {
                 let at = unsafe { data.add(i) };
                 // SAFETY: as above.
                 let raw = unsafe { at.read_unaligned() };
-                // SAFETY: the kernel made the descriptor for us; nobody else owns it.
+                // SAFETY: the kernel made the descriptor for this message; nothing else owns it.
                 let owned = unsafe { OwnedFd::from_raw_fd(raw) };
                 if let Some(slot) = taken.get_mut(next) {
                     *slot = Some(owned);

@@ -405,7 +405,7 @@ macro_rules! enter {
     ($call:ident, $flags:expr, ($($arg:ident: $ty:ty),*)) => {{
         const FIXED: Fixed = Fixed::of(&[$(size_of::<<$ty as Argument>::Recorded>()),*]);
         $call.reserve($flags, FIXED.bytes).map(|record| {
-            #[allow(unused_variables)] // Of a command without arguments.
+            #[allow(unused_variables)] // For commands without arguments.
             let mut fixed = FIXED.fill(&record);
             $(fixed.put($arg.recorded());)*
             record.publish()
@@ -415,7 +415,7 @@ macro_rules! enter {
         const FIXED: Fixed = Fixed::of(&[$(size_of::<<$ty as Argument>::Recorded>()),*]);
         let mut reads = [$($read),*];
         $call.reserve_observing($flags, FIXED.bytes, &mut reads).map(|record| {
-            #[allow(unused_variables)] // Of a command without arguments.
+            #[allow(unused_variables)] // For commands without arguments.
             let mut fixed = FIXED.fill(&record);
             $(fixed.put($arg.recorded());)*
             record.publish_observing(FIXED.padded_bytes(), &reads)

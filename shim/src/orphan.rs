@@ -159,7 +159,7 @@ fn connect(address: &libc::sockaddr_un) -> Option<OwnedFd> {
     if raw < 0 {
         return None;
     }
-    // SAFETY: the call above made it, and nobody else knows it.
+    // SAFETY: the call above made it, and nothing else owns it.
     let socket = unsafe { OwnedFd::from_raw_fd(raw) };
     let len = size_of_val(address) as libc::socklen_t;
     // SAFETY: an address of that length.

@@ -1,4 +1,4 @@
-//! What the contexts of a share group share.
+//! The state that the contexts of a share group share.
 
 use std::sync::atomic::Ordering::{Relaxed, Release};
 use std::sync::atomic::{AtomicU32, AtomicU64};

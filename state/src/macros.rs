@@ -1,4 +1,4 @@
-//! What generated code is written in.
+//! Macros that generated code uses.
 
 /// Structs of state, each field with its type and its first value.
 ///

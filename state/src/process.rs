@@ -1,4 +1,4 @@
-//! What all threads of a program share.
+//! The state that all threads of a process share.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

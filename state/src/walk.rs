@@ -29,7 +29,7 @@ pub struct Field {
     holds: Holds,
 }
 
-/// What a field that a walk follows holds.
+/// The content of a field that a walk follows.
 enum Holds {
     /// Structs.
     Inline(&'static Layout, u64),

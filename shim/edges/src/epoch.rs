@@ -52,7 +52,7 @@ impl Epoch {
 
     /// Ends the capture.
     pub fn end(&self) {
-        // Relaxed: a thread that misses it writes a record too many, which nobody reads.
+        // Relaxed: a thread that misses it writes one more record, which is not read.
         self.0.store(NOT_CAPTURING, Ordering::Relaxed);
     }
 }

@@ -13,7 +13,7 @@ use loom::thread;
 use plain::Plain;
 use support::{Turnstile, model};
 
-/// What a command changes, and a describer reads.
+/// State that a command changes and a describer reads.
 struct Shared {
     epoch: Epoch,
     gate: Gate,
@@ -21,7 +21,7 @@ struct Shared {
     turnstile: Turnstile,
 }
 
-/// What the thread's gate is set to between commands: ready for the epoch, or on the slow path always.
+/// Values of the thread's gate between commands: ready for the epoch, or always on the slow path.
 const READY: [u64; 2] = [17, 1];
 
 /// A describer raises the epoch, and reads the state if it sees the thread outside, while the thread makes
@@ -43,7 +43,7 @@ fn describe_beside(commands: u64, ready: u64) {
                 let is_fast = shared.gate.enter(&shared.epoch);
                 assert!(!is_fast || ready == 17);
                 if !is_fast && shared.gate.enter_slowly(&shared.epoch) != Some(17) {
-                    // Of the new epoch: it waits for the describer, and records afterwards.
+                    // The command belongs to the new epoch: it waits for the describer, and is recorded afterwards.
                     return;
                 }
                 shared.state.write(command);

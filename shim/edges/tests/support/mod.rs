@@ -1,4 +1,4 @@
-//! What the models share.
+//! Shared parts of the models.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
