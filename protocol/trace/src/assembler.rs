@@ -222,10 +222,10 @@ impl Assembler {
                 self.give_up_on_tracers();
             }
             if let Some(command) = self.queue.pop_ready() {
-                if command.vacant {
+                self.current = command;
+                if self.current.vacant {
                     continue;
                 }
-                self.current = command;
                 return Ok(Advance::Command);
             }
             if self.is_finished {

@@ -53,6 +53,7 @@ pub(super) struct Budget {
 
 impl Held {
     /// Adds the leave record.
+    #[inline]
     pub(super) fn complete(&mut self, record: &Located, place: Place) {
         self.leave_stamp = Some(place.stamp);
         self.driver_ns = record.driver_ns;
@@ -79,13 +80,15 @@ impl Held {
     }
 
     /// Bytes of the budget that the command's copies take.
+    #[inline]
     pub(super) fn own_bytes(&self) -> usize {
-        [&self.enter, &self.leave].into_iter().map(Span::own_bytes).sum()
+        self.enter.own_bytes() + self.leave.own_bytes()
     }
 }
 
 impl Span {
     /// The payload of a record in the block that is being read.
+    #[inline]
     pub(super) fn of(record: &Located) -> Self {
         Self::Block { start: record.payload_start as u32, end: record.payload_end as u32 }
     }
@@ -107,6 +110,7 @@ impl Span {
         }
     }
 
+    #[inline]
     fn own_bytes(&self) -> usize {
         match self {
             Self::Own(bytes) => bytes.len(),
@@ -131,6 +135,7 @@ impl Budget {
     }
 
     /// Gives `bytes` back to the budget.
+    #[inline]
     pub(super) fn give_back(&mut self, bytes: usize) {
         self.used_bytes = self.used_bytes.saturating_sub(bytes);
     }

@@ -23,16 +23,19 @@ pub(super) struct EffectQueue {
 
 impl EffectQueue {
     /// Returns the place that the next pushed command gets.
+    #[inline]
     pub(super) fn next_place(&self) -> QueuePlace {
         QueuePlace(self.popped + self.commands.len() as u64)
     }
 
     /// Appends a command.
+    #[inline]
     pub(super) fn push(&mut self, command: Held) {
         self.commands.push_back(command);
     }
 
     /// Returns the command at a place; `None` if it has been handed out.
+    #[inline]
     pub(super) fn at(&mut self, place: QueuePlace) -> Option<&mut Held> {
         let index = place.0.checked_sub(self.popped)?;
         self.commands.get_mut(usize::try_from(index).ok()?)
@@ -45,6 +48,7 @@ impl EffectQueue {
     }
 
     /// Takes the first command, or vacant place, out if it is ready.
+    #[inline]
     pub(super) fn pop_ready(&mut self) -> Option<Held> {
         self.commands.front().filter(|front| front.ready)?;
         self.popped += 1;
@@ -52,6 +56,7 @@ impl EffectQueue {
     }
 
     /// Lets the command at a place be handed out.
+    #[inline]
     pub(super) fn set_ready(&mut self, place: QueuePlace) {
         if let Some(command) = self.at(place) {
             command.ready = true;
@@ -90,11 +95,13 @@ impl EffectQueue {
     }
 
     /// Returns how many commands wait, those set aside not counted.
+    #[inline]
     pub(super) fn len(&self) -> usize {
         self.commands.len()
     }
 
     /// Returns true if no command waits, those set aside not counted.
+    #[inline]
     pub(super) fn is_empty(&self) -> bool {
         self.commands.is_empty()
     }
