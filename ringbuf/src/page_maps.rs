@@ -56,6 +56,11 @@ impl ModeMap {
         Ok(Self(map))
     }
 
+    /// Maps an idle mode page that no daemon writes: for a recorder on its own, as in tests.
+    pub fn idle() -> io::Result<Self> {
+        Ok(Self(MmapOptions::new().len(PAGE_BYTES as usize).map_anon()?.into()))
+    }
+
     /// Maps the page of another daemon over this one, at the same address: a thread that reads meanwhile
     /// reads one page or the other.
     pub fn replace(&self, fd: BorrowedFd<'_>) -> Result<(), MapError> {

@@ -1,12 +1,6 @@
-//! `Command`: what [`crate::table`] needs from a command. [`crate::handler`] has macros that define commands.
+//! `Command`: what [`crate::handlers`] needs from a command. [`crate::handler`] has macros that define commands.
 
-/// A function's address, whatever the function's type, in a table that never changes.
-#[derive(Clone, Copy)]
-#[repr(transparent)]
-pub struct Handler(pub *const ());
-
-// SAFETY: a function's address can be read from any thread.
-unsafe impl Sync for Handler {}
+use crate::code::Handler;
 
 /// A command in the tables of [`crate::table`].
 pub trait Command {

@@ -11,55 +11,41 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::ptr::NonNull;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gapii_abi::app::{self, AppHello, HELLO_TIMEOUT_MS, HelloReply, REPLY_LEN, reply_status};
+use gapii_recorder::{Shared, Thread, own_memory};
 use gapii_ringbuf::{CounterMap, ModeMap, Segment, SegmentLayout};
 
-use crate::blobs::{BLOB_MIN_BYTES, PIECE_BYTES};
 use crate::descriptor::Kept;
-use crate::known::Known;
-use crate::mapping;
-use crate::process;
-use crate::stored::{Stored, Terms};
-use crate::thread::Thread;
+use crate::environment;
 
-/// What a recording thread needs from its process.
+/// The connection of a process to a daemon.
 pub struct Connection {
-    /// The slots and rings.
-    pub segment: Segment,
-    /// The page with the counter and the doorbell.
-    pub counter: CounterMap,
-    /// The mode page, in which the daemon states what to do.
-    pub mode: ModeMap,
-    /// The blobs sent over this connection.
-    pub known: Known,
-    /// The blobs that the daemon's store has.
-    stored: Stored,
-    /// Observations of this size or more are blobs, in bytes.
-    pub blob_min_bytes: u64,
-    /// The most bytes of a blob that one record holds.
-    pub piece_bytes: u64,
+    /// The memory that the daemon sent, for the recording threads.
+    pub shared: Shared,
     /// The hello that was sent.
     pub hello: AppHello,
     /// The address of the daemon's socket.
     pub address: libc::sockaddr_un,
     socket: Kept,
     /// The descriptors that the daemon sent, kept for another daemon: counter, mode page and segment.
-    shared: [Kept; app::DESCRIPTORS],
+    descriptors: [Kept; app::DESCRIPTORS],
     wiped: Wiped,
 }
 
 impl Connection {
     /// Connects to the daemon at the process' socket path. `None` if there is no daemon, or if it declines.
-    pub fn open() -> Option<Connection> {
+    /// `apis` are the bits of the APIs that the process has called.
+    pub fn open(apis: u32) -> Option<Connection> {
         let path = socket_path()?;
         let address = address_of(&path)?;
         let mut stream = UnixStream::connect(path).ok()?;
         let timeout = Some(Duration::from_millis(HELLO_TIMEOUT_MS));
         stream.set_read_timeout(timeout).ok()?;
         stream.set_write_timeout(timeout).ok()?;
-        let hello = hello();
+        let hello = hello(apis);
         // std's sockets send with MSG_NOSIGNAL: a daemon that has gone raises no SIGPIPE.
         stream.write_all(&hello.to_bytes()).ok()?;
         let (reply, descriptors) = receive_reply(&mut stream)?;
@@ -68,19 +54,18 @@ impl Connection {
         }
         let [Some(counter), Some(mode), Some(segment)] = descriptors else { return None };
         let layout = SegmentLayout::new(reply.slot_count, reply.ring_bytes)?;
+        let shared = Shared::new(
+            Arc::new(Segment::map(segment.as_fd(), layout).ok()?),
+            CounterMap::map(counter.as_fd()).ok()?,
+            ModeMap::map(mode.as_fd()).ok()?,
+        )?;
         Some(Connection {
+            shared,
             wiped: Wiped::map(reply.slot_count as usize)?,
-            known: Known::map()?,
-            stored: Stored::map()?,
-            blob_min_bytes: BLOB_MIN_BYTES.min(reply.ring_bytes / 64),
-            piece_bytes: PIECE_BYTES.min(reply.ring_bytes / 16),
-            counter: CounterMap::map(counter.as_fd()).ok()?,
-            mode: ModeMap::map(mode.as_fd()).ok()?,
-            segment: Segment::map(segment.as_fd(), layout).ok()?,
             hello,
             address,
             socket: Kept::keep(stream.into())?,
-            shared: [Kept::keep(counter)?, Kept::keep(mode)?, Kept::keep(segment)?],
+            descriptors: [Kept::keep(counter)?, Kept::keep(mode)?, Kept::keep(segment)?],
         })
     }
 
@@ -99,15 +84,15 @@ impl Connection {
     }
 
     /// Returns the descriptors to hand to another daemon. `None` if the program has closed one of them.
-    pub fn shared(&self) -> Option<[RawFd; app::DESCRIPTORS]> {
-        let [counter, mode, segment] = &self.shared;
+    pub fn descriptors(&self) -> Option<[RawFd; app::DESCRIPTORS]> {
+        let [counter, mode, segment] = &self.descriptors;
         Some([counter.get()?, mode.get()?, segment.get()?])
     }
 
     /// Continues with another daemon, which gives its orders in the page `mode`. False if something failed.
     pub fn go_on(&self, socket: OwnedFd, mode: OwnedFd) -> bool {
-        self.mode.replace(mode.as_fd()).is_ok()
-            && self.shared[1].replace(mode)
+        self.shared.mode.replace(mode.as_fd()).is_ok()
+            && self.descriptors[1].replace(mode)
             && self.socket.replace(socket)
     }
 
@@ -115,18 +100,18 @@ impl Connection {
     /// rings. The mappings stay, because threads may still write through them.
     pub fn give_up(&self) {
         self.socket.close();
-        self.shared.iter().for_each(Kept::close);
-        self.segment.discard_rings();
-    }
-
-    /// Returns the present terms of the daemon's store: what it has, and how much more it takes.
-    pub fn stored_terms(&self) -> Terms<'_> {
-        self.stored.terms(&self.mode, self.segment.header())
+        self.descriptors.iter().for_each(Kept::close);
+        self.shared.segment.discard_rings();
     }
 
     /// Returns the state of the thread that owns slot `slot`.
     pub fn thread(&self, slot: u32) -> *mut Thread {
         self.wiped.thread(slot as usize)
+    }
+
+    /// Whether a thread records over this connection.
+    pub fn has(&self, thread: &Thread) -> bool {
+        self.wiped.has(thread)
     }
 }
 
@@ -159,12 +144,12 @@ fn address_of(path: &Path) -> Option<libc::sockaddr_un> {
 }
 
 /// Builds this process' hello.
-fn hello() -> AppHello {
+fn hello(apis: u32) -> AppHello {
     let mut hello = AppHello::new(std::process::id());
     if std::env::var_os("GAPII_WAIT").is_some_and(|value| value == "1") {
         hello.flags |= app::FLAG_WAIT;
     }
-    if !process::monitors() {
+    if !environment::monitors() {
         hello.flags |= app::FLAG_NO_MONITOR;
     }
     if let Some(token) = std::env::var_os("GAPII_LAUNCH") {
@@ -174,7 +159,7 @@ fn hello() -> AppHello {
         copy_padded(&mut hello.exe, exe.as_os_str().as_bytes());
     }
     copy_padded(&mut hello.name, &std::fs::read("/proc/self/comm").unwrap_or_default());
-    hello.apis = process::apis();
+    hello.apis = apis;
     hello
 }
 
@@ -250,7 +235,15 @@ fn take_descriptors(message: &libc::msghdr) -> Descriptors {
 ///
 /// Zeros in a thread's state mean "detached", so no command of a child reaches the parent's rings, however the child
 /// was created.
-struct Wiped(NonNull<u8>);
+struct Wiped {
+    memory: NonNull<u8>,
+    threads: usize,
+}
+
+// SAFETY: the mapping stays. `Thread` says what threads may do with each other's state; the mark is only read.
+unsafe impl Send for Wiped {}
+// SAFETY: as above.
+unsafe impl Sync for Wiped {}
 
 /// Bytes before the first thread: the mark, in cache lines of its own.
 const MARK_BYTES: usize = 128;
@@ -258,21 +251,26 @@ const MARK_BYTES: usize = 128;
 impl Wiped {
     fn map(threads: usize) -> Option<Wiped> {
         let bytes = MARK_BYTES + threads * size_of::<Thread>();
-        let memory = mapping::map(bytes)?;
+        let memory = own_memory::map(bytes)?;
         // SAFETY: the mark lies in the mapping.
         unsafe { memory.cast::<u64>().write_volatile(1) };
-        Some(Wiped(memory))
+        Some(Wiped { memory, threads })
     }
 
     fn is_wiped(&self) -> bool {
         // SAFETY: the mark lies in the mapping, which stays.
-        unsafe { self.0.cast::<u64>().read_volatile() == 0 }
+        unsafe { self.memory.cast::<u64>().read_volatile() == 0 }
     }
 
     fn thread(&self, slot: usize) -> *mut Thread {
         // SAFETY: the threads begin behind the mark.
-        let threads = unsafe { self.0.add(MARK_BYTES) }.cast::<Thread>();
+        let threads = unsafe { self.memory.add(MARK_BYTES) }.cast::<Thread>();
         // SAFETY: slots are below the number that the mapping was made for.
         unsafe { threads.add(slot) }.as_ptr()
+    }
+    fn has(&self, thread: &Thread) -> bool {
+        let first = self.thread(0).addr();
+        (first..first + self.threads * size_of::<Thread>())
+            .contains(&core::ptr::from_ref(thread).addr())
     }
 }

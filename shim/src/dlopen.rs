@@ -7,9 +7,20 @@ use core::ffi::{CStr, c_char, c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed};
 
-use crate::driver::SONAMES;
-use crate::errno::ErrnoGuard;
+use gapii_recorder::ErrnoGuard;
+
+use crate::environment;
 use crate::module::Module;
+
+/// File names in whose place a program that opens them gets the shim.
+pub const SONAMES: [&CStr; 6] = [
+    c"libEGL.so.1",
+    c"libEGL.so",
+    c"libGLESv2.so.2",
+    c"libGLESv2.so",
+    c"libGLESv1_CM.so.1",
+    c"libGLESv1_CM.so",
+];
 
 /// The loader's `dlopen`; null until it is first needed.
 static REAL: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
@@ -87,7 +98,7 @@ fn libc_code() -> *mut c_void {
 /// Returns the name that the loader is to open: this library's file in place of a driver library, otherwise the
 /// program's own name.
 unsafe extern "C" fn name_to_open(name: *const c_char, flags: c_int) -> *const c_char {
-    let _errno = ErrnoGuard::new();
+    let _errno = ErrnoGuard::save();
     real_code();
     if name.is_null() {
         return name;
@@ -100,7 +111,7 @@ unsafe extern "C" fn name_to_open(name: *const c_char, flags: c_int) -> *const c
         return name;
     }
     match Module::ours() {
-        Some(ours) if !ours.is_program() && crate::process::wanted() => {
+        Some(ours) if !ours.is_program() && environment::wanted() => {
             OPENED.fetch_or(bit, Relaxed);
             ours.path()
         }

@@ -12,9 +12,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::OnceLock;
 
+use crate::code::Code;
 use crate::dlopen;
 use crate::module::Module;
-use crate::table::Code;
 
 /// The libraries that the shim stands in for.
 #[derive(Clone, Copy)]
@@ -23,16 +23,6 @@ enum Library {
     Gles2,
     Gles1,
 }
-
-/// File names in whose place a program that opens them gets the shim.
-pub const SONAMES: [&CStr; 6] = [
-    c"libEGL.so.1",
-    c"libEGL.so",
-    c"libGLESv2.so.2",
-    c"libGLESv2.so",
-    c"libGLESv1_CM.so.1",
-    c"libGLESv1_CM.so",
-];
 
 /// A loaded driver library; null if the machine has none.
 struct Handle(*mut c_void);
@@ -137,7 +127,7 @@ fn file_id(path: &Path) -> Option<(u64, u64)> {
 /// The driver's function for a command, with the function type that the context asks for.
 macro_rules! driver {
     ($id:ident) => {
-        core::mem::transmute::<$crate::table::Code, _>($crate::table::driver(
+        core::mem::transmute::<$crate::code::Code, _>($crate::table::driver(
             $crate::generated::ids::$id,
         ))
     };

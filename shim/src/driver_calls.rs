@@ -6,11 +6,11 @@ use gapii_commands::constants;
 use gapii_commands::constants::{GL_EXTENSIONS, GL_RGBA, GL_UNSIGNED_BYTE, GL_VERSION};
 use gapii_state::read_back::Driver;
 
+use crate::contexts::OPENGL_ES_API;
 use crate::driver_functions as driver;
 use crate::generated::ids;
 use crate::limits::parse_version;
 use crate::table;
-use crate::thread::OPENGL_ES_API;
 use crate::tls::words;
 
 const EGL_EXTENSIONS: i32 = constants::EGL_EXTENSIONS as i32;
@@ -96,8 +96,7 @@ impl Gl {
     /// Returns the current context. `None` if the thread has none, or if the driver lacks a function that every
     /// driver should have.
     pub fn current() -> Option<Gl> {
-        // SAFETY: this thread's own words.
-        if unsafe { (*words()).context_api } != OPENGL_ES_API {
+        if words().context_api.get() != OPENGL_ES_API {
             return None;
         }
         let needed = [

@@ -8,9 +8,10 @@
 use core::ffi::c_char;
 use core::mem::transmute;
 
+use crate::code::Code;
 use crate::generated::ids;
 use crate::generated::names::{EXPORTED, NAMES};
-use crate::table::{self, Code};
+use crate::table;
 
 /// Declares safe functions, which take numbers only, and `unsafe` ones, which also take pointers.
 macro_rules! driver_functions {

@@ -28,8 +28,7 @@
 
 use core::ffi::c_void;
 
-use crate::call::Entering;
-use crate::scalar::Scalar;
+use gapii_recorder::{Entering, Scalar};
 
 /// The two forms in which the shim uses an argument.
 pub trait Argument {
@@ -217,7 +216,7 @@ macro_rules! plain {
         impl $name {
             unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
                 let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
-                let Some(call) = Call::begin($id) else { return driver()($($arg),*) };
+                let Some(call) = $crate::begin::begin($id) else { return driver()($($arg),*) };
                 let call = $crate::handler::enter!(call, $flags, ($($arg: $ty),*) $(, [$($read),*])?);
                 let Some(mut call) = call else { return driver()($($arg),*) };
                 let result = driver()($($arg),*);
@@ -254,7 +253,7 @@ macro_rules! followed {
         impl $name {
             unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
                 let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
-                let Some(mut call) = Call::begin($id) else {
+                let Some(mut call) = $crate::begin::begin($id) else {
                     $crate::handler::if_tracked!($parts { return Self::tracker($($arg),*) });
                     #[allow(unreachable_code)] // By the tracker.
                     return driver()($($arg),*);
@@ -353,7 +352,7 @@ macro_rules! hooked {
             unsafe extern "C" fn handler($($arg: $ty),*) $(-> $result)? {
                 let driver = $crate::handler::driver_of!($id($($ty),*) $(-> $result)?);
                 let Some(scope) = hooks::enter() else { return driver()($($arg),*) };
-                let mut call = Call::begin($id);
+                let mut call = $crate::begin::begin($id);
                 $crate::handler::before!([$($before)?] call ($($arg),*));
                 $crate::handler::if_enter!($parts {
                     tracking::touch_process(call.as_mut(), |tracked, readable, observer| {

@@ -11,122 +11,27 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use gapii_abi::atom::{EFFECT, FRAME_END, LEAVES};
 use gapii_commands::Api;
 use gapii_commands::constants;
+use gapii_recorder::program::pages;
+use gapii_recorder::{Call, clock_ns};
 use gapii_ringbuf::SegmentHeader;
 
-use crate::call::Call;
-use crate::capture::{self, Moment};
+use crate::attach;
+use crate::capture;
+use crate::contexts::{self, OPENGL_ES_API};
 use crate::driver_functions;
 use crate::entry::ENTRY_POINTS;
-use crate::errno::ErrnoGuard;
 use crate::frames;
 use crate::generated::names::NAMES;
 use crate::limits;
-use crate::pages;
 use crate::process;
-use crate::seats::{self, Seat};
-use crate::snapshot;
-use crate::thread::{self, OPENGL_ES_API};
-use crate::tls::{Words, words};
+use crate::safe_point::{self, Moment};
+pub use crate::scope::{Scope, enter};
+use crate::tls::words;
 
 type Handle = *mut c_void;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 const EGL_CONTEXT_CLIENT_VERSION: i32 = constants::EGL_CONTEXT_CLIENT_VERSION as i32;
-
-/// A hooked command of this thread that is running. While the scope lives, hooked commands that are called from
-/// inside this command (by the driver or by a callback) go straight to the driver.
-pub struct Scope {
-    /// The thread's seat, if the command is an EGL command: EGL commands change what threads share. The seat reads
-    /// "at work" while the command runs.
-    seat: Option<&'static Seat>,
-}
-
-/// Begins a hooked EGL command. `None` if the command is called from inside another command of this thread.
-pub fn enter() -> Option<Scope> {
-    let mut scope = enter_gl(this_thread())?;
-    let seat = seats::this_seat().unwrap_or_else(|| {
-        let _errno = ErrnoGuard::new();
-        seats::take()
-    });
-    seat.set_at_work(true);
-    scope.seat = Some(seat);
-    Some(scope)
-}
-
-/// Begins a hooked command of OpenGL ES; `words` are the calling thread's. `None` if the command is called from
-/// inside another command of this thread.
-#[inline]
-pub fn enter_gl(words: &mut Words) -> Option<Scope> {
-    if words.in_hook != 0 || words.in_slow_path != 0 || thread::is_inside(words) {
-        thread::count_reentrant();
-        return None;
-    }
-    words.in_hook = 1;
-    Some(Scope { seat: None })
-}
-
-impl Drop for Scope {
-    fn drop(&mut self) {
-        let words = this_thread();
-        words.in_hook = 0;
-        if let Some(seat) = self.seat {
-            seat.set_at_work(words.context != 0);
-        }
-    }
-}
-
-fn this_thread() -> &'static mut Words {
-    // SAFETY: this thread's own words; no other reference to them is alive in a hook.
-    unsafe { &mut *words() }
-}
-
-// Contexts: the API and client version of each.
-
-/// A context that the program created: its handle, and its API and client version.
-struct Context {
-    handle: AtomicU64,
-    /// API in the upper 32 bits, client version in the lower.
-    kind: AtomicU64,
-}
-
-/// The 256 newest contexts. A context that newer ones have pushed out counts as an OpenGL ES context of client
-/// version 0.
-static CONTEXTS: [Context; 256] =
-    [const { Context { handle: AtomicU64::new(0), kind: AtomicU64::new(0) } }; 256];
-static CONTEXTS_MADE: AtomicU64 = AtomicU64::new(0);
-
-/// Contexts that were created and not destroyed with `eglDestroyContext`.
-static CONTEXTS_ALIVE: AtomicU64 = AtomicU64::new(0);
-
-/// Writes the number of contexts of the process into the segment's header, where the daemon reads it.
-pub fn tell_contexts() {
-    if let Some(connection) = process::connection() {
-        let alive = CONTEXTS_ALIVE.load(Relaxed);
-        connection.segment.header().contexts.store(alive, Relaxed);
-    }
-}
-
-fn remember_context(handle: u64, api: u32, version: u32) {
-    CONTEXTS_ALIVE.fetch_add(1, Relaxed);
-    tell_contexts();
-    let next = CONTEXTS_MADE.fetch_add(1, Relaxed) as usize % CONTEXTS.len();
-    let known = CONTEXTS.iter().find(|context| context.handle.load(Relaxed) == handle);
-    let Some(context) = known.or(CONTEXTS.get(next)) else { return };
-    context.kind.store(u64::from(api) << 32 | u64::from(version), Relaxed);
-    context.handle.store(handle, Relaxed);
-}
-
-/// Returns the API and client version of a context; (0, 0) for `EGL_NO_CONTEXT`.
-fn kind_of_context(handle: u64) -> (u32, u32) {
-    if handle == 0 {
-        return (0, 0);
-    }
-    CONTEXTS
-        .iter()
-        .find(|context| context.handle.load(Relaxed) == handle)
-        .map(|context| context.kind.load(Relaxed))
-        .map_or((OPENGL_ES_API, 0), |kind| ((kind >> 32) as u32, kind as u32))
-}
 
 /// Returns the value of `EGL_CONTEXT_CLIENT_VERSION` in an attribute list; 1, the default, if it is not in the list.
 ///
@@ -192,36 +97,39 @@ mod commands {
         result: u32,
     ) -> u32 {
         if result != 0 {
-            let words = this_thread();
-            words.context = context as u64;
-            (words.context_api, words.context_version) = kind_of_context(words.context);
+            let words = words();
+            let (api, version) = contexts::kind_of(context as u64);
+            words.context.set(context as u64);
+            words.context_api.set(api);
+            words.context_version.set(version);
             frames::forget_size();
-            // SAFETY: the scope is this thread's, and the context has become current.
-            unsafe { limits::learn() };
-            thread::context_changed();
+            limits::learn();
+            attach::context_changed();
         }
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
     /// Notes that the thread has no current context and no bound API any more.
     pub fn eglReleaseThread(_scope: &Scope, result: u32) -> u32 {
         if result != 0 {
-            let words = this_thread();
-            (words.context, words.context_api, words.context_version) = (0, 0, 0);
-            words.bound_api = 0;
-            thread::context_changed();
+            let words = words();
+            words.context.set(0);
+            for word in [&words.context_api, &words.context_version, &words.bound_api] {
+                word.set(0);
+            }
+            attach::context_changed();
         }
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
     /// Notes the API that the thread's next contexts are created for.
     pub fn eglBindAPI(_scope: &Scope, api: u32, result: u32) -> u32 {
         if result != 0 {
-            this_thread().bound_api = api;
+            words().bound_api.set(api);
         }
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
@@ -238,18 +146,19 @@ mod commands {
         result: Handle,
     ) -> Handle {
         if !result.is_null() {
-            let api = match this_thread().bound_api {
+            let api = match words().bound_api.get() {
                 0 => OPENGL_ES_API,
                 api => api,
             };
             // SAFETY: the driver has read the list to its end.
             let version = unsafe { client_version(attributes) };
-            remember_context(result as u64, api, version);
+            contexts::remember(result as u64, api, version);
+            process::tell_contexts();
             if capture::is_running() {
-                snapshot::note_made(result as u64);
+                attach::note_made(result as u64);
             }
         }
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
@@ -261,10 +170,10 @@ mod commands {
         result: u32,
     ) -> u32 {
         if result != 0 {
-            CONTEXTS_ALIVE.fetch_sub(1, Relaxed);
-            tell_contexts();
+            contexts::forget_one();
+            process::tell_contexts();
         }
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
@@ -276,19 +185,19 @@ mod commands {
         _minor: *mut i32,
         result: u32,
     ) -> u32 {
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
     /// A safe point.
     pub fn eglTerminate(_scope: &Scope, _display: Handle, result: u32) -> u32 {
-        capture::safe_point(Moment::Command);
+        safe_point::safe_point(Moment::Command);
         result
     }
 
     /// Reads the frame's pixels back before the swap, if this frame is to be observed.
     pub fn eglSwapBuffers_before(call: &mut Call, display: Handle, surface: Handle) {
-        frames::observe(call.thread(), display, surface);
+        frames::observe(call.recorder(), display, surface);
     }
 
     /// Flags of the leave record; counts the frame.
@@ -309,7 +218,7 @@ mod commands {
         _rects: *const i32,
         _count: i32,
     ) {
-        frames::observe(call.thread(), display, surface);
+        frames::observe(call.recorder(), display, surface);
     }
 
     /// Flags of the leave record; counts the frame.
@@ -384,7 +293,7 @@ pub fn frame_is_over(has_ended: bool) {
 /// Returns the flags of the leave record of a command that ended a frame, and counts the frame.
 fn frame_flags() -> u16 {
     let (is_in_capture, is_last) = capture::count_frame();
-    this_thread().last_frame = u32::from(is_last);
+    words().last_frame.set(is_last);
     if is_in_capture { FRAME_END } else { 0 }
 }
 
@@ -393,7 +302,7 @@ fn count_frame(header: &SegmentHeader) {
     static LAST_NS: AtomicU64 = AtomicU64::new(0);
     // Relaxed: each number stands on its own.
     header.frames.fetch_add(1, Relaxed);
-    let now_ns = process::clock_ns();
+    let now_ns = clock_ns();
     let last_ns = LAST_NS.swap(now_ns, Relaxed);
     if last_ns != 0 {
         header.longest_frame_ns.fetch_max(now_ns.saturating_sub(last_ns), Relaxed);
@@ -412,17 +321,12 @@ fn swapped(display: Handle, surface: Handle, result: u32) -> u32 {
 /// Safe point after a command that can end a frame. `has_ended`: it ended one.
 fn frame_ended(has_ended: bool) {
     if has_ended && let Some(connection) = process::connection() {
-        count_frame(connection.segment.header());
+        count_frame(connection.shared.segment.header());
     }
-    let is_last = core::mem::take(&mut this_thread().last_frame) != 0;
-    capture::safe_point(match has_ended {
+    let is_last = words().last_frame.take();
+    safe_point::safe_point(match has_ended {
         false => Moment::Command,
         true if is_last => Moment::LastFrame,
         true => Moment::FrameEnd,
     });
-}
-
-/// Whether the process has ever created an EGL context.
-fn has_graphics() -> bool {
-    CONTEXTS_MADE.load(Relaxed) != 0
 }

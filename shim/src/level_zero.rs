@@ -9,8 +9,10 @@ use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_commands::Api;
 
 use crate::entry::ENTRY_POINTS;
+use crate::environment;
 use crate::generated::names::NAMES;
 use crate::process;
+use crate::set_up;
 use crate::table;
 
 /// Makes `callee` the driver's function for the Level Zero command `name`, and returns the entry point to call in its
@@ -31,8 +33,8 @@ pub unsafe extern "C" fn gapii_intercept(name: *const c_char, callee: *mut c_voi
     let Ok(at) = NAMES[first..].binary_search(&name) else { return callee };
     let entry = ENTRY_POINTS[first + at] as *mut c_void;
     process::note_api(API_LEVEL_ZERO);
-    process::wake();
-    if callee == entry || !process::wanted() {
+    set_up::wake();
+    if callee == entry || !environment::wanted() {
         return callee;
     }
     table::set_driver(first + at, callee.cast());

@@ -5,15 +5,17 @@
 //! inside the shim fails, the driver is still called.
 //!
 //! Life of a command: [`entry`] (the symbol that the program calls) → [`table`] (the code that the entry point leads
-//! to at present) → generated handler → [`call`] (writes the record) → the driver. While a [tracer](tracer_api) has
+//! to at present) → generated handler → [`begin`], then [`gapii_recorder`] (writes the record) → the driver. While a [tracer](tracer_api) has
 //! callbacks for the command, a [`traced`] call comes right after the table.
 
 mod arena;
-mod blobs;
-mod call;
+mod attach;
+mod begin;
 mod capture;
+mod code;
 mod command;
 mod connection;
+mod contexts;
 mod convention;
 mod descriptor;
 mod dlopen;
@@ -21,35 +23,29 @@ mod driver;
 mod driver_calls;
 mod driver_functions;
 mod entry;
-mod errno;
+mod environment;
 mod frame;
 mod frames;
 mod generated;
-mod guarded;
 mod handler;
+mod handlers;
 mod hooks;
-mod known;
 mod level_zero;
 mod limits;
-mod mapping;
 mod module;
-mod observe;
 mod orphan;
-mod pages;
 mod process;
 mod program_memory;
-mod ranges;
-mod scalar;
-mod scratch;
+mod safe_point;
+mod scope;
 mod seats;
+mod set_up;
 mod shape;
 mod signature;
 mod snapshot;
-mod stored;
+mod stubs;
 mod table;
-mod thread;
 mod thread_exit;
-mod timing;
 mod tls;
 mod traced;
 mod tracer_api;

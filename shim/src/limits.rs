@@ -14,21 +14,21 @@ use gapii_commands::constants::{
 };
 use gapii_state::{Context, DefaultFramebuffer, Extensions};
 
+use crate::code::Code;
 use crate::generated::ids;
 use crate::table;
 use crate::tracking;
 
-/// Asks the driver for the limits of this thread's context, unless they are known.
-///
-/// # Safety
-/// In a hooked command of this thread, with the context current.
-pub unsafe fn learn() {
-    // SAFETY: the caller has the thread to itself.
-    let Some(thread) = (unsafe { tracking::state() }) else { return };
-    let Some(context) = thread.context.as_deref_mut() else { return };
-    if context.limits.is_known {
-        return;
-    }
+/// Asks the driver for the limits of this thread's current context, unless they are known.
+pub fn learn() {
+    tracking::with_state(|thread| {
+        if let Some(context) = thread.context.as_deref_mut().filter(|it| !it.limits.is_known) {
+            ask(context);
+        }
+    });
+}
+
+fn ask(context: &mut Context) {
     context.limits.is_known = true;
     let Some(driver) = Driver::find() else { return };
     if let Some(version) = driver.text(GL_VERSION).and_then(|text| parse_version(&text)) {
@@ -123,9 +123,9 @@ impl Driver {
         }
         Some(Driver {
             // SAFETY: the driver's glGetString has this signature.
-            string: unsafe { core::mem::transmute::<table::Code, GetString>(string) },
+            string: unsafe { core::mem::transmute::<Code, GetString>(string) },
             // SAFETY: the driver's glGetIntegerv has this signature.
-            integer: unsafe { core::mem::transmute::<table::Code, GetIntegerv>(integer) },
+            integer: unsafe { core::mem::transmute::<Code, GetIntegerv>(integer) },
         })
     }
 

@@ -14,11 +14,10 @@ use gapii_abi::app::{
     self, AppHello, FLAG_TAKE_OVER, FLAG_WAIT, HELLO_LEN, HelloReply, LOOK_MS, REPLY_LEN,
     reply_status,
 };
+use gapii_recorder::{ErrnoGuard, clock_ns};
 
 use crate::connection::{Connection, receive_with_descriptors};
 use crate::descriptor::Kept;
-use crate::errno::ErrnoGuard;
-use crate::process::clock_ns;
 
 /// How long threads wait for room, in nanoseconds, counted from when the daemon was first missed. Afterwards they
 /// drop records.
@@ -53,7 +52,7 @@ pub fn look(connection: &Connection) -> Outlook {
     if BUSY.swap(true, Acquire) {
         return Outlook::Open;
     }
-    let _errno = ErrnoGuard::new();
+    let _errno = ErrnoGuard::save();
     let outlook = step(connection);
     BUSY.store(false, Release);
     outlook
@@ -105,8 +104,8 @@ fn step(connection: &Connection) -> Outlook {
 
 /// Sends the hello to the daemon that listens now, with the shared descriptors.
 fn ask(connection: &Connection, since_ns: u64) -> Outlook {
-    let Some(shared) = connection.shared() else { return over() };
-    let layout = connection.segment.layout();
+    let Some(shared) = connection.descriptors() else { return over() };
+    let layout = connection.shared.segment.layout();
     let hello = AppHello {
         flags: (connection.hello.flags & !FLAG_WAIT) | FLAG_TAKE_OVER,
         slot_count: layout.slot_count(),

@@ -1,9 +1,8 @@
 //! The program's memory, as the tracked state reads it: the names, numbers and strings that commands take, and the
 //! indices that draws use.
 
+use gapii_recorder::program::{guarded, pages};
 use gapii_state::Memory;
-
-use crate::{guarded, pages};
 
 /// Reads the memory of this process. Unreadable memory is an answer, not a fault.
 pub struct ProgramMemory;

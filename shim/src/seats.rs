@@ -16,11 +16,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use gapii_edges::barrier_in_all_threads;
+use gapii_recorder::Thread;
 
 use crate::capture;
-use crate::thread::Thread;
-use crate::thread_exit::ThreadExit;
-use crate::tls::words;
 
 /// One thread's place in the list. Seats are leaked; once a thread has ended, another takes its seat.
 pub struct Seat {
@@ -48,28 +46,9 @@ const SOON: Duration = Duration::from_millis(2);
 /// The interval between two looks: before `SOON`, and after it.
 const LOOK_AGAIN: [Duration; 2] = [Duration::from_micros(50), Duration::from_millis(1)];
 
-/// Gives this thread a seat until it ends.
-pub fn take() -> &'static Seat {
-    static EXIT: ThreadExit = ThreadExit::new(leave);
-    let seat = Seat::take();
-    // SAFETY: this thread's own words.
-    unsafe { (*words()).seat = seat };
-    EXIT.notice(ptr::from_ref(seat).cast_mut().cast());
-    seat
-}
-
-unsafe extern "C" fn leave(seat: *mut libc::c_void) {
-    // SAFETY: this thread's own words.
-    let words = unsafe { &mut *words() };
-    if ptr::eq(words.seat.cast(), seat) {
-        words.seat = ptr::null();
-        // SAFETY: leaked.
-        unsafe { &*seat.cast::<Seat>() }.leave();
-    }
-}
-
 impl Seat {
-    fn take() -> &'static Seat {
+    /// Takes a free seat for this thread, or a new one.
+    pub fn take() -> &'static Seat {
         // SAFETY: has no failure.
         let tid = unsafe { libc::gettid() } as u32;
         // SEAT: pairs with the release in Seat::leave: the seat is as its last thread left it.
@@ -94,7 +73,8 @@ impl Seat {
         })
     }
 
-    fn leave(&self) {
+    /// Leaves the seat to another thread.
+    pub fn leave(&self) {
         self.is_at_work.store(false, Relaxed);
         self.knows.store(0, Relaxed);
         self.records_in.store(ptr::null_mut(), Relaxed);
@@ -108,8 +88,8 @@ impl Seat {
     }
 
     /// Sets the state in which the thread records. It is used from the next [`Seat::know`] on.
-    pub fn record_in(&self, thread: &mut Thread) {
-        self.records_in.store(thread, Relaxed);
+    pub fn record_in(&self, thread: &'static Thread) {
+        self.records_in.store(ptr::from_ref(thread).cast_mut(), Relaxed);
     }
 
     /// Notes that no command of the thread that began before epoch `epoch` is in progress.
@@ -129,10 +109,9 @@ fn all() -> impl Iterator<Item = &'static Seat> {
     core::iter::successors(seat(&SEATS), move |last| seat(&last.next))
 }
 
-/// Waits until no other thread is in the driver with a command that epoch `epoch` does not hold, for 250 ms at most.
-/// Returns the ids of the threads that may still be inside.
-pub fn wait_for_others(epoch: u64) -> Vec<u32> {
-    let own = this_seat();
+/// Waits until no thread but the one with seat `own` is in the driver with a command that epoch `epoch` does not hold,
+/// for 250 ms at most. Returns the ids of the threads that may still be inside.
+pub fn wait_for_others(own: Option<&Seat>, epoch: u64) -> Vec<u32> {
     // OUTSIDE: the epoch was raised before; pairs with the fence in Gate::enter.
     let tells = !capture::is_first_of_this_capture(epoch) && barrier_in_all_threads();
     let is_other = |seat: &&Seat| !own.is_some_and(|own| ptr::eq(own, *seat));
@@ -150,19 +129,9 @@ pub fn wait_for_others(epoch: u64) -> Vec<u32> {
     }
 }
 
-/// Returns this thread's seat, if it has one.
-pub fn this_seat() -> Option<&'static Seat> {
-    // SAFETY: this thread's own words.
-    let seat = unsafe { (*words()).seat };
-    // SAFETY: null, or leaked.
-    unsafe { seat.as_ref() }
-}
-
 /// Empties the list in a forked child, whose only thread takes a new seat.
 pub fn forget() {
     SEATS.store(ptr::null_mut(), Release);
-    // SAFETY: this thread's own words.
-    unsafe { (*words()).seat = ptr::null() };
 }
 
 /// Another thread, while it is waited for.
@@ -191,7 +160,7 @@ impl Other {
         let knows_capture = self.seat.knows.load(Acquire) >= capture::first_epoch();
         // SAFETY: null, or a state that stays mapped.
         let thread = unsafe { self.seat.records_in.load(Relaxed).as_ref() };
-        knows_capture && thread.is_some_and(|thread| thread.gate().is_outside())
+        knows_capture && thread.is_some_and(|thread| thread.is_outside())
     }
 
     /// Whether the thread has slept without a break for long enough to count as idle.
@@ -240,12 +209,12 @@ mod tests {
         let seat = told.recv().unwrap();
         let tid = seat.tid.load(Relaxed);
         let began = Instant::now();
-        assert_eq!(wait_for_others(7), [tid]);
+        assert_eq!(wait_for_others(None, 7), [tid]);
         assert!((ASLEEP..LIMIT).contains(&began.elapsed()), "{:?}", began.elapsed());
         seat.know(7);
-        assert!(wait_for_others(7).is_empty());
+        assert!(wait_for_others(None, 7).is_empty());
         drop(end);
         sleeper.join().unwrap();
-        assert!(wait_for_others(8).is_empty());
+        assert!(wait_for_others(None, 8).is_empty());
     }
 }

@@ -10,9 +10,9 @@
 
 use core::mem::{align_of, size_of, transmute};
 
+use crate::code::Code;
 use crate::convention;
 use crate::frame::Frame;
-use crate::table::Code;
 
 /// Most bytes of a command's parameters.
 pub const PARAMS_BYTES_MAX: usize = 128;

@@ -2,9 +2,9 @@
 
 use core::mem::offset_of;
 
+use crate::code::Code;
 use crate::frame::Frame;
 use crate::shape::{Class, Parameters, Place, Shape};
-use crate::table::Code;
 
 /// Most bytes of a command's result.
 pub const RESULT_BYTES_MAX: usize = 8;

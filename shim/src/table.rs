@@ -8,38 +8,34 @@
 use core::ptr;
 use core::sync::atomic::Ordering::{Relaxed, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8};
+use std::sync::OnceLock;
 
 use gapii_commands::Api;
 use gapii_edges::Settled;
-use gapii_tool_api::for_each_command;
 use gapii_tracers::Traced;
 
-use crate::command::{Command, Handler};
-use crate::entry;
+use crate::code::{Code, Handler};
+use crate::environment;
 use crate::frame;
-use crate::generated::{handlers, ids};
+use crate::generated::ids;
+use crate::stubs;
 
-/// Machine code. Its signature is the command's.
-pub type Code = *mut ();
-
-macro_rules! handlers {
-    ($($name:ident $params:tt $(-> $result:ty)?;)*) => {
-        /// By id: the code that runs in place of the command during a capture.
-        static HANDLERS: [Handler; ids::COUNT] = [$(handlers::$name::HANDLER),*];
-        /// By id: the code that runs in place of the command while the shim monitors and nothing is captured.
-        static TRACKERS: [Option<Handler>; ids::COUNT] = [$(handlers::$name::TRACKER),*];
-        /// By id: whether the handler is in place even while nothing is captured.
-        static IS_HOOKED: [bool; ids::COUNT] = [$(handlers::$name::IS_HOOKED),*];
-    };
+/// The handlers of all commands, by id.
+pub struct Handlers {
+    /// The code that runs in place of a command during a capture.
+    pub handlers: [Handler; ids::COUNT],
+    /// The code that runs in place of a command while the shim monitors and nothing is captured.
+    pub trackers: [Option<Handler>; ids::COUNT],
+    /// Whether the handler is in place even while nothing is captured.
+    pub are_hooked: [bool; ids::COUNT],
 }
-for_each_command!(handlers);
 
 /// The code that each entry point jumps to; initially the stub that sets the shim up.
 pub static TABLE: [Settled<()>; ids::COUNT] = {
     let mut table = [const { Settled::new(ptr::null_mut()) }; ids::COUNT];
     let mut id = 0;
     while id < ids::COUNT {
-        table[id] = Settled::new(entry::setup_stub(id));
+        table[id] = Settled::new(stubs::setup_stub(id));
         id += 1;
     }
     table
@@ -53,10 +49,13 @@ static DRIVER: [AtomicPtr<()>; ids::COUNT] =
     [const { AtomicPtr::new(ptr::null_mut()) }; ids::COUNT];
 
 /// Whether all functions of EGL and OpenGL ES were looked up. Before that their entry points lead to the stub that
-/// does so; afterwards a function that was not found is [`entry::absent`]. Level Zero may be looked up earlier.
+/// does so; afterwards a function that was not found is [`stubs::absent`]. Level Zero may be looked up earlier.
 static IS_SET_UP: AtomicBool = AtomicBool::new(false);
 /// By id: whether an enabled tracer has callbacks for the command.
 static IS_TRACED: [AtomicBool; ids::COUNT] = [const { AtomicBool::new(false) }; ids::COUNT];
+
+/// The handlers, from the moment when the shim is set up.
+static HANDLERS: OnceLock<&'static Handlers> = OnceLock::new();
 
 /// A value of [`Hooks`].
 static HOOKS: AtomicU8 = AtomicU8::new(Hooks::NotYet as u8);
@@ -75,6 +74,18 @@ pub enum Hooks {
     Monitoring,
     /// Handlers for all commands.
     Capturing,
+}
+
+impl Hooks {
+    /// What the table holds while nothing is recorded.
+    pub fn at_rest() -> Hooks {
+        if environment::monitors() { Hooks::Monitoring } else { Hooks::Asleep }
+    }
+}
+
+/// Sets the handlers. To be called before the first [`switch`].
+pub fn set_handlers(handlers: &'static Handlers) {
+    let _ = HANDLERS.set(handlers);
 }
 
 /// Returns the driver's function for command `id`; null if none is known.
@@ -157,21 +168,26 @@ fn hooks() -> Hooks {
     hooks.into_iter().find(|hooks| *hooks as u8 == known).unwrap_or(Hooks::None)
 }
 
-fn is_hooked(id: usize) -> bool {
-    IS_HOOKED.get(id).is_some_and(|is_hooked| *is_hooked)
+fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
+    let is_level_zero = id >= usize::from(const { Api::LevelZero.ids().start });
+    match hooks {
+        Hooks::NotYet => stubs::setup_stub(id),
+        _ if !is_level_zero && !IS_SET_UP.load(SeqCst) => stubs::setup_stub(id),
+        _ if driver.is_null() => stubs::absent as *const () as Code,
+        hooks => handler_for(id, hooks).map_or(driver, |handler| handler.0.cast_mut()),
+    }
 }
 
-fn slot_for(id: usize, driver: Code, hooks: Hooks) -> Code {
-    let handler = match hooks {
-        Hooks::NotYet => return entry::setup_stub(id),
-        _ if id < usize::from(const { Api::LevelZero.ids().start }) && !IS_SET_UP.load(SeqCst) => {
-            return entry::setup_stub(id);
-        }
-        _ if driver.is_null() => return entry::absent as *const () as Code,
-        Hooks::None => None,
-        Hooks::Asleep if !is_hooked(id) => None,
-        Hooks::Monitoring if !is_hooked(id) => TRACKERS.get(id).copied().flatten(),
-        Hooks::Asleep | Hooks::Monitoring | Hooks::Capturing => HANDLERS.get(id).copied(),
-    };
-    handler.map_or(driver, |handler| handler.0.cast_mut())
+/// Returns the code that stands in for a command that the driver has.
+fn handler_for(id: usize, hooks: Hooks) -> Option<Handler> {
+    let all = HANDLERS.get()?;
+    let handler = all.handlers.get(id).copied();
+    let is_hooked = all.are_hooked.get(id) == Some(&true);
+    match hooks {
+        Hooks::NotYet | Hooks::None => None,
+        Hooks::Capturing => handler,
+        Hooks::Asleep | Hooks::Monitoring if is_hooked => handler,
+        Hooks::Asleep => None,
+        Hooks::Monitoring => all.trackers.get(id).copied().flatten(),
+    }
 }

@@ -3,38 +3,83 @@
 //! They are plain words without destructors. [`crate::thread_exit`] runs code at the end of a thread.
 
 use core::arch::{asm, global_asm};
+use core::cell::{Cell, RefCell};
+
+use gapii_recorder::Thread;
 
 use crate::seats::Seat;
-use crate::thread::Thread;
 
-/// The shim's words for one thread; all zeros until first used.
+/// The shim's words for one thread; all zeros until first used. The cells keep other threads away.
 #[repr(C)]
 pub struct Words {
     /// The thread's recording state; null until it first records.
-    pub thread: *mut Thread,
+    thread: Cell<*const Thread>,
     /// The tracked state of the program in this thread; null until its first command of EGL or Level Zero.
-    pub state: *mut gapii_state::Thread,
+    state: Cell<*const RefCell<gapii_state::Thread>>,
     /// The thread's seat among the threads that use EGL; null until it has one.
-    pub seat: *const Seat,
-    /// 1 while a hooked command of this thread is in progress.
-    pub in_hook: u32,
-    /// 1 while this thread attaches itself or waits for room. Its commands go straight to the driver meanwhile.
-    pub in_slow_path: u32,
-    /// The API that `eglBindAPI` has bound; 0 for the default, OpenGL ES.
-    pub bound_api: u32,
-    /// API of the current context; 0 without a context.
-    pub context_api: u32,
+    seat: Cell<*const Seat>,
     /// Handle of the current context; 0 without a context.
-    pub context: u64,
+    pub context: Cell<u64>,
+    /// API of the current context; 0 without a context.
+    pub context_api: Cell<u32>,
     /// Client version of the current context; 0 if unknown.
-    pub context_version: u32,
-    /// 1 if the swap in progress is the last one of the capture.
-    pub last_frame: u32,
-    /// 1 while a tracer's callback runs.
-    pub in_callback: u32,
+    pub context_version: Cell<u32>,
+    /// The API that `eglBindAPI` has bound; 0 for the default, OpenGL ES.
+    pub bound_api: Cell<u32>,
+    /// A hooked command of this thread is in progress.
+    pub in_hook: Cell<bool>,
+    /// The thread attaches itself or waits for room. Its commands go straight to the driver meanwhile.
+    pub in_slow_path: Cell<bool>,
+    /// A tracer's callback runs.
+    pub in_callback: Cell<bool>,
+    /// The swap in progress is the last one of the capture.
+    pub last_frame: Cell<bool>,
 }
 
-const WORDS_BYTES: usize = 64;
+impl Words {
+    /// Returns the thread's recording state, if it has one.
+    #[inline(always)]
+    pub fn thread(&self) -> Option<&'static Thread> {
+        // SAFETY: null, or what `set_thread` was given.
+        unsafe { self.thread.get().as_ref() }
+    }
+
+    /// Sets the thread's recording state, which stays mapped for the life of the process.
+    pub fn set_thread(&self, thread: Option<&'static Thread>) {
+        self.thread.set(thread.map_or(core::ptr::null(), core::ptr::from_ref));
+    }
+
+    /// Returns the tracked state of the program in this thread, if it has any.
+    #[inline(always)]
+    pub fn state(&self) -> Option<&RefCell<gapii_state::Thread>> {
+        // SAFETY: null, or what `set_state` was given, which is freed at the end of the thread.
+        unsafe { self.state.get().as_ref() }
+    }
+
+    /// Sets the tracked state, and returns the one before; both may be null.
+    ///
+    /// # Safety
+    /// The state lives until this thread ends, or until another is set.
+    pub unsafe fn set_state(
+        &self,
+        state: *const RefCell<gapii_state::Thread>,
+    ) -> *const RefCell<gapii_state::Thread> {
+        self.state.replace(state)
+    }
+
+    /// Returns the thread's seat, if it has one.
+    pub fn seat(&self) -> Option<&'static Seat> {
+        // SAFETY: null, or what `set_seat` was given.
+        unsafe { self.seat.get().as_ref() }
+    }
+
+    /// Sets the thread's seat.
+    pub fn set_seat(&self, seat: Option<&'static Seat>) {
+        self.seat.set(seat.map_or(core::ptr::null(), core::ptr::from_ref));
+    }
+}
+
+const WORDS_BYTES: usize = 48;
 const _: () = assert!(size_of::<Words>() == WORDS_BYTES);
 
 global_asm!(
@@ -50,10 +95,10 @@ global_asm!(
     bytes = const WORDS_BYTES,
 );
 
-/// Returns this thread's words. The pointer is never null, and valid until the thread ends.
+/// Returns this thread's words. They live until the thread ends, so the reference must not be kept beyond a command.
 #[inline(always)]
-pub fn words() -> *mut Words {
-    let words: *mut Words;
+pub fn words() -> &'static Words {
+    let words: *const Words;
     #[cfg(target_arch = "x86_64")]
     // SAFETY: reads the offset of `gapii_words` from the GOT and adds the thread pointer, which
     // the ABI keeps at fs:0.
@@ -78,5 +123,6 @@ pub fn words() -> *mut Words {
             options(pure, readonly, nostack),
         );
     }
-    words
+    // SAFETY: never null, valid until the thread ends, and zeros at first, which are valid. All of it is cells.
+    unsafe { &*words }
 }

@@ -13,13 +13,13 @@ use gapii_abi::atom::{Traced, TracedKind};
 use gapii_tool_api::{gapii_call, gapii_callback};
 use gapii_tracers::{Callback, Moment, Tracers};
 
+use crate::attach;
 use crate::capture::{self, NOT_CAPTURING};
 use crate::frame::Frame;
 use crate::generated::ids;
 use crate::shape::{PARAMS_BYTES_MAX, Parameters, Place, Returned, Shape};
 use crate::signature::{Outcome, RESULT_BYTES_MAX, Signature};
 use crate::table;
-use crate::thread;
 use crate::tls::{Words, words};
 
 /// The tracers of EGL, OpenGL ES and Level Zero.
@@ -63,8 +63,7 @@ unsafe fn run<P: Parameters, R: Returned>(
     // SAFETY: the frame is of this command.
     unsafe { P::take(frame, passing.params.address()) };
     let words = words();
-    // SAFETY: this thread's words.
-    unsafe { passing.run_prologues(&mut call, words) };
+    passing.run_prologues(&mut call, words);
     let capture = running_capture();
     if passing.is_skipped {
         // SAFETY: the frame is as the trampoline left it.
@@ -78,8 +77,7 @@ unsafe fn run<P: Parameters, R: Returned>(
     // SAFETY: the command's own function, or one that stands in for it, with the command's parameters.
     let returned = unsafe { P::call::<R>(code, passing.params.address()) };
     passing.result = returned;
-    // SAFETY: this thread's words.
-    unsafe { passing.run_epilogues(&mut call, words) };
+    passing.run_epilogues(&mut call, words);
     if capture != NOT_CAPTURING && capture == running_capture() {
         passing.note_result(returned);
     }
@@ -132,35 +130,27 @@ impl Passing {
         }
     }
 
-    /// # Safety
-    /// `words` are this thread's.
     #[inline(always)]
-    unsafe fn run_prologues(&mut self, call: &mut gapii_tracers::Call<'_>, words: *mut Words) {
-        // SAFETY: the caller's duty.
-        unsafe { thread::set_in_callback(words, true) };
+    fn run_prologues(&mut self, call: &mut gapii_tracers::Call<'_>, words: &Words) {
+        attach::set_in_callback(words, true);
         let passing: *mut Self = self;
         call.prologues(|callback, user_data, instance| {
             // SAFETY: `passing` and `instance` belong to this call.
             unsafe { run_callback(callback, passing, user_data, instance) };
         });
-        // SAFETY: the caller's duty.
-        unsafe { thread::set_in_callback(words, false) };
+        attach::set_in_callback(words, false);
     }
 
-    /// # Safety
-    /// `words` are this thread's.
     #[inline(always)]
-    unsafe fn run_epilogues(&mut self, call: &mut gapii_tracers::Call<'_>, words: *mut Words) {
+    fn run_epilogues(&mut self, call: &mut gapii_tracers::Call<'_>, words: &Words) {
         self.moment = Moment::Epilogue;
-        // SAFETY: the caller's duty.
-        unsafe { thread::set_in_callback(words, true) };
+        attach::set_in_callback(words, true);
         let passing: *mut Self = self;
         call.epilogues(|callback, user_data, instance| {
             // SAFETY: `passing` and `instance` belong to this call.
             unsafe { run_callback(callback, passing, user_data, instance) };
         });
-        // SAFETY: the caller's duty.
-        unsafe { thread::set_in_callback(words, false) };
+        attach::set_in_callback(words, false);
     }
 
     /// Ends a call that a prologue has skipped. Returns the result, extended to a register.
@@ -175,8 +165,7 @@ impl Passing {
         capture: u64,
         frame: Frame,
     ) -> u64 {
-        // SAFETY: this thread's words.
-        unsafe { self.run_epilogues(&mut call, words()) };
+        self.run_epilogues(&mut call, words());
         if capture != NOT_CAPTURING {
             // SAFETY: the caller's duty.
             unsafe { self.note_skipped(frame) };
@@ -323,6 +312,6 @@ impl Note {
     }
 
     fn write(&self) {
-        thread::write_note(self.command, self.bytes.get(..self.len).unwrap_or_default());
+        attach::write_note(self.command, self.bytes.get(..self.len).unwrap_or_default());
     }
 }

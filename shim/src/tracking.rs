@@ -5,31 +5,41 @@
 //! not recorded through [`Tracker`]. Only the thread itself touches its state, for one command at a time. Commands
 //! that a driver, a signal handler or a callback calls meanwhile go straight to the driver.
 
+use core::cell::RefCell;
 use core::ptr;
 use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Release};
 use std::sync::Arc;
 
+use gapii_recorder::{Call, ErrnoGuard, InFlight, Recorder};
 use gapii_state::{Ignore, Observer, Process, Thread};
 
-use crate::errno::ErrnoGuard;
-use crate::hooks::{self, Scope};
 use crate::program_memory::ProgramMemory;
+use crate::scope::{self, Scope};
 use crate::seats;
 use crate::thread_exit::ThreadExit;
-use crate::tls::{Words, words};
+use crate::tls::words;
 
 /// The state that all threads of the process share; null until the first thread has state, and in a forked child.
 static PROCESS: AtomicPtr<Process> = AtomicPtr::new(ptr::null_mut());
 
-/// A recorded command that takes the ranges of memory that it touches.
+/// A recorded command that takes the ranges of memory that it touches: before the driver's function, those that it
+/// reads; afterwards, those that it wrote.
 pub trait Touches {
-    /// Adds `len` bytes at `address`, which need not be readable. `param` is the index of the parameter that they
-    /// belong to, or 255 for none.
-    fn range(&mut self, param: u8, address: u64, len: u64);
+    /// Returns the recorder that takes the ranges.
+    fn recorder(&mut self) -> &mut Recorder;
+}
 
-    /// Keeps the next range from being joined to the one before.
-    fn apart(&mut self);
+impl Touches for Call {
+    fn recorder(&mut self) -> &mut Recorder {
+        self.recorder()
+    }
+}
+
+impl Touches for InFlight {
+    fn recorder(&mut self) -> &mut Recorder {
+        self.recorder()
+    }
 }
 
 /// Passes the ranges that a description observes on to the command's record, if the command is recorded.
@@ -39,52 +49,41 @@ impl<T: Touches> Observer for Seen<'_, T> {
     #[inline]
     fn range(&mut self, param: u8, address: u64, len: u64) {
         if let Some(call) = &mut self.0 {
-            call.range(param, address, len);
+            call.recorder().add_range(param, address, len);
         }
     }
 
     #[inline]
     fn apart(&mut self) {
         if let Some(call) = &mut self.0 {
-            call.apart();
+            call.recorder().set_range_apart();
         }
     }
 }
 
 /// Runs a description for a recorded command of OpenGL ES: `act` changes the thread's state and names the memory that
 /// the command touches. Does nothing if the thread has no state.
-///
-/// # Safety
-/// The call belongs to this thread, so no other of the thread's commands is tracked meanwhile.
 #[inline(always)]
-pub unsafe fn touch<T: Touches>(
+pub fn touch<T: Touches>(
     call: &mut T,
     act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Seen<'_, T>),
 ) {
-    // SAFETY: the caller has the thread to itself.
-    if let Some(thread) = unsafe { state() } {
-        act(thread, &ProgramMemory, &mut Seen(Some(call)));
-    }
+    with_state(|thread| act(thread, &ProgramMemory, &mut Seen(Some(call))));
 }
 
 /// Does the same as [`touch`] for commands of EGL and Level Zero, recorded or not. They create the thread's state if
 /// it has none.
-///
-/// # Safety
-/// No other command of this thread is tracked meanwhile: the thread holds a call or a [`Scope`].
-pub unsafe fn touch_process<T: Touches>(
+pub fn touch_process<T: Touches>(
     call: Option<&mut T>,
     act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Seen<'_, T>),
 ) {
-    // SAFETY: the caller has the thread to itself.
-    let thread = unsafe { state_or_new() };
-    act(thread, &ProgramMemory, &mut Seen(call));
+    with_state_or_new(|thread| act(thread, &ProgramMemory, &mut Seen(call)));
 }
 
 /// A command that is not recorded but changes state. While the tracker lives, commands that are called from inside go
 /// straight to the driver.
 pub struct Tracker {
-    thread: &'static mut Thread,
+    state: &'static RefCell<Thread>,
     _scope: Scope,
 }
 
@@ -93,60 +92,56 @@ impl Tracker {
     /// inside another.
     #[inline(always)]
     pub fn begin() -> Option<Tracker> {
-        // SAFETY: this thread's own words, and no other reference to them is alive.
-        let words = unsafe { &mut *words() };
-        if words.state.is_null() {
-            return None;
-        }
-        let scope = hooks::enter_gl(words)?;
-        // SAFETY: made by `state_or_new` and alive until the thread ends; the scope keeps other
-        // commands of this thread away.
-        let thread = unsafe { words.state.as_mut() }?;
-        Some(Tracker { thread, _scope: scope })
+        let words = words();
+        let state = words.state()?;
+        Some(Tracker { state, _scope: scope::enter_gl(words)? })
     }
 
     /// Does the same for commands of EGL and Level Zero, which create the thread's state if it has none.
     pub fn begin_process() -> Option<Tracker> {
-        let scope = hooks::enter()?;
-        // SAFETY: the scope keeps other commands of this thread away.
-        Some(Tracker { thread: unsafe { state_or_new() }, _scope: scope })
+        let scope = scope::enter()?;
+        Some(Tracker { state: state_or_new(), _scope: scope })
     }
 
     /// Applies the command to the thread's state.
     #[inline(always)]
     pub fn update(&mut self, act: impl FnOnce(&mut Thread, &ProgramMemory, &mut Ignore)) {
-        act(self.thread, &ProgramMemory, &mut Ignore);
+        if let Ok(mut thread) = self.state.try_borrow_mut() {
+            act(&mut thread, &ProgramMemory, &mut Ignore);
+        }
     }
 }
 
-/// Returns this thread's state, if it has any.
-///
-/// # Safety
-/// The thread is inside the shim, and no other reference to its state is alive.
+/// Runs `act` on this thread's state. `None` if the thread has none, or if `act` is called from inside another `act`.
 #[inline(always)]
-pub unsafe fn state() -> Option<&'static mut Thread> {
-    // SAFETY: this thread's own words.
-    let state = unsafe { (*words()).state };
-    // SAFETY: null, or made by `state_or_new` and alive until the thread ends.
-    unsafe { state.as_mut() }
+pub fn with_state<R>(act: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    let mut thread = words().state()?.try_borrow_mut().ok()?;
+    Some(act(&mut thread))
 }
 
-/// Returns this thread's state, and creates it if needed.
-///
-/// # Safety
-/// As for [`state`].
-pub unsafe fn state_or_new() -> &'static mut Thread {
-    // SAFETY: this thread's own words.
-    let words = unsafe { &mut *words() };
-    if words.state.is_null() {
-        // The shim's heap does not change errno, but registering the destructor may.
-        let _errno = ErrnoGuard::new();
-        let id = words as *const Words as u64;
-        words.state = Box::into_raw(Box::new(Thread::new(process(), id)));
-        notice_exit(words.state);
-    }
-    // SAFETY: not null any more, and the caller has exclusive use.
-    unsafe { &mut *words.state }
+/// Runs `act` on this thread's state, which is created if needed. `None` if `act` is called from inside another `act`.
+pub fn with_state_or_new<R>(act: impl FnOnce(&mut Thread) -> R) -> Option<R> {
+    let mut thread = state_or_new().try_borrow_mut().ok()?;
+    Some(act(&mut thread))
+}
+
+fn state_or_new() -> &'static RefCell<Thread> {
+    words().state().unwrap_or_else(new_state)
+}
+
+#[cold]
+fn new_state() -> &'static RefCell<Thread> {
+    // The shim's heap does not change errno, but registering the destructor may.
+    let _errno = ErrnoGuard::save();
+    let words = words();
+    let id = ptr::from_ref(words).addr() as u64;
+    let state = Box::into_raw(Box::new(RefCell::new(Thread::new(process(), id))));
+    // SAFETY: it is freed at the end of the thread only.
+    unsafe { words.set_state(state) };
+    static EXIT: ThreadExit = ThreadExit::new(retire);
+    EXIT.notice(state.cast());
+    // SAFETY: alive until the thread ends.
+    unsafe { &*state }
 }
 
 fn process() -> Arc<Process> {
@@ -178,24 +173,23 @@ pub fn guard_forks() {
 extern "C" fn forget() {
     PROCESS.store(ptr::null_mut(), Release);
     seats::forget();
-    // SAFETY: this thread's own words.
-    unsafe { (*words()).state = ptr::null_mut() };
+    let words = words();
+    words.set_seat(None);
+    // SAFETY: no state any more.
+    unsafe { words.set_state(ptr::null()) };
 }
 
 /// Frees the thread's state when the thread ends.
-fn notice_exit(state: *mut Thread) {
-    static EXIT: ThreadExit = ThreadExit::new(retire);
-    EXIT.notice(state.cast());
-}
-
 unsafe extern "C" fn retire(state: *mut libc::c_void) {
-    let _errno = ErrnoGuard::new();
-    // SAFETY: this thread's own words.
-    let words = unsafe { &mut *words() };
-    if ptr::eq(words.state.cast(), state) {
-        words.state = ptr::null_mut();
-        // SAFETY: made by `Box::into_raw`, and no pointer leads to it any more.
-        let mut thread = unsafe { Box::from_raw(state.cast::<Thread>()) };
-        gapii_state::egl::end_thread(&mut thread);
+    let _errno = ErrnoGuard::save();
+    let words = words();
+    let own = words.state().map_or(ptr::null(), ptr::from_ref);
+    if own.is_null() || !ptr::eq(own, state.cast()) {
+        return;
     }
+    // SAFETY: no state any more.
+    unsafe { words.set_state(ptr::null()) };
+    // SAFETY: made by `Box::into_raw`, and no pointer leads to it any more.
+    let state = unsafe { Box::from_raw(own.cast_mut()) };
+    gapii_state::egl::end_thread(&mut state.into_inner());
 }

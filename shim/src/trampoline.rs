@@ -90,10 +90,11 @@ mod tests {
     use gapii_tracers::{Callback, Moment, TracerId};
     use gapii_ze_api::types::{ze_group_count_t, ze_group_size_t, ze_ipc_mem_handle_t};
 
+    use crate::code::Code;
     use crate::frame::traced_stub;
     use crate::generated::ids;
     use crate::shape::Class;
-    use crate::table::{self, Code, Hooks};
+    use crate::table::{self, Hooks};
     use crate::traced::{Passing, TRACERS};
 
     thread_local! {

@@ -17,15 +17,16 @@
 use core::ffi::{c_char, c_void};
 
 use gapii_abi::atom::{EFFECT, LEAVES};
+use gapii_recorder::observe;
 use gapii_state::commands;
 
 use super::ids::*;
 use super::sizes;
-use crate::call::Call;
-use crate::command::{Command, Handler};
+use crate::code::Handler;
+use crate::command::Command;
 use crate::handler::{Argument, ByValue, Fixed, followed, hooked, plain};
 use crate::tracking::Tracker;
-use crate::{hooks, observe, tracking};
+use crate::{hooks, tracking};
 
 plain! { GL_ALPHA_FUNC: glAlphaFunc(func: u32, r#ref: f32); enter EFFECT; finish }
 plain! { GL_ALPHA_FUNCX: glAlphaFuncx(func: u32, r#ref: i32); enter EFFECT; finish }

@@ -2,9 +2,12 @@
 
 #![expect(non_snake_case, reason = "named like the commands")]
 
-use super::{Handle, Scope, frame_ended, frame_flags, has_graphics};
-use crate::capture::{self, Moment};
-use crate::pages;
+use gapii_recorder::program::pages;
+
+use super::{Handle, Scope, frame_ended, frame_flags};
+use crate::capture;
+use crate::contexts;
+use crate::safe_point::{self, Moment};
 
 /// `ZE_RESULT_SUCCESS`.
 const SUCCESS: u32 = 0;
@@ -12,7 +15,7 @@ const SUCCESS: u32 = 0;
 /// Whether a submit ends a frame: if the capture's client asked for that, or if the process has never had an EGL
 /// context.
 fn is_frame(result: u32) -> bool {
-    result == SUCCESS && (capture::counts_submits() || !has_graphics())
+    result == SUCCESS && (capture::counts_submits() || !contexts::has_any())
 }
 
 /// Flags of the leave record; counts the frame if the submit ends one.
@@ -44,7 +47,7 @@ pub fn zeCommandQueueExecuteCommandLists(
 macro_rules! waits {
     ($($name:ident),*) => {
         $(pub fn $name(_scope: &Scope, _waited_for: Handle, _timeout_ns: u64, result: u32) -> u32 {
-            capture::safe_point(Moment::Command);
+            safe_point::safe_point(Moment::Command);
             result
         })*
     };

@@ -14,7 +14,7 @@ use gapii_state::{Process, SurfaceKind, Thread};
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
-use crate::observe;
+use gapii_recorder::observe;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 

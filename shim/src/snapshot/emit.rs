@@ -7,20 +7,18 @@ use core::ffi::CStr;
 use std::time::Instant;
 
 use gapii_abi::atom::{EFFECT, LEAVES, SETUP, SNAPSHOT, SUBJECT, Snapshot, Subject, SubjectKind};
+use gapii_recorder::observe::{self, Observation};
+use gapii_recorder::{Recorder, Scalar};
 
 use super::missing::Missing;
-use crate::call::Call;
 use crate::capture;
-use crate::observe::{self, Observation};
-use crate::scalar::Scalar;
-use crate::thread::{Thread, write_meta};
 
 /// Longest fixed part that is needed here, in words.
 const FIXED_WORDS: usize = 8;
 
 /// A thread that is inside the shim, and writes records of its own accord.
-pub struct Emitter {
-    thread: &'static mut Thread,
+pub struct Emitter<'r> {
+    recorder: &'r mut Recorder,
     /// The capture is timed, which these commands are not.
     is_timed: bool,
     /// What has to be left out.
@@ -32,40 +30,34 @@ pub struct Emitter {
 /// A command on its way into a record.
 #[must_use = "a command is written by `done` or `returns`"]
 pub struct Command<'e> {
-    thread: &'e mut Thread,
+    recorder: &'e mut Recorder,
     id: u16,
     fixed: [u64; FIXED_WORDS],
     fixed_bytes: usize,
     reads: [Option<Observation>; 2],
 }
 
-impl Emitter {
+impl<'r> Emitter<'r> {
     /// The thread must be inside the shim.
-    pub fn new(thread: &'static mut Thread) -> Self {
-        let is_timed = thread.producer.is_on_hold();
-        thread.producer.resume();
-        thread.begin_describing();
-        Self { thread, is_timed, missing: Missing::default(), since: Instant::now() }
+    pub fn new(recorder: &'r mut Recorder) -> Self {
+        let is_timed = recorder.begin_describing();
+        Self { recorder, is_timed, missing: Missing::default(), since: Instant::now() }
     }
 
     /// Says that all has been written, and what is missing; the thread is still inside.
-    pub fn finish(self) -> &'static mut Thread {
+    pub fn finish(self) {
         let missing = self.missing.text();
         let held_us = u32::try_from(self.since.elapsed().as_micros()).unwrap_or(u32::MAX);
         let mut payload = Snapshot { len: missing.len() as u32, held_us }.encode().to_vec();
         payload.extend_from_slice(missing.as_bytes());
-        write_meta(self.thread, SNAPSHOT, &payload);
-        self.thread.end_describing();
-        if self.is_timed {
-            self.thread.producer.hold();
-        }
-        self.thread
+        self.recorder.write_meta(SNAPSHOT, &payload);
+        self.recorder.end_describing(self.is_timed);
     }
 
     /// What follows describes somebody, who in a capture with keyframes may have been described before.
     pub fn subject(&mut self, kind: SubjectKind, id: u64) {
         if capture::has_keyframes() {
-            write_meta(self.thread, SUBJECT, &subject(kind, id, false));
+            self.recorder.write_meta(SUBJECT, &subject(kind, id, false));
         }
     }
 
@@ -87,7 +79,7 @@ impl Emitter {
 
     pub fn command(&mut self, id: u16) -> Command<'_> {
         let (fixed, reads) = ([0; FIXED_WORDS], [None, None]);
-        Command { thread: self.thread, id, fixed, fixed_bytes: 0, reads }
+        Command { recorder: self.recorder, id, fixed, fixed_bytes: 0, reads }
     }
 }
 
@@ -133,13 +125,13 @@ impl Command<'_> {
 
     /// Memory that it reads for the parameter of that index because of what is bound or set.
     pub fn range(self, param: u8, bytes: &[u8]) -> Self {
-        self.thread.add_range(param, bytes.as_ptr() as u64, bytes.len() as u64);
+        self.recorder.add_range(param, bytes.as_ptr() as u64, bytes.len() as u64);
         self
     }
 
     /// The same of memory that may not be there: what can't be copied is left out.
     pub fn range_at(self, param: u8, address: u64, len: u64) -> Self {
-        self.thread.add_range(param, address, len);
+        self.recorder.add_range(param, address, len);
         self
     }
 
@@ -150,54 +142,49 @@ impl Command<'_> {
 
     /// Writes a command that returns `result` and has written `writes`.
     pub fn returns<R: Scalar, const N: usize>(self, result: R, mut writes: [Observation; N]) {
-        let (thread, id): (*mut Thread, _) = (self.thread, self.id);
-        if !self.enter(SETUP | LEAVES) {
-            return;
+        let id = self.id;
+        if let Some(recorder) = self.enter(SETUP | LEAVES) {
+            recorder.leave(id, SETUP | EFFECT, result, &mut writes);
         }
-        // SAFETY: the command has given the thread back, which is the emitter's for ever.
-        let call = unsafe { Call::inside(thread, id) };
-        // SAFETY: in the thread itself.
-        unsafe { call.in_flight().leave(id, SETUP | EFFECT, result, &mut writes) };
-        // SAFETY: as above.
-        unsafe { &*thread }.gate().close();
     }
+}
 
-    /// False: there was no room.
-    fn enter(self, flags: u16) -> bool {
-        let thread: *mut Thread = self.thread;
-        // SAFETY: the emitter's, and nobody else uses it meanwhile.
-        let call = unsafe { Call::inside(thread, self.id) };
+impl<'e> Command<'e> {
+    /// Writes the enter record. `None`: there was no room.
+    fn enter(self, flags: u16) -> Option<&'e mut Recorder> {
         let fixed_bytes = self.fixed_bytes as u32;
+        let (recorder, id, fixed) = (self.recorder, self.id, &self.fixed);
         let written = match self.reads {
-            [None, _] => write(call, flags, fixed_bytes, &self.fixed, &mut []),
-            [Some(one), None] => write(call, flags, fixed_bytes, &self.fixed, &mut [one]),
-            [Some(one), Some(two)] => write(call, flags, fixed_bytes, &self.fixed, &mut [one, two]),
+            [None, _] => write(recorder, id, flags, fixed_bytes, fixed, &mut []),
+            [Some(one), None] => write(recorder, id, flags, fixed_bytes, fixed, &mut [one]),
+            [Some(one), Some(two)] => {
+                write(recorder, id, flags, fixed_bytes, fixed, &mut [one, two])
+            }
         };
-        // SAFETY: as above; the thread stays inside.
-        unsafe { &*thread }.gate().close();
-        written
+        written.then_some(recorder)
     }
 }
 
 fn write<const N: usize>(
-    call: Call,
+    recorder: &mut Recorder,
+    id: u16,
     flags: u16,
     fixed_bytes: u32,
     fixed: &[u64; FIXED_WORDS],
     reads: &mut [Observation; N],
 ) -> bool {
     // SAFETY: the fixed part is written below.
-    let Some(entering) = (unsafe { call.reserve_observing(flags, fixed_bytes, reads) }) else {
-        return false;
-    };
+    let record = unsafe { recorder.reserve_observing(id, flags, fixed_bytes, reads) };
+    let Some(record) = record else { return false };
     let fixed_bytes = (fixed_bytes as usize).next_multiple_of(8);
     for (at, word) in fixed.iter().take(fixed_bytes / 8).enumerate() {
         // SAFETY: payloads are reserved in whole words.
-        unsafe { entering.put(at * 8, *word) };
+        let place = unsafe { record.payload.add(at * 8) };
+        // SAFETY: as above; payloads are aligned to 8 bytes.
+        unsafe { place.cast::<u64>().write(*word) };
     }
     // SAFETY: the fixed part is whole.
-    let call = unsafe { entering.publish_observing(fixed_bytes, reads) };
-    // SAFETY: nothing follows.
-    unsafe { call.finish() };
+    unsafe { recorder.publish_observing(record, fixed_bytes, reads) };
+    recorder.finish();
     true
 }

@@ -15,8 +15,8 @@ use gapii_commands::constants::{
 use super::aside::Aside;
 use super::canvas::Canvas;
 use super::formats::Values;
-use super::gl;
-use super::pixels::{Image, Of, clear_errors, layer_of, prefers, resize};
+use super::gl::{self, clear_errors, prefers};
+use super::image_layer::{Image, Of, layer_of, resize};
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;
 const GL_CLAMP_TO_EDGE: i32 = constants::GL_CLAMP_TO_EDGE as i32;

@@ -3,6 +3,10 @@
 use core::ffi::{CStr, c_char};
 use std::ffi::CString;
 
+use gapii_commands::constants::{
+    GL_IMPLEMENTATION_COLOR_READ_FORMAT, GL_IMPLEMENTATION_COLOR_READ_TYPE,
+};
+
 pub use crate::driver_functions::*;
 
 /// Copies texels between images: name, target and level, and the place, of each; then the size.
@@ -151,4 +155,19 @@ pub fn active(ask: AskActive, program: u32, index: u32) -> Option<Active> {
 /// A text that a driver has put into a buffer.
 pub fn text(buffer: &[u8]) -> Option<&CStr> {
     CStr::from_bytes_until_nul(buffer).ok()
+}
+
+/// Whether the framebuffer that is bound prefers to be read in this format and type.
+pub fn prefers((format, kind): (u32, u32)) -> bool {
+    integer(GL_IMPLEMENTATION_COLOR_READ_FORMAT) as u32 == format
+        && integer(GL_IMPLEMENTATION_COLOR_READ_TYPE) as u32 == kind
+}
+
+/// Forgets errors of our own context.
+pub fn clear_errors() {
+    for _ in 0..8 {
+        if get_error() == 0 {
+            return;
+        }
+    }
 }

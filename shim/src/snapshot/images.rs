@@ -18,7 +18,7 @@ use super::gl;
 use super::texture_parameters as parameters;
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
-use crate::observe;
+use gapii_recorder::observe;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;
 /// Images whose handles are gone have handles from here on meanwhile.

@@ -25,9 +25,11 @@ mod fetch;
 mod formats;
 mod framebuffers;
 mod gl;
+mod image_layer;
 mod images;
 mod labels;
 mod missing;
+mod picture;
 mod pipelines;
 mod pixels;
 mod programs;
@@ -35,6 +37,7 @@ mod queries;
 mod renderbuffers;
 mod samplers;
 mod samples;
+mod shaders;
 mod sibling;
 mod spare;
 mod surface;
@@ -53,15 +56,17 @@ use std::time::{Duration, Instant};
 use crossbeam_utils::Backoff;
 use gapii_abi::app::API_LEVEL_ZERO;
 use gapii_abi::atom::{SUBJECT, SubjectKind};
+use gapii_recorder::Recorder;
 use gapii_state::{Context, Process, Thread as State};
 
 use crate::capture;
 use crate::driver_calls::Gl;
+use crate::environment;
 use crate::process;
 use crate::seats;
-use crate::thread::{self, Thread};
-use crate::tracking;
+use crate::tls::words;
 use emit::Emitter;
+pub use emit::subject;
 use images::Images;
 use sibling::Sibling;
 
@@ -86,15 +91,9 @@ const LEVEL_ZERO: &str =
 const LOOK_AGAIN: Duration = Duration::from_micros(100);
 
 /// Writes what the thread's first command of the capture finds, unless it is in the stream already.
-/// The thread is inside the shim.
-pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread {
-    if !capture::began_in_the_middle(epoch) {
-        note_seen(thread);
-        return thread;
-    }
-    // SAFETY: the thread is inside the shim, and nothing else looks at its state now.
-    let state = unsafe { tracking::state_or_new() };
-    let mut emitter = Emitter::new(thread);
+/// `state` is the thread's own.
+pub fn describe(recorder: &mut Recorder, state: &mut State, epoch: u64) {
+    let mut emitter = Emitter::new(recorder);
     if is_unknown(epoch) {
         forget_unfollowed(state, epoch);
         emitter.leave_out(ASLEEP);
@@ -123,24 +122,20 @@ pub fn describe(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread 
         }
         None => emitter.leave_out(TOO_LONG),
     }
-    emitter.finish()
+    emitter.finish();
 }
 
 /// The same for a context that has become current since.
-pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut Thread {
-    if !capture::began_in_the_middle(epoch) {
-        return thread;
-    }
-    // SAFETY: as above.
-    let Some(state) = (unsafe { tracking::state() }) else { return thread };
-    if state.context.as_deref().is_none_or(|context| context.described == epoch) {
-        return thread;
+pub fn describe_current(recorder: &mut Recorder, state: &mut State, epoch: u64) {
+    let is_described =
+        |state: &State| state.context.as_deref().is_none_or(|context| context.described == epoch);
+    if !capture::began_in_the_middle(epoch) || is_described(state) {
+        return;
     }
     if is_unknown(epoch) {
-        forget_unfollowed(state, epoch);
-        return thread;
+        return forget_unfollowed(state, epoch);
     }
-    let mut emitter = Emitter::new(thread);
+    let mut emitter = Emitter::new(recorder);
     match OneAtATime::wait() {
         Some(_alone) => {
             wait_for_others(&mut emitter, state, epoch);
@@ -148,12 +143,12 @@ pub fn describe_current(thread: &'static mut Thread, epoch: u64) -> &'static mut
         }
         None => emitter.leave_out(TOO_LONG),
     }
-    emitter.finish()
+    emitter.finish();
 }
 
 /// Whether the state was not followed until the capture that this epoch is of.
 fn is_unknown(epoch: u64) -> bool {
-    !process::monitors() && capture::is_first_of_this_capture(epoch)
+    !environment::monitors() && capture::is_first_of_this_capture(epoch)
 }
 
 /// Forgets what an earlier capture knew of the thread's context and its group.
@@ -168,30 +163,15 @@ fn forget_unfollowed(state: &mut State, epoch: u64) {
     }
 }
 
-/// A context that the capture saw being made has nothing that the stream lacks.
-pub fn note_made(context: u64) {
-    let epoch = capture::epoch();
-    // SAFETY: in a hooked command of this thread.
-    let Some(state) = (unsafe { tracking::state() }) else { return };
-    let new_group = state.process.contexts().note_described(context, epoch);
-    if capture::has_keyframes() {
-        let made = |kind, id| {
-            thread::write_from_outside(SUBJECT, &emit::subject(kind, id, true));
-        };
-        new_group.into_iter().for_each(|group| made(SubjectKind::Group, group));
-        made(SubjectKind::Context, context);
-    }
-}
-
 /// The capture sees all that the thread and the process do.
-fn note_seen(thread: &mut Thread) {
+pub fn note_seen(recorder: &mut Recorder) {
     if capture::has_keyframes() {
         for (kind, id) in [
             (SubjectKind::Process, OBJECTS),
             (SubjectKind::Process, FENCES),
             (SubjectKind::Thread, 0),
         ] {
-            thread::write_meta(thread, SUBJECT, &emit::subject(kind, id, true));
+            recorder.write_meta(SUBJECT, &subject(kind, id, true));
         }
     }
 }
@@ -202,7 +182,7 @@ fn wait_for_others(emitter: &mut Emitter, state: &State, epoch: u64) {
     if PROCESS_IN.load(Acquire) == epoch && group.is_none_or(|described| described == epoch) {
         return;
     }
-    for tid in seats::wait_for_others(epoch) {
+    for tid in seats::wait_for_others(words().seat(), epoch) {
         emitter.leave_out(&format!(
             "a command that thread {tid} may be in: it came to none while it was waited for"
         ));

@@ -3,40 +3,17 @@
 
 use gapii_commands::constants::{
     GL_COLOR_ATTACHMENT0, GL_DEPTH_ATTACHMENT, GL_DEPTH_STENCIL_ATTACHMENT,
-    GL_FRAMEBUFFER_COMPLETE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_IMPLEMENTATION_COLOR_READ_FORMAT,
-    GL_IMPLEMENTATION_COLOR_READ_TYPE, GL_PACK_ALIGNMENT, GL_READ_FRAMEBUFFER, GL_RENDERBUFFER,
-    GL_RG32UI, GL_RGB, GL_RGBA, GL_RGBA32UI, GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D,
-    GL_TEXTURE_2D_MULTISAMPLE, GL_TEXTURE_CUBE_MAP_POSITIVE_X,
+    GL_FRAMEBUFFER_COMPLETE, GL_HALF_FLOAT, GL_HALF_FLOAT_OES, GL_PACK_ALIGNMENT,
+    GL_READ_FRAMEBUFFER, GL_RENDERBUFFER, GL_RG32UI, GL_RGB, GL_RGBA, GL_RGBA32UI,
+    GL_STENCIL_ATTACHMENT, GL_TEXTURE_2D, GL_TEXTURE_2D_MULTISAMPLE,
 };
 
 use super::aside::Aside;
 use super::canvas::{self, Canvas};
 use super::fetch::{Fetch, Sampled};
 use super::formats::{self, Encode, Layout, Part, Read, SameBits, Values};
-use super::gl;
-
-/// An image, or a layer of one.
-#[derive(Clone, Copy, Debug)]
-pub struct Image {
-    pub of: Of,
-    pub width: i32,
-    pub height: i32,
-}
-
-/// Whose it is.
-#[derive(Clone, Copy, Debug)]
-pub enum Of {
-    /// The renderbuffer and its internal format.
-    Renderbuffer { name: u32, format: u32 },
-    /// The renderbuffer, its internal format, how many samples it has, and which of them.
-    RenderbufferSample { name: u32, format: u32, samples: i32, sample: i32 },
-    /// The texture, its target, the layer and which of its samples.
-    Sample { texture: u32, target: u32, layer: i32, sample: i32 },
-    /// The texture, its target, and what of it the image is: its target or a face, and the level.
-    Flat { texture: u32, target: u32, face: u32, level: i32 },
-    /// The texture, its target, the level and the layer.
-    Layer { texture: u32, target: u32, level: i32, layer: i32 },
-}
+use super::gl::{self, clear_errors, prefers};
+use super::image_layer::{Image, Of, layer_of, resize};
 
 /// Reads images; in the context that is current, which is ours and has nothing set.
 pub struct Reader {
@@ -330,17 +307,6 @@ fn with_level_alone((name, target, level): (u32, u32, i32), copy: impl Fn() -> b
     is_done
 }
 
-/// Whether the framebuffer that is bound prefers to be read in this format and type.
-pub fn prefers((format, kind): (u32, u32)) -> bool {
-    gl::integer(GL_IMPLEMENTATION_COLOR_READ_FORMAT) as u32 == format
-        && gl::integer(GL_IMPLEMENTATION_COLOR_READ_TYPE) as u32 == kind
-}
-
-/// Faces of a cube are layers to commands that take no face.
-pub fn layer_of(target: u32, face: u32) -> i32 {
-    if face == target { 0 } else { face.wrapping_sub(GL_TEXTURE_CUBE_MAP_POSITIVE_X) as i32 }
-}
-
 fn point_of(part: Part) -> u32 {
     match part {
         Part::Color => GL_COLOR_ATTACHMENT0,
@@ -348,22 +314,4 @@ fn point_of(part: Part) -> u32 {
         Part::Stencil => GL_STENCIL_ATTACHMENT,
         Part::DepthStencil => GL_DEPTH_STENCIL_ATTACHMENT,
     }
-}
-
-/// Forgets errors of our own context.
-pub fn clear_errors() {
-    for _ in 0..8 {
-        if gl::get_error() == 0 {
-            return;
-        }
-    }
-}
-
-/// As many bytes, whatever they are; `None`: there is no memory for them.
-pub fn resize(bytes: &mut Vec<u8>, len: usize) -> Option<()> {
-    if len > bytes.capacity() {
-        bytes.try_reserve_exact(len - bytes.len()).ok()?;
-    }
-    bytes.resize(len, 0);
-    Some(())
 }

@@ -10,9 +10,10 @@ use gapii_commands::constants::{
 use gapii_state::Context;
 
 use super::emit::Emitter;
+use super::shaders::make_shader;
 use super::{gl, spare, uniforms};
 use crate::generated::ids::*;
-use crate::observe;
+use gapii_recorder::observe;
 
 const VARYINGS: u32 = constants::GL_TRANSFORM_FEEDBACK_VARYINGS;
 
@@ -90,23 +91,6 @@ impl Shader {
         if compiled != 0 {
             emitter.command(GL_COMPILE_SHADER).arg(self.name).done();
         }
-    }
-}
-
-/// A shader with its source, not compiled yet.
-pub fn make_shader(emitter: &mut Emitter, name: u32, kind: u32, source: &str) {
-    emitter.command(GL_CREATE_SHADER).arg(kind).returns(name, []);
-    let (text, len) = ([source.as_ptr()], [source.len() as i32]);
-    if !source.is_empty() {
-        emitter
-            .command(GL_SHADER_SOURCE)
-            .arg(name)
-            .arg(1_i32)
-            .arg(text.as_ptr())
-            .arg(len.as_ptr())
-            .reads(observe::strings(1, text.as_ptr(), len.as_ptr()))
-            .reads(observe::array(len.as_ptr(), 1, 4))
-            .done();
     }
 }
 

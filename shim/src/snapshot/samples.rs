@@ -12,7 +12,7 @@ use gapii_commands::constants::{
 
 use super::emit::Emitter;
 use super::formats::{Layout, Part, Read, Values};
-use super::pixels::{Image, Of};
+use super::image_layer::{Image, Of};
 use super::sibling::Sibling;
 use super::spare;
 use crate::generated::ids::*;

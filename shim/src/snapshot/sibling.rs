@@ -13,7 +13,8 @@ use gapii_state::{Context, Process};
 
 use super::formats::Layout;
 use super::gl;
-use super::pixels::{Image, Reader};
+use super::image_layer::Image;
+use super::pixels::Reader;
 use crate::capture;
 
 const EGL_NONE: i32 = constants::EGL_NONE as i32;

@@ -3,7 +3,7 @@
 use gapii_commands::constants::{GL_NEAREST, GL_READ_FRAMEBUFFER, GL_TEXTURE_2D};
 
 use super::emit::Emitter;
-use super::programs::make_shader;
+use super::shaders::make_shader;
 use crate::generated::ids::*;
 
 /// Their names, of each kind, begin with this one: no driver gives out such.

@@ -10,6 +10,7 @@ use gapii_state::{Context, Process};
 
 use super::egl::Drawn;
 use super::emit::Emitter;
+use super::picture::Picture;
 use super::{gl, spare, surface_depth, surface_draw};
 use crate::driver_calls::Gl;
 use crate::generated::ids::*;
@@ -56,22 +57,6 @@ fn samples(context: &Context) -> i32 {
     let samples = gl::integer(GL_SAMPLE_BUFFERS);
     gl::bind_framebuffer(GL_DRAW_FRAMEBUFFER, bound);
     samples
-}
-
-/// RGBA rows from the bottom up, a byte for each.
-pub struct Picture<'a> {
-    pub width: i32,
-    pub height: i32,
-    pub pixels: &'a [u8],
-}
-
-impl Picture<'_> {
-    /// Makes it the image of the texture that is bound.
-    pub fn upload(&self, emitter: &mut Emitter, internal: u32) {
-        let command = emitter.command(GL_TEX_IMAGE2D).arg(GL_TEXTURE_2D).arg(0_i32).arg(internal);
-        let command = command.arg(self.width).arg(self.height).arg(0_i32).arg(GL_RGBA);
-        command.arg(GL_UNSIGNED_BYTE).arg(self.pixels.as_ptr()).range(8, self.pixels).done();
-    }
 }
 
 fn blit(emitter: &mut Emitter, picture: &Picture<'_>) {

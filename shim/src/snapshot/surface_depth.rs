@@ -13,7 +13,7 @@ use gapii_state::{Context, Process};
 use super::emit::Emitter;
 use super::formats::Layout;
 use super::gl;
-use super::pixels::{Image, Of};
+use super::image_layer::{Image, Of};
 use super::sibling::Sibling;
 use super::spare;
 use crate::generated::ids::*;

@@ -10,8 +10,8 @@ use gapii_commands::constants::{
 };
 
 use super::emit::Emitter;
+use super::picture::Picture;
 use super::spare;
-use super::surface::Picture;
 use crate::generated::ids::*;
 
 const GL_NEAREST: i32 = constants::GL_NEAREST as i32;

@@ -11,7 +11,7 @@ use gapii_state::{Context, Process};
 use super::emit::Emitter;
 use super::gl;
 use crate::generated::ids::*;
-use crate::observe;
+use gapii_recorder::observe;
 
 const EGL_SYNC_STATUS: i32 = constants::EGL_SYNC_STATUS as i32;
 const EGL_SIGNALED: i32 = constants::EGL_SIGNALED as i32;

@@ -15,8 +15,8 @@ use gapii_state::{Context, TextureImage};
 use super::emit::Emitter;
 use super::formats::{self, Layout};
 use super::gl;
+use super::image_layer::{Image, Of};
 use super::images::Images;
-use super::pixels::{Image, Of};
 use super::samples::{self, Multisampled};
 use super::sibling::Sibling;
 use super::texture_parameters as parameters;
@@ -24,8 +24,8 @@ use crate::driver_calls::Gl;
 use crate::generated::ids::*;
 
 /// Who describes textures, and with what.
-struct Describing<'a> {
-    emitter: &'a mut Emitter,
+struct Describing<'a, 'r> {
+    emitter: &'a mut Emitter<'r>,
     version: (u8, u8),
     driver: &'a Gl,
     sibling: Option<&'a Sibling>,
@@ -112,7 +112,7 @@ fn has_layers(target: u32) -> bool {
     matches!(target, GL_TEXTURE_3D | GL_TEXTURE_2D_ARRAY | GL_TEXTURE_CUBE_MAP_ARRAY)
 }
 
-impl Describing<'_> {
+impl Describing<'_, '_> {
     /// A texture that is bound.
     fn texture(&mut self, texture: &Known) {
         let target = texture.target;

@@ -26,7 +26,7 @@ use crate::generated::ids::{
     GL_UNIFORM3FV, GL_UNIFORM3IV, GL_UNIFORM3UIV, GL_UNIFORM4FV, GL_UNIFORM4IV, GL_UNIFORM4UIV,
     GL_USE_PROGRAM,
 };
-use crate::observe;
+use gapii_recorder::observe;
 
 /// How values of a type are asked for and set: the command, and how many numbers of which sort.
 #[derive(Clone, Copy, PartialEq, Eq)]

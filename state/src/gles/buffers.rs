@@ -7,6 +7,7 @@
 use std::sync::atomic::Ordering::{Acquire, Release};
 
 use super::maps;
+use super::zeros::zeros;
 use gapii_commands::constants::*;
 
 use crate::{Buffer, Context, GroupState, Memory, Ref, Scope, Scoped as _, Thread, Whole};
@@ -156,14 +157,6 @@ fn contents_of<M: Memory + ?Sized>(memory: &M, size: i64, data: u64) -> Vec<u8> 
         contents.clear();
     }
     contents
-}
-
-/// Returns this many zero bytes; `None` if there is no memory for them.
-pub(super) fn zeros(bytes: usize) -> Option<Vec<u8>> {
-    let mut zeros = Vec::new();
-    zeros.try_reserve_exact(bytes).ok()?;
-    zeros.resize(bytes, 0);
-    Some(zeros)
 }
 
 /// Replaces `size` bytes of a buffer's contents with those at `data`.

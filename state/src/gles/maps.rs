@@ -6,7 +6,7 @@
 use std::ops::Range;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::buffers::zeros;
+use super::zeros::zeros;
 use gapii_commands::constants::*;
 
 use crate::{Buffer, Context, Mapping, Memory, NO_PARAM, Observer, Ref, Scope, Thread};

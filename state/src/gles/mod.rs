@@ -23,6 +23,7 @@ mod storage;
 pub(crate) mod testing;
 mod textures;
 mod uniforms;
+mod zeros;
 
 pub use arrays::{
     bind_vertex_buffer, enable_vertex_array, set_vertex_array, set_vertex_binding,

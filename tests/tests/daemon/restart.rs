@@ -201,10 +201,11 @@ fn part_of_a_program_is_the_same_part_behind_the_seam() {
     let info = trace.info();
     assert_eq!(info["seams"].as_array().map(Vec::len), Some(1), "{info:#}");
     assert!(numbered_in_order(&trace) > 40 * 20);
-    // Behind what describes the program.
-    let later = trace.commands().into_iter().filter(|command| command.frame > 10);
+    // A thread may describe its state late, in any frame.
+    let called = trace.commands().into_iter().filter(|command| !command.setup);
     let is_wanted = |name: &str| matches!(name, "glStencilFunc" | "eglSwapBuffers");
-    let unwanted: Vec<_> = later.filter(|command| !is_wanted(&command.name)).collect();
+    let unwanted: Vec<_> =
+        called.filter(|command| !is_wanted(&command.name)).map(|command| command.name).collect();
     assert!(unwanted.is_empty(), "{unwanted:?}");
     program.signal(Signal::TERM);
     program.finish(LIMIT).ok();

@@ -4,13 +4,13 @@
 //! It is mapped when the thread first needs it, so that no command calls an allocator. The kernel wipes it in a
 //! forked child. Pages that were never touched take no memory.
 
-use core::ptr::NonNull;
+use core::ptr;
 
 use gapii_abi::atom::observation_word;
 
-use crate::blobs::PIECE_BYTES;
+use crate::blob::Piece;
 use crate::errno::ErrnoGuard;
-use crate::mapping;
+use crate::own_memory;
 
 /// The most ranges of one record.
 pub const RANGES_MAX: usize = 1 << 15;
@@ -35,7 +35,7 @@ pub struct Scratch {
     /// The ranges as they will be in the record.
     pub staged: [u64; STAGED_BYTES / 8],
     /// Buffer in which a blob's bytes are hashed and from which they are sent.
-    pub piece: [u64; PIECE_BYTES as usize / 8],
+    pub piece: Piece,
 }
 
 impl Range {
@@ -78,22 +78,39 @@ impl Range {
     }
 }
 
-impl Scratch {
-    /// Maps a thread's working memory.
-    #[cold]
-    pub fn map() -> Option<NonNull<Scratch>> {
-        let _errno = ErrnoGuard::new();
-        Some(mapping::map(size_of::<Scratch>())?.cast())
+/// The working memory of a thread, which is mapped at its first use. All zeros: not mapped yet.
+#[repr(transparent)]
+pub struct ScratchSlot(*mut Scratch);
+
+impl ScratchSlot {
+    /// Working memory that is not mapped yet.
+    pub const fn unmapped() -> Self {
+        Self(ptr::null_mut())
     }
 
-    /// Unmaps working memory.
-    ///
-    /// # Safety
-    /// `scratch` is null or came from [`Scratch::map`], and nothing uses it any more.
-    pub unsafe fn unmap(scratch: *mut Scratch) {
+    /// Returns the working memory. `None` if it cannot be mapped.
+    pub fn get(&mut self) -> Option<&mut Scratch> {
+        if self.0.is_null() {
+            self.map();
+        }
+        // SAFETY: null, or mapped by `map` until `unmap`, with zeros, which are valid; this slot alone leads to it.
+        unsafe { self.0.as_mut() }
+    }
+
+    /// Unmaps the working memory.
+    pub fn unmap(&mut self) {
+        let scratch = core::mem::replace(&mut self.0, ptr::null_mut());
         if !scratch.is_null() {
-            // SAFETY: a mapping of this size.
-            unsafe { mapping::unmap(scratch.cast(), size_of::<Scratch>()) };
+            // SAFETY: a mapping of this size; the slot no longer leads to it.
+            unsafe { own_memory::unmap(scratch.cast(), size_of::<Scratch>()) };
+        }
+    }
+
+    #[cold]
+    fn map(&mut self) {
+        let _errno = ErrnoGuard::save();
+        if let Some(memory) = own_memory::map(size_of::<Scratch>()) {
+            self.0 = memory.as_ptr().cast();
         }
     }
 }

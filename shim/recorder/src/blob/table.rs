@@ -15,7 +15,9 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use crossbeam_utils::CachePadded;
 use gapii_edges::blob_table::{self, Entry};
 
-use crate::mapping;
+use super::name::Name;
+use crate::clock::clock_ns;
+use crate::own_memory;
 
 /// Number of entries of the table.
 const ENTRIES: usize = 1 << 16;
@@ -29,17 +31,19 @@ const PROBES: usize = 64;
 const GENERATION_BITS: u32 = 28;
 const GENERATION_MASK: u64 = (1 << GENERATION_BITS) - 1;
 
-/// Name of a blob: the 16 bytes that stand in a trace, as two words.
-pub type Name = [u64; 2];
-
 /// The blobs that a process has sent.
 pub struct Known {
     table: NonNull<Table>,
     seed: u64,
 }
 
-#[repr(C)]
+// SAFETY: the mapping stays for as long as `Known` lives, and holds only atomics.
+unsafe impl Send for Known {}
+// SAFETY: as above.
+unsafe impl Sync for Known {}
+
 /// The table, in a mapping of its own.
+#[repr(C)]
 struct Table {
     /// How often the table was full.
     generation: CachePadded<AtomicU64>,
@@ -52,7 +56,7 @@ struct Table {
 impl Known {
     /// Maps an empty table.
     pub fn map() -> Option<Known> {
-        let table = mapping::map(size_of::<Table>())?.cast();
+        let table = own_memory::map(size_of::<Table>())?.cast();
         Some(Known { table, seed: random_word() })
     }
 
@@ -141,7 +145,7 @@ impl Known {
 impl Drop for Known {
     fn drop(&mut self) {
         // SAFETY: the mapping of `map`.
-        unsafe { mapping::unmap(self.table.as_ptr().cast(), size_of::<Table>()) };
+        unsafe { own_memory::unmap(self.table.as_ptr().cast(), size_of::<Table>()) };
     }
 }
 
@@ -170,8 +174,7 @@ fn random_word() -> u64 {
         unsafe { libc::getrandom(word.as_mut_ptr().cast(), word.len(), libc::GRND_NONBLOCK) };
     if read != word.len() as isize {
         // Early after boot, or in a sandbox: the next best is an address mixed with the time.
-        return (&raw const word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-            ^ crate::process::clock_ns();
+        return (&raw const word as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ clock_ns();
     }
     u64::from_ne_bytes(word)
 }
@@ -234,15 +237,15 @@ mod tests {
         let known = Known::map().unwrap();
         let epoch = AtomicU64::new(1);
         let done = AtomicBool::new(false);
-        let (known, epoch, done) = (&Sendable(known), &epoch, &done);
+        let (known, epoch, done) = (&known, &epoch, &done);
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(move || {
                     let mut round = 0_u64;
                     while !done.load(Relaxed) {
-                        let tag = known.0.tag(epoch.load(Relaxed));
+                        let tag = known.tag(epoch.load(Relaxed));
                         let number = round % 61;
-                        known.0.learn(tag, key(number), [tag ^ number, tag]);
+                        known.learn(tag, key(number), [tag ^ number, tag]);
                         round += 1;
                         if round.is_multiple_of(97) {
                             epoch.fetch_add(1, Relaxed);
@@ -254,9 +257,8 @@ mod tests {
             let mut number = 0;
             while names.len() < 10_000 {
                 number = (number + 1) % 61;
-                let tag = known.0.tag(epoch.load(Relaxed));
-                names
-                    .extend(known.0.find(tag, key(number)).map(|name| (name, [tag ^ number, tag])));
+                let tag = known.tag(epoch.load(Relaxed));
+                names.extend(known.find(tag, key(number)).map(|name| (name, [tag ^ number, tag])));
             }
             done.store(true, Relaxed);
             for (found, expected) in names {
@@ -264,8 +266,4 @@ mod tests {
             }
         });
     }
-
-    struct Sendable(Known);
-    // SAFETY: the table is atomics.
-    unsafe impl Sync for Sendable {}
 }

@@ -5,7 +5,7 @@ pub struct ErrnoGuard(i32);
 
 impl ErrnoGuard {
     /// Saves this thread's `errno`.
-    pub fn new() -> Self {
+    pub fn save() -> Self {
         // SAFETY: `__errno_location` returns this thread's errno, valid for the thread's life.
         let location = unsafe { libc::__errno_location() };
         // SAFETY: see above.
@@ -15,14 +15,14 @@ impl ErrnoGuard {
 
 /// Returns this thread's `errno`.
 pub fn errno() -> i32 {
-    ErrnoGuard::new().0
+    ErrnoGuard::save().0
 }
 
 impl Drop for ErrnoGuard {
     fn drop(&mut self) {
-        // SAFETY: as in `new`.
+        // SAFETY: as in `save`.
         let location = unsafe { libc::__errno_location() };
-        // SAFETY: as in `new`.
+        // SAFETY: as in `save`.
         unsafe { *location = self.0 };
     }
 }

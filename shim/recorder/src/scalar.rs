@@ -20,3 +20,13 @@ unsafe impl Scalar for () {}
 unsafe impl<T> Scalar for *const T {}
 // SAFETY: as above.
 unsafe impl<T> Scalar for *mut T {}
+
+/// Returns a word that begins with the value and ends with zeros.
+#[inline(always)]
+pub fn word_of<T: Scalar>(value: T) -> u64 {
+    const { assert!(size_of::<T>() <= size_of::<u64>()) };
+    let mut word = 0;
+    // SAFETY: the value is no longer than the word.
+    unsafe { (&raw mut word).cast::<T>().write_unaligned(value) };
+    word
+}

@@ -9,10 +9,8 @@ use gapii_abi::atom::{
     BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
 };
 
-use crate::blobs::{Kept, Source};
-use crate::guarded;
-use crate::known::Name;
-use crate::pages;
+use crate::blob::{Kept, Name, Source};
+use crate::program::{guarded, pages};
 
 /// The attribute that ends an EGL attribute list.
 const EGL_NONE: isize = gapii_commands::constants::EGL_NONE as isize;
@@ -330,7 +328,7 @@ mod tests {
 
     #[test]
     fn array_that_is_not_all_there_is_cut_to_what_is() {
-        let pages = crate::mapping::map(8192).unwrap();
+        let pages = crate::own_memory::map(8192).unwrap();
         let second = pages.as_ptr().wrapping_add(4096);
         // SAFETY: the second of the two pages just mapped.
         assert_eq!(unsafe { libc::munmap(second.cast(), 4096) }, 0);

@@ -9,8 +9,8 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use crossbeam_utils::CachePadded;
 
+use super::{PAGE_BYTES, kernel};
 use crate::errno::ErrnoGuard;
-use crate::guarded::{PAGE_BYTES, is_page_readable};
 
 /// Number of pages that can be remembered at once.
 const ENTRIES: usize = 1024;
@@ -48,8 +48,7 @@ pub fn are_readable(address: u64, len: u64) -> bool {
 /// Forgets all pages, and looks where the heap ends now.
 pub fn forget() {
     PAGES.forget();
-    // SAFETY: moves nothing.
-    let heap_end = unsafe { libc::sbrk(0) } as u64;
+    let heap_end = kernel::heap_end();
     LASTING[1].store(heap_end.max(LASTING[0].load(Relaxed)), Relaxed);
 }
 
@@ -174,8 +173,8 @@ pub fn text_len(address: u64, most: u64) -> Result<u64, u64> {
 }
 
 fn probe(page: u64) -> bool {
-    let _errno = ErrnoGuard::new();
-    is_page_readable(page * PAGE_BYTES)
+    let _errno = ErrnoGuard::save();
+    kernel::is_page_readable(page * PAGE_BYTES)
 }
 
 #[inline(always)]
@@ -186,7 +185,7 @@ fn page_of(address: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::guarded::tests::holed;
+    use crate::program::guarded::tests::holed;
 
     #[test]
     fn page_is_asked_about_once_until_it_is_forgotten() {

@@ -13,11 +13,10 @@ use gapii_abi::atom::{
     BLOB_NAME_LEN, OBSERVED_BLOB, OBSERVED_INLINE, OBSERVED_NONE, observation_word,
 };
 
-use crate::blobs::{Kept, Lost, Source};
-use crate::guarded;
-use crate::scratch::{Range, STAGED_BYTES, Scratch};
-use crate::thread::Thread;
-use crate::timing::TIME_BYTES;
+use crate::blob::{BlobSender, Kept, Lost, Source};
+use crate::program::guarded;
+use crate::record::{TIME_BYTES, Writer};
+use crate::scratch::{Range, STAGED_BYTES, Scratch, ScratchSlot};
 
 /// Bytes in front of a range's own bytes or its blob's name.
 const RANGE_HEADER_BYTES: usize = 16;
@@ -35,25 +34,23 @@ pub struct Ranges {
 }
 
 impl Ranges {
+    /// Whether no range was named for the next record.
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     /// Keeps the next range from being joined to the one before, so that it can be found by its address.
     pub fn set_apart(&mut self) {
         self.is_apart = true;
     }
-}
-
-impl Thread {
-    /// Whether ranges were named for the next record.
-    #[inline(always)]
-    pub fn has_ranges(&self) -> bool {
-        self.ranges.count != 0
-    }
 
     /// Names a range for the next record.
-    pub fn add_range(&mut self, param: u8, address: u64, len: u64) {
+    pub fn add(&mut self, slot: &mut ScratchSlot, param: u8, address: u64, len: u64) {
         let Some(range) = Range::new(param, address, len) else { return };
-        let Some(scratch) = self.scratch() else { return };
-        let count = self.ranges.count as usize;
-        let is_apart = core::mem::take(&mut self.ranges.is_apart);
+        let Some(scratch) = slot.get() else { return };
+        let count = self.count as usize;
+        let is_apart = core::mem::take(&mut self.is_apart);
         if !is_apart
             && let Some(last) = count.checked_sub(1).and_then(|last| scratch.ranges.get_mut(last))
             && let Some(joined) = last.joined(range)
@@ -64,65 +61,75 @@ impl Thread {
         match scratch.ranges.get_mut(count) {
             Some(free) => {
                 *free = range;
-                self.ranges.count += 1;
+                self.count += 1;
             }
-            None => self.ranges.unnamed_bytes += len,
+            None => self.unnamed_bytes += len,
         }
     }
 
     /// Drops the ranges, because no record will hold them.
-    pub fn forget_ranges(&mut self) {
-        self.ranges = Ranges::default();
+    pub fn forget(&mut self) {
+        *self = Ranges::default();
     }
 
     /// Stages the ranges for a record whose fixed part and slot observations take `payload_bytes`. Returns the size
     /// of the payload with the ranges. If they do not fit, stages them again with more of them as blobs.
     ///
-    /// # Safety
-    /// In the thread itself, which is inside the shim.
+    /// # Errors
+    /// The ring has no room for a blob.
     #[inline(never)]
-    pub unsafe fn stage_ranges(&mut self, payload_bytes: u64) -> Result<u64, Lost> {
+    pub fn stage(
+        &mut self,
+        slot: &mut ScratchSlot,
+        blobs: &mut BlobSender,
+        writer: &mut Writer,
+        payload_bytes: u64,
+    ) -> Result<u64, Lost> {
         let payload_bytes = (payload_bytes + 7) & !7;
-        let room = self.producer.payload_len_max().saturating_sub(payload_bytes + TIME_BYTES);
-        // SAFETY: passed on.
-        let mut staged = unsafe { self.stage(room, self.blob_min_bytes) }?;
-        if staged.unnamed_bytes > 0 {
-            // SAFETY: passed on.
-            staged = unsafe { self.stage(room, BLOB_NAME_LEN as u64 + 1) }?;
+        let room = writer.payload_len_max().saturating_sub(payload_bytes + TIME_BYTES);
+        let Some(scratch) = slot.get() else { return Ok(payload_bytes) };
+        let mut end = self.stage_in(scratch, blobs, writer, room, blobs.min_bytes())?;
+        if end.unnamed_bytes > 0 {
+            end = self.stage_in(scratch, blobs, writer, room, BLOB_NAME_LEN as u64 + 1)?;
         }
-        staged.put_unnamed();
-        self.ranges.staged_bytes = staged.at as u32;
-        Ok(payload_bytes + staged.at as u64)
+        self.staged_bytes = end.staged_bytes as u32;
+        Ok(payload_bytes + end.staged_bytes as u64)
     }
 
     /// Stages the ranges in `room` bytes; those of `blob_min_bytes` or more become blobs.
-    unsafe fn stage(&mut self, room: u64, blob_min_bytes: u64) -> Result<Staged, Lost> {
-        let Some(scratch) = self.scratch() else { return Ok(Staged::default()) };
-        let Scratch { ranges, staged, .. } = scratch;
-        let unnamed_bytes = self.ranges.unnamed_bytes;
+    fn stage_in(
+        &self,
+        scratch: &mut Scratch,
+        blobs: &mut BlobSender,
+        writer: &mut Writer,
+        room: u64,
+        blob_min_bytes: u64,
+    ) -> Result<StagedEnd, Lost> {
+        let Scratch { ranges, staged, piece } = scratch;
         let end = room.min(STAGED_BYTES as u64) as usize;
-        let mut staged = Staged { at: 0, end, unnamed_bytes, words: staged };
-        for range in ranges.iter().take(self.ranges.count as usize) {
+        let mut staged = Staged { at: 0, end, unnamed_bytes: self.unnamed_bytes, words: staged };
+        for range in ranges.iter().take(self.count as usize) {
             if !staged.has_room(RANGE_HEADER_BYTES + BLOB_NAME_LEN) {
                 staged.unnamed_bytes += range.len();
             } else if range.len() < blob_min_bytes {
                 staged.put_inline(*range);
             } else {
-                // SAFETY: passed on; copying a range reports whether it is readable.
-                staged.put_kept(*range, unsafe { self.keep(range) }?);
+                // SAFETY: copying a range reports whether it is readable.
+                staged.put_kept(*range, unsafe { blobs.keep(writer, piece, range) }?);
             }
         }
-        Ok(staged)
+        staged.put_unnamed();
+        Ok(StagedEnd { staged_bytes: staged.at, unnamed_bytes: staged.unnamed_bytes })
     }
 
     /// Copies the staged ranges to `out`, and forgets them.
     ///
     /// # Safety
-    /// `out` has at least as many writable bytes as [`Thread::stage_ranges`] added to the payload.
-    pub unsafe fn write_ranges(&mut self, out: *mut u8) {
-        let bytes = self.ranges.staged_bytes as usize;
-        self.forget_ranges();
-        let Some(scratch) = self.scratch() else { return };
+    /// `out` has at least as many writable bytes as [`Ranges::stage`] added to the payload.
+    pub unsafe fn write(&mut self, slot: &mut ScratchSlot, out: *mut u8) {
+        let bytes = self.staged_bytes as usize;
+        self.forget();
+        let Some(scratch) = slot.get() else { return };
         let staged = scratch.staged.as_ptr().cast::<u8>();
         #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
         // SAFETY: this many bytes were staged, and the record has room for them.
@@ -132,10 +139,16 @@ impl Thread {
     }
 }
 
+/// How far staging came.
+struct StagedEnd {
+    staged_bytes: usize,
+    /// Bytes of the ranges that found no room.
+    unnamed_bytes: u64,
+}
+
 /// The part of a record that holds the ranges, while it is staged.
-#[derive(Default)]
-struct Staged {
-    words: &'static mut [u64],
+struct Staged<'a> {
+    words: &'a mut [u64],
     /// Bytes staged so far.
     at: usize,
     /// The limit, in bytes.
@@ -144,7 +157,7 @@ struct Staged {
     unnamed_bytes: u64,
 }
 
-impl Staged {
+impl Staged<'_> {
     /// Whether `bytes` more fit, and after them the header that sums up ranges without room.
     fn has_room(&self, bytes: usize) -> bool {
         self.at + bytes + RANGE_HEADER_BYTES <= self.end
@@ -218,7 +231,7 @@ mod tests {
 
     use super::*;
 
-    fn staged(end: usize) -> Staged {
+    fn staged(end: usize) -> Staged<'static> {
         let words = vec![u64::MAX; 32].leak();
         Staged { at: 0, end, unnamed_bytes: 0, words }
     }

@@ -1,18 +1,15 @@
 //! Reads the program's memory where it may be unreadable. Unreadable memory gives the answer "no" instead of a
 //! signal.
 //!
-//! For less than 1 KiB, the pages are looked up first ([`pages`]). Larger memory is copied by the kernel, with
+//! For less than 1 KiB, the pages are looked up first ([`pages`](super::pages)). Larger memory is copied by the kernel, with
 //! `process_vm_readv` on this very process. Where the kernel refuses that, memory is read directly, as the driver
 //! would read it.
 
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-use crate::errno::{ErrnoGuard, errno};
-use crate::pages;
-
-/// Granularity of readability: no architecture here has smaller pages.
-pub const PAGE_BYTES: u64 = 4096;
+use super::{Copied, PAGE_BYTES, kernel, pages};
+use crate::errno::ErrnoGuard;
 
 /// From this size on the kernel copies, in bytes.
 const KERNEL_MIN_BYTES: usize = 1024;
@@ -46,10 +43,10 @@ unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
         let (at, left) = (address + done as u64, len - done);
         // SAFETY: `left` bytes are writable there.
         match unsafe { read_some(at, out, left) } {
-            Read::Bytes(read) => done += read,
+            Copied::Bytes(read) => done += read,
             // SAFETY: as above.
-            Read::Fault => return unsafe { read_probed(at, out, left) },
-            Read::Unavailable => {
+            Copied::Fault => return unsafe { read_probed(at, out, left) },
+            Copied::Unavailable => {
                 // SAFETY: the caller states that it is readable, and `out` is writable.
                 unsafe { copy(at as *const u8, out, left) };
                 return true;
@@ -57,16 +54,6 @@ unsafe fn read_by_kernel(address: u64, into: *mut u8, len: usize) -> bool {
         }
     }
     true
-}
-
-/// Result of a copy by the kernel.
-enum Read {
-    /// Bytes copied, at least one.
-    Bytes(usize),
-    /// The first byte is not readable, or not in this way.
-    Fault,
-    /// The kernel does not offer this.
-    Unavailable,
 }
 
 /// Set once the kernel has refused to copy at all: it is too old, or a sandbox forbids it.
@@ -78,37 +65,27 @@ pub fn is_available() -> bool {
     !UNAVAILABLE.load(Relaxed)
 }
 
-unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Read {
+unsafe fn read_some(address: u64, into: *mut u8, len: usize) -> Copied {
     if UNAVAILABLE.load(Relaxed) {
-        return Read::Unavailable;
+        return Copied::Unavailable;
     }
-    let _errno = ErrnoGuard::new();
-    let local = libc::iovec { iov_base: into.cast(), iov_len: len };
-    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
-    // This thread's id, not the process': the thread that has the process' id may have ended.
-    // SAFETY: has no failure.
-    let this = unsafe { libc::gettid() };
-    // SAFETY: the kernel writes at most `len` bytes, and only to `into`.
-    let read =
-        unsafe { libc::process_vm_readv(this, &raw const local, 1, &raw const remote, 1, 0) };
-    if read > 0 {
-        return Read::Bytes(read as usize);
-    }
-    if matches!(errno(), libc::ENOSYS | libc::EPERM) {
+    let _errno = ErrnoGuard::save();
+    // SAFETY: passed on.
+    let copied = unsafe { kernel::copy(address, into, len) };
+    if matches!(copied, Copied::Unavailable) {
         UNAVAILABLE.store(true, Relaxed);
-        return Read::Unavailable;
     }
-    Read::Fault
+    copied
 }
 
 /// Copies memory if an ordinary load can read every page of it. Memory that a device has mapped is readable in this
 /// way, though the kernel does not copy it for [`read_some`].
 unsafe fn read_probed(address: u64, into: *mut u8, len: usize) -> bool {
-    let _errno = ErrnoGuard::new();
+    let _errno = ErrnoGuard::save();
     let Some(last) = address.checked_add(len as u64 - 1) else { return false };
     let mut page = address & !(PAGE_BYTES - 1);
     while page <= last {
-        if !is_page_readable(page) {
+        if !kernel::is_page_readable(page) {
             return false;
         }
         let Some(next) = page.checked_add(PAGE_BYTES) else { return false };
@@ -133,23 +110,11 @@ pub unsafe fn copy(from: *const u8, into: *mut u8, len: usize) {
     unsafe { ptr::copy(from, into, len) };
 }
 
-/// Whether a page is readable. Makes a system call that reads a word of the page and is then refused. Changes
-/// `errno`.
-pub fn is_page_readable(page: u64) -> bool {
-    /// No valid way to change a signal mask.
-    const NONSENSE: libc::c_int = -1;
-    /// Size of the kernel's signal mask in bytes.
-    const MASK_BYTES: usize = 8;
-    let null = ptr::null_mut::<libc::c_void>();
-    // SAFETY: changes nothing, because the kernel refuses the first argument after it has read the second.
-    let refused =
-        unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NONSENSE, page, null, MASK_BYTES) };
-    refused == -1 && errno() == libc::EINVAL
-}
-
 #[cfg(test)]
 pub mod tests {
     use super::*;
+    use crate::errno::errno;
+    use crate::program::kernel::is_page_readable;
 
     /// Maps three pages, the middle one of which cannot be read.
     pub fn holed() -> u64 {

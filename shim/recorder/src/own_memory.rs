@@ -2,24 +2,32 @@
 
 use core::ptr::{self, NonNull};
 
-/// Maps `bytes` zeros. `None` if there is no memory, or if the kernel cannot wipe it on `fork`.
+/// Maps `bytes` zeros, aligned to pages. `None` if there is no memory, or if the kernel cannot wipe it on `fork`.
 ///
 /// Pages that are never touched take no memory.
 pub fn map(bytes: usize) -> Option<NonNull<u8>> {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | NO_RESERVE;
     // SAFETY: a new mapping of our own.
     let memory = unsafe { libc::mmap(ptr::null_mut(), bytes, protection, flags, -1, 0) };
     if memory == libc::MAP_FAILED {
         return None;
     }
-    // SAFETY: the whole mapping just made.
-    if unsafe { libc::madvise(memory, bytes, libc::MADV_WIPEONFORK) } != 0 {
+    if !wipe_on_fork(memory, bytes) {
         // SAFETY: as above; no pointer to it was given out.
         unsafe { libc::munmap(memory, bytes) };
         return None;
     }
     NonNull::new(memory.cast())
+}
+
+/// Pages that are never touched do not count against the system's limit.
+const NO_RESERVE: libc::c_int = if cfg!(miri) { 0 } else { libc::MAP_NORESERVE };
+
+/// Asks the kernel to fill a whole mapping with zeros in a forked child. Miri has no `fork`.
+fn wipe_on_fork(memory: *mut libc::c_void, bytes: usize) -> bool {
+    // SAFETY: the caller's own mapping.
+    cfg!(miri) || unsafe { libc::madvise(memory, bytes, libc::MADV_WIPEONFORK) } == 0
 }
 
 /// Unmaps memory.

@@ -8,7 +8,8 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use gapii_ringbuf::{ModePage, SegmentHeader, StoreTerms};
 
-use crate::known::{Known, Name};
+use super::name::Name;
+use super::table::Known;
 
 /// The blobs of this process that are in the daemon's store.
 pub struct Stored {

@@ -1,0 +1,9 @@
+//! Sizes of blobs and of their pieces.
+
+/// Observations of this size or more are blobs, in bytes; fewer if rings are small.
+pub const BLOB_MIN_BYTES: u64 = 512;
+/// Bytes of a blob that one record holds; fewer if rings are small.
+pub const PIECE_BYTES: u64 = 64 << 10;
+
+/// Buffer in which a piece of a blob is hashed and from which it is sent.
+pub type Piece = [u64; PIECE_BYTES as usize / 8];

@@ -1,0 +1,48 @@
+//! Questions to the kernel about the program's memory. Each call changes `errno`.
+
+use core::ptr;
+
+use super::Copied;
+use crate::errno::errno;
+
+/// Copies at most `len` bytes at `address` to `into`.
+///
+/// # Safety
+/// `into` has `len` writable bytes.
+pub(super) unsafe fn copy(address: u64, into: *mut u8, len: usize) -> Copied {
+    let local = libc::iovec { iov_base: into.cast(), iov_len: len };
+    let remote = libc::iovec { iov_base: address as *mut libc::c_void, iov_len: len };
+    // This thread's id, not the process': the thread that has the process' id may have ended.
+    // SAFETY: has no failure.
+    let this = unsafe { libc::gettid() };
+    // SAFETY: the kernel writes at most `len` bytes, and only to `into`.
+    let read =
+        unsafe { libc::process_vm_readv(this, &raw const local, 1, &raw const remote, 1, 0) };
+    if read > 0 {
+        return Copied::Bytes(read as usize);
+    }
+    match errno() {
+        libc::ENOSYS | libc::EPERM => Copied::Unavailable,
+        _ => Copied::Fault,
+    }
+}
+
+/// Whether the page at address `page` is readable. Makes a system call that reads a word of the page and is then
+/// refused.
+pub(super) fn is_page_readable(page: u64) -> bool {
+    /// No valid way to change a signal mask.
+    const NONSENSE: libc::c_int = -1;
+    /// Size of the kernel's signal mask in bytes.
+    const MASK_BYTES: usize = 8;
+    let null = ptr::null_mut::<libc::c_void>();
+    // SAFETY: changes nothing, because the kernel refuses the first argument after it has read the second.
+    let refused =
+        unsafe { libc::syscall(libc::SYS_rt_sigprocmask, NONSENSE, page, null, MASK_BYTES) };
+    refused == -1 && errno() == libc::EINVAL
+}
+
+/// Returns the address behind the program's heap.
+pub(super) fn heap_end() -> u64 {
+    // SAFETY: moves nothing.
+    unsafe { libc::sbrk(0) as u64 }
+}

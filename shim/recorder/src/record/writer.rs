@@ -1,0 +1,355 @@
+//! `Writer`: a thread's end of its ring. Reserves room for records and publishes them.
+//!
+//! If the ring is full, the writer waits or drops the record, as the [`Host`] decides. It reports dropped records as
+//! soon as there is room again.
+//!
+//! In a timed capture the thread's producer is on hold throughout. The producer therefore refuses each step of the
+//! fast path (reserving room, publishing, ending the command), and the step takes the slow path here, which measures
+//! the driver's time. A capture without timing pays nothing.
+
+use core::ptr;
+use std::time::Instant;
+
+use gapii_abi::atom::{GAP, Gap, HEADER_LEN, Header};
+use gapii_ringbuf::{Overflow, Producer, Reservation, Room, Slot};
+
+use super::gap::GapBook;
+use super::timing::{TIME_BYTES, Timing};
+use crate::errno::ErrnoGuard;
+use crate::host::{Host, Outlook};
+use crate::program::pages;
+use crate::shared::Shared;
+
+/// A thread's end of its ring. All zeros: no ring.
+#[repr(C)]
+pub struct Writer {
+    producer: Producer,
+    /// Null without a ring.
+    shared: *const Shared,
+    gap: GapBook,
+    timing: Timing,
+}
+
+impl Writer {
+    /// A writer without a ring.
+    pub fn detached() -> Self {
+        Self {
+            producer: Producer::detached(),
+            shared: ptr::null(),
+            gap: GapBook::EMPTY,
+            timing: Timing::default(),
+        }
+    }
+
+    /// Attaches to the ring of slot `slot`. False if that is impossible.
+    ///
+    /// # Safety
+    /// The caller has claimed the slot, and is its only producer.
+    pub unsafe fn attach(&mut self, shared: &'static Shared, slot: u32) -> bool {
+        self.shared = shared;
+        // SAFETY: the caller's duty; `shared` stays mapped.
+        unsafe { self.producer.attach(&shared.segment, slot, &shared.counter, &shared.mode) }
+    }
+
+    /// Gives the ring up: the thread ends.
+    pub fn retire(&mut self) {
+        self.producer.retire();
+    }
+
+    /// Returns what the thread shares with its process. `None` without a ring.
+    pub fn shared(&self) -> Option<&'static Shared> {
+        // SAFETY: null, or what `attach` was given.
+        unsafe { self.shared.as_ref() }
+    }
+
+    /// Begins an epoch: the next record gets a stamp of its own, and the driver is timed or not. `is_new_capture`:
+    /// records that were lost before are in an earlier capture's account.
+    pub fn begin_epoch(&mut self, is_new_capture: bool, is_timed: bool) {
+        if is_new_capture {
+            self.gap = GapBook::EMPTY;
+        }
+        self.producer.forget_stamp();
+        self.timing = Timing::default();
+        self.set_on_hold(is_timed);
+    }
+
+    /// Makes the next record carry a stamp of its own, rather than the one before plus one.
+    pub fn forget_stamp(&mut self) {
+        self.producer.forget_stamp();
+    }
+
+    /// Returns the most bytes that a record's payload can have.
+    pub fn payload_len_max(&self) -> u64 {
+        self.producer.payload_len_max()
+    }
+
+    /// Reserves room for one record, with a stamp if the record needs one. Waits or drops the record if the ring is
+    /// full.
+    ///
+    /// # Safety
+    /// The payload must be written before the record is published.
+    #[inline(always)]
+    pub unsafe fn reserve(&mut self, header: Header) -> Option<Reservation> {
+        // SAFETY: passed on.
+        match unsafe { self.producer.reserve(header) } {
+            Some(record) => Some(record),
+            // SAFETY: passed on.
+            None => unsafe { self.reserve_slowly(header) },
+        }
+    }
+
+    /// Reserves room for one record if the ring has it at hand and the capture is not timed.
+    ///
+    /// # Safety
+    /// As for [`Writer::reserve`].
+    #[inline(always)]
+    pub unsafe fn reserve_at_once(&mut self, header: Header) -> Option<Reservation> {
+        // SAFETY: passed on.
+        unsafe { self.producer.reserve(header) }
+    }
+
+    /// Publishes a record: from here on the daemon can read it.
+    ///
+    /// # Safety
+    /// `record` is the last reservation that this writer returned, and its payload is written.
+    #[inline(always)]
+    pub unsafe fn publish(&mut self, record: Reservation) {
+        // SAFETY: passed on.
+        if !unsafe { self.producer.publish(record) } {
+            // SAFETY: passed on.
+            unsafe { self.publish_timed(record) };
+        }
+    }
+
+    /// Does [`Writer::publish`] and [`Writer::finish`] for the last record of a command.
+    ///
+    /// # Safety
+    /// As for [`Writer::publish`].
+    #[inline(always)]
+    pub unsafe fn publish_last(&mut self, record: Reservation) {
+        // SAFETY: passed on.
+        if !unsafe { self.producer.publish_last(record) } {
+            // SAFETY: passed on.
+            unsafe { self.publish_timed(record) };
+            self.finish_timed();
+        }
+    }
+
+    /// Notes that the driver has returned.
+    #[inline(always)]
+    pub fn returned(&mut self) {
+        if self.producer.is_on_hold() {
+            self.returned_timed();
+        }
+    }
+
+    /// Notes that the command is over. All of its records must have been published.
+    #[inline(always)]
+    pub fn finish(&mut self) {
+        if !self.producer.finish() {
+            self.finish_timed();
+        }
+    }
+
+    /// Writes a record that is not a command. The record is dropped and counted if there is no room.
+    pub fn write_meta(&mut self, id: u16, payload: &[u8]) {
+        self.untimed(|writer| writer.write_meta_untimed(id, payload));
+    }
+
+    /// Counts a record that is not written because a record that must come before it was lost.
+    #[cold]
+    pub fn lose(&mut self, header: Header) {
+        if let Some(shared) = self.shared() {
+            self.leave_out(header, shared.counter.newest_stamp());
+        }
+    }
+
+    /// Stops timing until [`Writer::resume_timing`]. Returns whether the capture is timed.
+    pub fn suspend_timing(&mut self) -> bool {
+        let is_timed = self.producer.is_on_hold();
+        self.producer.resume();
+        is_timed
+    }
+
+    /// Continues as it was before [`Writer::suspend_timing`], which returned `is_timed`.
+    pub fn resume_timing(&mut self, is_timed: bool) {
+        if is_timed {
+            self.producer.hold();
+        }
+    }
+
+    fn write_meta_untimed(&mut self, id: u16, payload: &[u8]) {
+        let header = Header::new(id, 0, HEADER_LEN + payload.len() as u32);
+        // SAFETY: the payload is written below.
+        let Some(record) = (unsafe { self.reserve(header) }) else { return };
+        #[expect(clippy::disallowed_methods, reason = "both ranges are the shim's own")]
+        // SAFETY: as many bytes are reserved, in memory that is not the payload's.
+        unsafe {
+            ptr::copy_nonoverlapping(payload.as_ptr(), record.payload.as_ptr(), payload.len())
+        };
+        // SAFETY: the payload is whole.
+        unsafe { self.producer.publish(record) };
+        self.producer.finish();
+    }
+
+    #[cold]
+    #[inline(never)]
+    unsafe fn reserve_slowly(&mut self, header: Header) -> Option<Reservation> {
+        if self.producer.is_on_hold() {
+            // SAFETY: passed on.
+            return unsafe { self.reserve_timed(header) };
+        }
+        let _errno = ErrnoGuard::save();
+        pages::forget();
+        let shared = self.shared()?;
+        let span = header.span_untrusted() + self.gap.span();
+        let room = match self.producer.make_room(span) {
+            Room::Full => self.wait(shared.host(), span),
+            room => room,
+        };
+        if room != Room::Ready {
+            self.leave_out(header, shared.counter.newest_stamp());
+            return None;
+        }
+        if !self.gap.is_empty() {
+            // SAFETY: there is room for the gap record and the other.
+            unsafe { self.tell_gap(shared) };
+        }
+        // SAFETY: passed on.
+        unsafe { self.producer.reserve(header) }
+    }
+
+    /// Waits until the daemon has released room for `span` bytes. Returns [`Room::Full`] if the capture drops records
+    /// instead, if the daemon is gone, or if it has released nothing for as long as the capture allows; in the last
+    /// two cases the process has left the capture.
+    fn wait(&mut self, host: &dyn Host, span: u64) -> Room {
+        if host.overflow() == Overflow::Drop {
+            return Room::Full;
+        }
+        let mut progress = Instant::now();
+        let mut released = self.released();
+        loop {
+            match self.producer.wait_for_room(span, host.look_around()) {
+                Room::Full => {}
+                room => return room,
+            }
+            if self.released() != released {
+                (released, progress) = (self.released(), Instant::now());
+            }
+            match host.outlook(progress.elapsed()) {
+                Outlook::Waits => {}
+                Outlook::GoesOn => progress = Instant::now(),
+                // From here on records that find no room are dropped, until another daemon releases some.
+                Outlook::Drops => return Room::Full,
+                Outlook::Over => {
+                    host.leave_capture();
+                    return Room::Full;
+                }
+            }
+        }
+    }
+
+    fn released(&self) -> u64 {
+        self.producer.slot().map_or(0, Slot::released_untrusted)
+    }
+
+    /// Counts a record as dropped.
+    fn leave_out(&mut self, header: Header, stamp: u64) {
+        let dropped = self.gap.add(header, stamp);
+        if let Some(slot) = self.producer.slot() {
+            slot.count_dropped(1, dropped.calls, dropped.bytes);
+        }
+        // A shorter record must not find room before the gap is reported.
+        self.producer.forget_room();
+    }
+
+    /// Writes the gap record.
+    ///
+    /// # Safety
+    /// The ring has room for it at hand.
+    unsafe fn tell_gap(&mut self, shared: &Shared) {
+        let header = Header::new(GAP, 0, HEADER_LEN + Gap::LEN as u32);
+        // SAFETY: the payload is written below.
+        let Some(record) = (unsafe { self.producer.reserve(header) }) else { return };
+        let payload = self.gap.take(shared.counter.newest_stamp());
+        // SAFETY: the reserved payload has this length.
+        unsafe { record.payload.cast().write(payload.encode()) };
+        // SAFETY: the payload is whole.
+        unsafe { self.producer.publish(record) };
+        self.producer.forget_stamp();
+    }
+
+    fn set_on_hold(&mut self, is_timed: bool) {
+        match is_timed {
+            true => self.producer.hold(),
+            false => self.producer.resume(),
+        }
+    }
+
+    /// Runs `act` as if the capture were not timed.
+    fn untimed<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let is_timed = self.suspend_timing();
+        let done = act(self);
+        self.resume_timing(is_timed);
+        done
+    }
+
+    /// Reserves room for a record; a leave record has the time in it.
+    ///
+    /// # Safety
+    /// As for [`Writer::reserve`].
+    #[cold]
+    unsafe fn reserve_timed(&mut self, header: Header) -> Option<Reservation> {
+        let header = self.timing.header(header);
+        // SAFETY: passed on.
+        let mut record = self.untimed(|writer| unsafe { writer.reserve(header) })?;
+        if header.is_timed() {
+            // SAFETY: the header's length includes the time, which comes first; records are aligned to 8 bytes.
+            unsafe { record.payload.cast::<u64>().write(self.timing.driver_ns()) };
+            // SAFETY: the payload that the caller asked for follows the time.
+            record.payload = unsafe { record.payload.add(TIME_BYTES as usize) };
+        }
+        Some(record)
+    }
+
+    /// Publishes a record that the producer has refused because it is on hold. The clock starts last.
+    ///
+    /// # Safety
+    /// As for [`Writer::publish`].
+    #[cold]
+    #[inline(never)]
+    unsafe fn publish_timed(&mut self, record: Reservation) {
+        // A producer that is not on hold here was wiped: this is a child that was forked meanwhile.
+        if !self.producer.is_on_hold() {
+            return;
+        }
+        // SAFETY: passed on.
+        self.untimed(|writer| unsafe { writer.producer.publish(record) });
+        self.timing.published();
+    }
+
+    /// Stops the clock: the driver has returned.
+    #[cold]
+    #[inline(never)]
+    fn returned_timed(&mut self) {
+        self.timing.returned();
+    }
+
+    /// Ends a command. A command without a leave record gets one that holds only the time.
+    #[cold]
+    #[inline(never)]
+    fn finish_timed(&mut self) {
+        if !self.producer.is_on_hold() {
+            return;
+        }
+        self.timing.returned();
+        if let Some(header) = self.timing.missing_leave() {
+            // SAFETY: there is no payload.
+            if let Some(record) = unsafe { self.reserve_timed(header) } {
+                // SAFETY: as above.
+                unsafe { self.publish_timed(record) };
+            }
+        }
+        self.untimed(|writer| writer.producer.finish());
+    }
+}

@@ -1,0 +1,321 @@
+//! Commands on their way through the recorder, read by the consumer that the daemon uses. Runs under Miri, which checks
+//! who may use a thread's recorder when.
+
+use std::mem::MaybeUninit;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use gapii_abi::atom::{BLOB, Blob, range_word};
+use gapii_abi::atom::{EFFECT, GAP, Gap, LEAVE, OBSERVED_BLOB, OBSERVED_INLINE, observation_word};
+use gapii_edges::Epoch;
+use gapii_recorder::{Call, Entered, Host, Outlook, Shared, Thread, observe};
+use gapii_ringbuf::{
+    Consumer, CounterMap, Header, Merger, ModeMap, Overflow, Reading, Segment, SegmentLayout,
+    SegmentRing,
+};
+
+/// The command of these tests.
+const ID: u16 = 3;
+/// Smallest ring.
+const RING_BYTES: u64 = 4096;
+
+/// What a process shares with a daemon; leaked, like a process' connection.
+fn shared(slots: u32, ring_bytes: u64) -> &'static Shared {
+    let (segment, _) = Segment::create(SegmentLayout::new(slots, ring_bytes).unwrap()).unwrap();
+    let (counter, _) = CounterMap::create().unwrap();
+    let shared = Shared::new(Arc::new(segment), counter, ModeMap::idle().unwrap()).unwrap();
+    Box::leak(Box::new(shared))
+}
+
+/// A thread that has claimed slot 0, and the daemon's end of its ring.
+fn claim(shared: &'static Shared) -> (&'static Thread, Consumer<SegmentRing>) {
+    let slot = shared.segment.claim(7, [0; 16]).unwrap();
+    let state = Box::leak(Box::new(MaybeUninit::zeroed())).as_mut_ptr();
+    // SAFETY: zeros that stay, and the slot was just claimed.
+    let thread = unsafe { Thread::claim(state, 7, shared, slot) }.unwrap();
+    (thread, Consumer::new(SegmentRing::new(&shared.segment, slot).unwrap()))
+}
+
+/// Enters a thread by the slow path, and begins the present epoch in it.
+fn begin_epoch(thread: &'static Thread, epoch: &Epoch, is_timed: bool) -> Entered {
+    // SAFETY: the tests call this in the thread itself, outside a command.
+    let (mut entered, epoch) = unsafe { thread.enter_slowly(epoch) }.unwrap();
+    thread.begin_epoch(epoch);
+    thread.set_ready(true, false);
+    entered.begin_epoch(epoch, true, is_timed);
+    entered
+}
+
+/// Begins a command by the fast path.
+fn enter(thread: &'static Thread, epoch: &Epoch) -> Option<Call> {
+    // SAFETY: the tests call this in the thread itself.
+    unsafe { thread.enter(epoch) }.map(|entered| Call::new(entered, ID))
+}
+
+/// Records a command with one argument, and `read` as the memory that it reads. False if there is no room.
+fn record(call: Call, argument: u64, read: &[u8]) -> bool {
+    let mut reads = [observe::array(read.as_ptr(), read.len() as i64, 1)];
+    // SAFETY: the fixed part is one word, which is written.
+    let Some(entering) = (unsafe { call.reserve_observing(EFFECT, 8, &mut reads) }) else {
+        return false;
+    };
+    // SAFETY: the payload begins with the fixed part.
+    unsafe { entering.put_word(0, argument) };
+    // SAFETY: the fixed part is written, and the reads are the same.
+    unsafe { entering.publish_observing(8, &reads) }.finish();
+    true
+}
+
+/// A record as the daemon finds it.
+#[derive(Debug)]
+struct Record {
+    header: Header,
+    /// The payload without its padding.
+    payload: Vec<u8>,
+}
+
+impl Record {
+    fn is(&self, id: u16, flags: u16) -> bool {
+        (self.header.id(), self.header.flags() & flags) == (id, flags)
+    }
+
+    fn word(&self, index: usize) -> u64 {
+        u64::from_le_bytes(*self.payload[index * 8..].first_chunk().unwrap())
+    }
+}
+
+/// Takes all published records, and releases their room.
+fn drain(consumer: &mut Consumer<SegmentRing>) -> Vec<Record> {
+    let mut merger = Merger::new();
+    let lane = merger.add(());
+    let head = consumer.head_untrusted();
+    consumer.drain_into(head, Reading::First, merger.batch_mut(lane).unwrap()).unwrap();
+    let mut records = Vec::new();
+    merger.merge(|emitted| {
+        let mut bytes: &[u8] = emitted.bytes;
+        while let Some(word) = bytes.first_chunk() {
+            let header = Header(u64::from_le_bytes(*word));
+            let payload = bytes[header.payload_offset()..header.len_untrusted() as usize].to_vec();
+            records.push(Record { header, payload });
+            bytes = &bytes[header.span_untrusted() as usize..];
+        }
+    });
+    consumer.release(consumer.read_index());
+    records
+}
+
+#[test]
+fn command_is_in_the_ring_before_its_driver_call_and_its_result_behind_it() {
+    let epoch = Epoch::none();
+    let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+    assert!(enter(thread, &epoch).is_none(), "nothing is recorded");
+    epoch.begin(17);
+    drop(begin_epoch(thread, &epoch, false));
+    let mut reads = [observe::array([1_u8, 2, 3].as_ptr(), 3, 1)];
+    let call = enter(thread, &epoch).unwrap();
+    // SAFETY: the fixed part is one word, which is written.
+    let entering = unsafe { call.reserve_observing(EFFECT, 8, &mut reads) }.unwrap();
+    // SAFETY: the payload begins with the fixed part.
+    unsafe { entering.put_word(0, 9_u32) };
+    // SAFETY: the fixed part is written, and the reads are the same.
+    let call = unsafe { entering.publish_observing(8, &reads) };
+    let entered = drain(&mut consumer);
+    assert!(entered.len() == 1 && entered[0].is(ID, EFFECT), "{entered:?}");
+    assert_eq!((entered[0].word(0), entered[0].word(1)), (9, observation_word(OBSERVED_INLINE, 3)));
+    assert_eq!(entered[0].payload[16..], [1, 2, 3, 0, 0, 0, 0, 0]);
+    call.leave_result(ID, 0, 5_u32);
+    let left = drain(&mut consumer);
+    assert!(
+        left.len() == 1 && left[0].is(ID, LEAVE) && left[0].payload == [5, 0, 0, 0],
+        "{left:?}"
+    );
+}
+
+#[test]
+fn command_from_inside_a_command_is_not_recorded() {
+    let epoch = Epoch::none();
+    let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+    epoch.begin(17);
+    let mut entered = begin_epoch(thread, &epoch, false);
+    assert!(thread.is_inside() && enter(thread, &epoch).is_none());
+    // SAFETY: in the thread itself.
+    assert!(unsafe { thread.enter_between_commands() }.is_none());
+    // What the outer command does afterwards is not disturbed.
+    entered.write_meta(GAP, &[0; 8]);
+    drop(entered);
+    assert!(!thread.is_inside());
+    assert!(record(enter(thread, &epoch).unwrap(), 1, &[]));
+    assert_eq!(drain(&mut consumer).len(), 2);
+}
+
+#[test]
+fn next_epoch_and_special_ready_words_send_commands_to_the_slow_path() {
+    let epoch = Epoch::none();
+    let (thread, _) = claim(shared(1, RING_BYTES));
+    epoch.begin(17);
+    drop(begin_epoch(thread, &epoch, false));
+    assert!(enter(thread, &epoch).is_some());
+    thread.set_own(true);
+    assert!(thread.records_gl() && enter(thread, &epoch).is_none());
+    thread.set_own(false);
+    assert!(enter(thread, &epoch).is_some());
+    epoch.begin(18);
+    assert!(enter(thread, &epoch).is_none());
+    let entered = begin_epoch(thread, &epoch, false);
+    thread.set_ready(false, false);
+    drop(entered);
+    assert!(!thread.records_gl() && enter(thread, &epoch).is_none());
+    epoch.end();
+    // SAFETY: in the thread itself, outside a command.
+    assert!(unsafe { thread.enter_slowly(&epoch) }.is_none());
+    assert!(!thread.is_inside(), "a thread that finds no capture is outside again");
+}
+
+#[test]
+fn records_without_room_are_counted_and_reported_by_one_gap() {
+    let epoch = Epoch::none();
+    let shared = shared(1, RING_BYTES);
+    let (thread, mut consumer) = claim(shared);
+    epoch.begin(17);
+    drop(begin_epoch(thread, &epoch, false));
+    let written = (0..).take_while(|at| record(enter(thread, &epoch).unwrap(), *at, &[])).count();
+    assert!(written > 50, "{written}");
+    assert!(!record(enter(thread, &epoch).unwrap(), 0, &[]));
+    assert_eq!(drain(&mut consumer).len(), written);
+    assert!(record(enter(thread, &epoch).unwrap(), 77, &[]));
+    let after = drain(&mut consumer);
+    assert!(after.len() == 2 && after[0].is(GAP, 0) && after[1].word(0) == 77, "{after:?}");
+    let (gap, _) = Gap::decode(&after[0].payload).unwrap();
+    assert_eq!((gap.records, gap.calls), (2, 2));
+    let counts = shared.segment.slot(0).unwrap().counts_untrusted();
+    assert_eq!((counts.produced, counts.dropped_records), (written as u64 + 2, 2));
+}
+
+#[test]
+fn memory_that_was_sent_is_named_and_ranges_stand_behind_observations() {
+    let epoch = Epoch::none();
+    let (thread, mut consumer) = claim(shared(1, 1 << 16));
+    epoch.begin(17);
+    drop(begin_epoch(thread, &epoch, false));
+    let large: Vec<u8> = (0..=255).cycle().take(1500).collect();
+    for round in 0..2 {
+        let mut call = enter(thread, &epoch).unwrap();
+        let (at, len) = (large.as_ptr() as u64, large.len() as u64);
+        call.recorder().add_range(2, at, 10);
+        call.recorder().add_range(2, at + 10, 6);
+        call.recorder().set_range_apart();
+        call.recorder().add_range(2, at + 16, 4);
+        assert!(record(call, 1, &large));
+        let records = drain(&mut consumer);
+        let (command, pieces) = records.split_last().unwrap();
+        let sent: Vec<u8> =
+            pieces.iter().flat_map(|piece| piece.payload[Blob::LEN..].to_vec()).collect();
+        assert!(pieces.iter().all(|piece| piece.is(BLOB, 0)), "{pieces:?}");
+        assert_eq!(sent, if round == 0 { large.as_slice() } else { &[] });
+        assert_eq!(command.word(1), observation_word(OBSERVED_BLOB, len));
+        assert_eq!([command.word(4), command.word(5)], [at, range_word(OBSERVED_INLINE, 2, 16)]);
+        let third = [command.word(8), command.word(9)];
+        assert_eq!(third, [at + 16, range_word(OBSERVED_INLINE, 2, 4)]);
+    }
+}
+
+#[test]
+fn timed_command_has_a_leave_record_with_its_time() {
+    let epoch = Epoch::none();
+    let (thread, mut consumer) = claim(shared(1, RING_BYTES));
+    epoch.begin(17);
+    drop(begin_epoch(thread, &epoch, true));
+    assert!(record(enter(thread, &epoch).unwrap(), 1, &[]));
+    let records = drain(&mut consumer);
+    assert!(records.len() == 2 && records[1].is(ID, LEAVE), "{records:?}");
+    assert!(records[1].header.is_timed() && !records[0].header.is_timed());
+    // A record that is no command has no time.
+    let mut call = enter(thread, &epoch).unwrap();
+    call.recorder().write_meta(GAP, &[0; 8]);
+    call.in_flight().finish();
+    let records = drain(&mut consumer);
+    assert!(records.len() == 1 && !records[0].header.is_timed(), "{records:?}");
+}
+
+/// A process whose daemon releases room when a thread waits.
+struct Releasing(Mutex<Consumer<SegmentRing>>);
+
+impl Host for Releasing {
+    fn overflow(&self) -> Overflow {
+        Overflow::Wait
+    }
+
+    fn look_around(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn outlook(&self, _stalled: Duration) -> Outlook {
+        drain(&mut self.0.lock().unwrap());
+        Outlook::Waits
+    }
+
+    fn leave_capture(&self) {}
+}
+
+#[test]
+#[cfg_attr(miri, ignore = "waits by a system call")]
+fn thread_waits_for_room_as_long_as_its_process_says() {
+    let epoch = Epoch::none();
+    let shared = shared(1, RING_BYTES);
+    let (thread, consumer) = claim(shared);
+    shared.set_host(Box::leak(Box::new(Releasing(Mutex::new(consumer)))));
+    epoch.begin(17);
+    drop(begin_epoch(thread, &epoch, false));
+    assert!((0..1000).all(|at| record(enter(thread, &epoch).unwrap(), at, &[])));
+}
+
+/// Three threads record, and a fourth looks at their gates all the while.
+#[test]
+fn threads_record_beside_each_other_while_another_looks_at_their_gates() {
+    const COMMANDS: u64 = if cfg!(miri) { 20 } else { 2000 };
+    let epoch = Epoch::none();
+    epoch.begin(17);
+    let shared = shared(3, 1 << 18);
+    let threads: Vec<_> = (0..3).map(|_| claim(shared)).collect();
+    let looked: Vec<&'static Thread> = threads.iter().map(|(thread, _)| *thread).collect();
+    let is_over = AtomicBool::new(false);
+    let large = [7; 600];
+    thread::scope(|scope| {
+        let (epoch, is_over, large) = (&epoch, &is_over, &large);
+        let work = threads.into_iter().map(|(thread, mut consumer)| {
+            scope.spawn(move || {
+                drop(begin_epoch(thread, epoch, false));
+                for at in 0..COMMANDS {
+                    assert!(record(enter(thread, epoch).unwrap(), at, large));
+                }
+                let records = drain(&mut consumer);
+                let commands = records.iter().filter(|record| record.is(ID, EFFECT));
+                assert!(commands.map(|record| record.word(0)).eq(0..COMMANDS));
+            })
+        });
+        let work: Vec<_> = work.collect();
+        scope.spawn(move || {
+            while !is_over.load(Relaxed) {
+                looked.iter().for_each(|thread| drop(thread.is_outside()));
+                thread::yield_now();
+            }
+        });
+        work.into_iter().for_each(|worker| worker.join().unwrap());
+        is_over.store(true, Relaxed);
+    });
+}
+
+#[test]
+fn state_that_a_fork_has_wiped_records_nothing() {
+    let epoch = Epoch::none();
+    epoch.begin(17);
+    let state: &MaybeUninit<Thread> = Box::leak(Box::new(MaybeUninit::zeroed()));
+    // SAFETY: all zeros is a valid state.
+    let thread: &'static Thread = unsafe { state.assume_init_ref() };
+    assert!(!thread.is_claimed() && !thread.is_inside());
+    assert!(enter(thread, &epoch).is_none());
+    thread.set_own(true);
+    assert!(enter(thread, &epoch).is_none());
+}

@@ -1,0 +1,41 @@
+//! The beginning of every command that is recorded.
+
+use gapii_recorder::{Call, ErrnoGuard};
+
+use crate::attach;
+use crate::capture::{EPOCH, NOT_CAPTURING};
+use crate::process;
+use crate::safe_point;
+use crate::tls::words;
+
+/// Takes this thread for command `id`: from now on, commands that are called from inside go straight to the driver.
+/// `None` if the command is not recorded; the handler then passes it to the driver.
+#[inline(always)]
+pub fn begin(id: u16) -> Option<Call> {
+    if let Some(thread) = words().thread() {
+        // SAFETY: this thread's own state.
+        // OUTSIDE, in Gate::enter.
+        if let Some(entered) = unsafe { thread.enter(&EPOCH) } {
+            return Some(Call::new(entered, id));
+        }
+    }
+    begin_slowly(id)
+}
+
+/// Does the same after the fast path missed, which it also does in a forked child.
+#[cold]
+#[inline(never)]
+fn begin_slowly(id: u16) -> Option<Call> {
+    if EPOCH.now() == NOT_CAPTURING {
+        return None;
+    }
+    let words = words();
+    if process::is_forked_child() && !words.in_slow_path.get() {
+        let _errno = ErrnoGuard::save();
+        words.in_slow_path.set(true);
+        words.set_thread(None);
+        safe_point::become_own_process();
+        words.in_slow_path.set(false);
+    }
+    attach::begin_slowly(id)
+}

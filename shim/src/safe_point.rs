@@ -1,0 +1,243 @@
+//! Safe points: where the process acts on what the daemon wrote into the mode page, and begins or ends a capture.
+//!
+//! A safe point is a command that every program calls now and then, but not in a hot loop. Hooks change only at safe
+//! points. [`EPOCH`] then tells every thread at its next command.
+
+use core::sync::atomic::AtomicBool;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::Duration;
+
+use crossbeam_utils::Backoff;
+use gapii_abi::atom::{CAPTURE_END, CaptureEnd, KEYFRAME, Keyframe, ProcessEnd};
+use gapii_ringbuf::{Mode, Overflow};
+
+use crate::attach;
+use crate::capture::{self, CAPTURE, EPOCH, epoch, has_keyframes, is_running};
+use crate::connection::Connection;
+use crate::orphan::{self, Outlook};
+use crate::process;
+use crate::snapshot;
+use crate::table::{self, Hooks};
+use crate::tls::words;
+
+/// How often a process that waits for a capture checks that the daemon is alive.
+const LOOK_AROUND: Duration = Duration::from_millis(200);
+
+/// Where in the program a safe point is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// Before the process' first command.
+    FirstCommand,
+    /// After any hooked command.
+    Command,
+    /// After a successful swap.
+    FrameEnd,
+    /// After the swap that ended the capture's last frame.
+    LastFrame,
+}
+
+/// Acts on the daemon's latest orders. No command of this thread may be in flight.
+pub fn safe_point(moment: Moment) {
+    if process::is_forked_child() {
+        become_own_process();
+        return;
+    }
+    if is_running()
+        && let Some(seat) = words().seat()
+    {
+        seat.know(epoch());
+    }
+    let backoff = Backoff::new();
+    while CAPTURE.switching.swap(true, Acquire) {
+        // The thread that holds `switching` does the work. Only this thread knows that the capture is over after its
+        // last frame, so then it waits.
+        if moment != Moment::LastFrame {
+            return;
+        }
+        backoff.snooze();
+    }
+    match process::connection() {
+        Some(connection) => {
+            if moment == Moment::LastFrame && is_running() {
+                end(connection, ProcessEnd::Frames);
+            }
+            follow(connection, moment);
+        }
+        None if moment != Moment::FirstCommand => process::connect_again(),
+        None => {}
+    }
+    CAPTURE.switching.store(false, Release);
+}
+
+/// Makes a forked child a process of its own: forgets the parent's connection and capture, and connects for itself.
+pub fn become_own_process() {
+    forget();
+    process::forget_inherited();
+    process::connect();
+    safe_point(Moment::FirstCommand);
+}
+
+/// Ends the capture in a forked child, where it is the parent's.
+fn forget() {
+    EPOCH.end();
+    CAPTURE.armed.store(false, Relaxed);
+    CAPTURE.generation.store(0, Relaxed);
+    CAPTURE.switching.store(false, Relaxed);
+    orphan::forget();
+    snapshot::forget();
+    table::switch(Hooks::at_rest());
+}
+
+/// Registers an `atexit` handler that writes the end of the capture when the process exits normally.
+fn announce_exit() {
+    extern "C" fn at_exit() {
+        if is_running() && process::connection().is_some() {
+            write_capture_end(ProcessEnd::Exit);
+        }
+    }
+    static REGISTERED: AtomicBool = AtomicBool::new(false);
+    if !REGISTERED.swap(true, Relaxed) {
+        // SAFETY: `at_exit` never unwinds; the library is never unloaded once it records.
+        unsafe { libc::atexit(at_exit) };
+    }
+}
+
+fn follow(connection: &Connection, moment: Moment) {
+    if moment == Moment::FirstCommand {
+        wait_for_go(connection);
+    }
+    let capturing = is_running();
+    if (capturing || is_in_one(connection)) && connection.is_daemon_gone() {
+        match capture::outlook(connection) {
+            Outlook::Open => return,
+            Outlook::GoesOn => {}
+            Outlook::Over => {
+                capture::leave(connection);
+                CAPTURE.armed.store(false, Relaxed);
+                process::disconnect();
+                return;
+            }
+        }
+    }
+    if !capturing && process::has_lost_daemon(connection) {
+        process::disconnect();
+        return;
+    }
+    let Some((generation, settings)) = connection.shared.mode.settings() else { return };
+    if generation != CAPTURE.generation.load(Relaxed) {
+        if capturing {
+            end(connection, ProcessEnd::Stop);
+        }
+        CAPTURE.generation.store(generation, Relaxed);
+        CAPTURE.armed.store(settings.mode == Mode::Capturing, Relaxed);
+        CAPTURE.at_boundary.store(moment == Moment::FirstCommand, Relaxed);
+        CAPTURE.frame_limit.store(settings.frames, Relaxed);
+        CAPTURE.skip_frames.store(settings.skip_frames, Relaxed);
+        CAPTURE.drops.store(settings.overflow == Overflow::Drop, Relaxed);
+        CAPTURE.stall_ns.store(settings.stall_ns, Relaxed);
+        CAPTURE.observe_frames.store(settings.observe_frames, Relaxed);
+        CAPTURE.observe_pixels.store(settings.observe_pixels, Relaxed);
+        CAPTURE.times_driver.store(settings.times_driver, Relaxed);
+        CAPTURE.counts_submits.store(settings.counts_submits, Relaxed);
+        CAPTURE.keyframe_every.store(settings.keyframe_every, Relaxed);
+        CAPTURE.keyframes_made.store(0, Relaxed);
+    }
+    if CAPTURE.armed.load(Relaxed) && is_time_to_begin(connection, moment) {
+        begin(moment);
+    } else if has_keyframes() && is_running() && is_time_for_keyframe(connection, moment) {
+        begin_anew(connection);
+    }
+}
+
+/// Whether the daemon's latest settings have the process in a capture. That capture may have ended here already.
+fn is_in_one(connection: &Connection) -> bool {
+    connection.shared.mode.settings().is_some_and(|(_, wish)| wish.mode == Mode::Capturing)
+}
+
+/// Blocks while the mode page says "wait" and the daemon is alive.
+fn wait_for_go(connection: &Connection) {
+    loop {
+        let go = connection.shared.mode.go();
+        let waits =
+            connection.shared.mode.settings().is_none_or(|(_, wish)| wish.mode == Mode::Wait);
+        if !waits || connection.is_daemon_gone() {
+            return;
+        }
+        connection.shared.mode.wait_go(go, LOOK_AROUND);
+    }
+}
+
+/// Whether an armed capture begins at this safe point. A capture begins at the process' first command or at a frame
+/// boundary; in a program that has never ended a frame, at any safe point.
+fn is_time_to_begin(connection: &Connection, moment: Moment) -> bool {
+    let skip = CAPTURE.skip_frames.load(Relaxed);
+    match moment {
+        Moment::FirstCommand => skip == 0,
+        Moment::Command => {
+            skip == 0 && connection.shared.segment.header().frames.load(Relaxed) == 0
+        }
+        _ if CAPTURE.at_boundary.swap(true, Relaxed) && skip > 0 => {
+            CAPTURE.skip_frames.store(skip - 1, Relaxed);
+            skip == 1
+        }
+        _ => skip == 0,
+    }
+}
+
+fn begin(moment: Moment) {
+    CAPTURE.from_the_start.store(moment == Moment::FirstCommand, Relaxed);
+    CAPTURE.armed.store(false, Relaxed);
+    CAPTURE.frames.store(0, Relaxed);
+    CAPTURE.next_keyframe.store(u64::from(CAPTURE.keyframe_every.load(Relaxed)), Relaxed);
+    let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
+    CAPTURE.first_epoch.store(epoch, Relaxed);
+    announce_exit();
+    if has_keyframes() {
+        gapii_edges::register_barrier();
+    }
+    // Hooks first: a thread that knows the new epoch must not call through the old hooks any more. Until the epoch is
+    // set, handlers record nothing.
+    table::switch(Hooks::Capturing);
+    // BEGIN, in Epoch::begin: this thread has read the mode page.
+    EPOCH.begin(epoch);
+}
+
+/// Whether a keyframe is written at this safe point: at the end of a frame, or, in a program that has never ended a
+/// frame, at any hooked command.
+fn is_time_for_keyframe(connection: &Connection, moment: Moment) -> bool {
+    let is_safe = match moment {
+        Moment::FrameEnd => true,
+        Moment::Command => connection.shared.segment.header().frames.load(Relaxed) == 0,
+        Moment::FirstCommand | Moment::LastFrame => false,
+    };
+    is_safe
+        && (CAPTURE.frames.load(Relaxed) >= CAPTURE.next_keyframe.load(Relaxed)
+            || CAPTURE.keyframes_made.load(Relaxed) != connection.shared.mode.keyframes_asked())
+}
+
+/// Begins a new epoch within the running capture. No thread is stopped: each describes its state before its next
+/// command.
+fn begin_anew(connection: &Connection) {
+    let frame = CAPTURE.frames.load(Relaxed);
+    // Records of the next epoch have to come after the keyframe, so the keyframe is written first.
+    if !attach::write_from_outside(KEYFRAME, &Keyframe { frame }.encode()) {
+        return;
+    }
+    let every = u64::from(CAPTURE.keyframe_every.load(Relaxed));
+    CAPTURE.next_keyframe.store(frame.saturating_add(every), Relaxed);
+    CAPTURE.keyframes_made.store(connection.shared.mode.keyframes_asked(), Relaxed);
+    let epoch = CAPTURE.last_epoch.fetch_add(1, Relaxed) + 1;
+    // BEGIN, in Epoch::begin: this thread has written the keyframe.
+    EPOCH.begin(epoch);
+}
+
+fn end(connection: &Connection, reason: ProcessEnd) {
+    write_capture_end(reason);
+    capture::leave(connection);
+}
+
+fn write_capture_end(reason: ProcessEnd) {
+    let limit = CAPTURE.frame_limit.load(Relaxed);
+    let frames = CAPTURE.frames.load(Relaxed).min(if limit == 0 { u64::MAX } else { limit });
+    attach::write_from_outside(CAPTURE_END, &CaptureEnd { reason, frames }.encode());
+}
